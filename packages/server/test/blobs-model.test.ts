@@ -9,7 +9,7 @@ const quota = 1024 ** 2
 type Blobs = Map<string, { readonly content: Uint8Array; readonly type: string }>
 
 /** Does something, and gives what came of it in words that the model has too. */
-interface Deed {
+interface Operation {
   readonly title: string
   run(scene: Scene): Promise<unknown>
   expect(blobs: Blobs): unknown
@@ -39,7 +39,7 @@ const size = fc.oneof(
 )
 const type = fc.constantFrom("text/plain", "application/json", "x/y")
 
-const deed: fc.Arbitrary<Deed> = fc.oneof(
+const operation: fc.Arbitrary<Operation> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.tuple(key, size, type, fc.nat(255), fc.boolean()).map((parts) => put(...parts)),
@@ -79,15 +79,15 @@ describeEachDatabase("blobs", (open) => {
   test("are whatever was stored last, of whoever stored it, in the order of their keys, and never more than they may be", async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.tuple(fc.boolean(), deed), { maxLength: 40, size: "max" }),
-        async (deeds) => {
+        fc.array(fc.tuple(fc.boolean(), operation), { maxLength: 40, size: "max" }),
+        async (sequence) => {
           people += 1
           const users = [
             await api.addUser(`ada${people}`),
             await api.addUser(`bob${people}`),
           ] as const
           const models: readonly [Blobs, Blobs] = [new Map(), new Map()]
-          for (const [isBob, { title, run, expect: expected }] of deeds) {
+          for (const [isBob, { title, run, expect: expected }] of sequence) {
             const wanted = expected(models[isBob ? 1 : 0])
             expect([title, await run({ api, user: users[isBob ? 1 : 0] })]).toEqual([title, wanted])
           }
@@ -116,7 +116,7 @@ function put(
   contentType: string,
   seed: number,
   hasLength: boolean,
-): Deed {
+): Operation {
   const content = Uint8Array.from({ length: bytes }, (_, index) => (index * 31 + seed) & 255)
   return {
     title: `put ${JSON.stringify(name)} ${bytes}`,
@@ -139,7 +139,7 @@ function put(
   }
 }
 
-function get(name: string): Deed {
+function get(name: string): Operation {
   return {
     title: `get ${JSON.stringify(name)}`,
     async run(scene) {
@@ -155,7 +155,7 @@ function get(name: string): Deed {
   }
 }
 
-function getPart(name: string, start: number, length: number): Deed {
+function getPart(name: string, start: number, length: number): Operation {
   return {
     title: `get ${JSON.stringify(name)} from ${start}, ${length}`,
     async run(scene) {
@@ -174,7 +174,7 @@ function getPart(name: string, start: number, length: number): Deed {
   }
 }
 
-function remove(name: string): Deed {
+function remove(name: string): Operation {
   return {
     title: `delete ${JSON.stringify(name)}`,
     run: async (scene) => (await send(scene, name, { method: "DELETE" })).status,
@@ -182,7 +182,7 @@ function remove(name: string): Deed {
   }
 }
 
-function list(prefix: string, after: string | undefined, limit: number): Deed {
+function list(prefix: string, after: string | undefined, limit: number): Operation {
   return {
     title: `list ${JSON.stringify([prefix, after, limit])}`,
     async run({ api, user }) {

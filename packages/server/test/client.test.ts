@@ -6,20 +6,20 @@ import { signIn } from "../src/domain/accounts/sessions.ts"
 import type { TestUser } from "./support/api.ts"
 import { describeEachDatabase } from "./support/databases.ts"
 import { type Loopback, openLoopback } from "./support/loopback.ts"
-import { createWorld, firstRunAt, type World } from "./support/world.ts"
+import { createSampleData, firstRunAt, type SampleData } from "./support/sample-data.ts"
 
 interface Scene {
   readonly loopback: Loopback
-  readonly world: World
+  readonly sample: SampleData
   /** Our own client, as Ada. */
   readonly client: Client
 }
 
 /** Each route of the table, called through the method that the table gave the client. */
 const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
-  async getMe({ client, world }) {
+  async getMe({ client, sample }) {
     expect(await client.getMe()).toMatchObject({
-      id: world.ada.id,
+      id: sample.ada.id,
       username: "ada",
       email: null,
       tier: null,
@@ -36,14 +36,14 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       code: "invalid_request",
     })
   },
-  async listMyVals({ client, world }) {
+  async listMyVals({ client, sample }) {
     const { data } = await client.listMyVals({
       query: "LIBR",
       privacy: "public",
       sort: "run",
       order: "asc",
     })
-    expect(data.map((val) => val.id)).toEqual([world.library.id])
+    expect(data.map((val) => val.id)).toEqual([sample.library.id])
   },
   async getMyStats({ client }) {
     const stats = await client.getMyStats({
@@ -62,9 +62,9 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       [1, 0],
     ])
   },
-  async getValStats({ client, world }) {
+  async getValStats({ client, sample }) {
     const stats = await client.getValStats({
-      val_id: world.library.id,
+      val_id: sample.library.id,
       since: new Date(firstRunAt),
       until: new Date(firstRunAt + 60_000),
     })
@@ -82,19 +82,19 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       blobs: { bytesMax: 1024 ** 3 },
     })
   },
-  async listMyValStates({ client, world }) {
+  async listMyValStates({ client, sample }) {
     const first = await client.raw.listMyValStates()
-    expect(first.body.data).toContainEqual(expect.objectContaining({ id: world.library.id }))
+    expect(first.body.data).toContainEqual(expect.objectContaining({ id: sample.library.id }))
     const ifNoneMatch = first.headers.get("etag") ?? ""
     expect(await client.raw.listMyValStates({}, { ifNoneMatch })).toMatchObject({
       status: 304,
       body: undefined,
     })
   },
-  async listMyRuns({ client, world }) {
+  async listMyRuns({ client, sample }) {
     const ids = async (input: Parameters<Client["listMyRuns"]>[0]) =>
       (await client.listMyRuns(input)).data.map((run) => run.id)
-    const [first = "", second = "", third = ""] = world.runs.map((run) => run.id)
+    const [first = "", second = "", third = ""] = sample.runs.map((run) => run.id)
     expect(await ids({})).toEqual([third, second, first])
     expect(await ids({ error: true })).toEqual([second])
     expect(await ids({ source: ["http", "ui"] })).toEqual([first])
@@ -102,28 +102,28 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       await ids({ since: new Date(firstRunAt), until: new Date(firstRunAt + 60_000) }),
     ).toEqual([second])
   },
-  async listMyLikes({ client, world }) {
+  async listMyLikes({ client, sample }) {
     expect((await client.listMyLikes({ limit: 1 })).data.map((val) => val.id)).toEqual([
-      world.importers[1]?.id ?? "",
+      sample.importers[1]?.id ?? "",
     ])
   },
-  async listMyComments({ client, world }) {
+  async listMyComments({ client, sample }) {
     const { data } = await client.listMyComments({
       relationship: "received",
       until: new Date(),
       offset: 1,
     })
-    expect(data.map((comment) => comment.id)).toEqual([world.libraryComments[0] ?? ""])
+    expect(data.map((comment) => comment.id)).toEqual([sample.libraryComments[0] ?? ""])
   },
-  async listMyReferences({ client, world }) {
+  async listMyReferences({ client, sample }) {
     const { data } = await client.listMyReferences({ since: new Date(firstRunAt) })
     expect(data.map((it) => it.reference.id)).toEqual(
-      world.importers.map((val) => val.id).reverse(),
+      sample.importers.map((val) => val.id).reverse(),
     )
   },
-  async listVals({ client, world }) {
-    const { data } = await client.listVals({ userId: world.bob.id, privacy: "public" })
-    expect(data.map((val) => val.id)).toEqual(world.importers.map((val) => val.id).reverse())
+  async listVals({ client, sample }) {
+    const { data } = await client.listVals({ userId: sample.bob.id, privacy: "public" })
+    expect(data.map((val) => val.id)).toEqual(sample.importers.map((val) => val.id).reverse())
   },
   async createVal({ client }) {
     const input = {
@@ -162,18 +162,18 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       { name: "no-name", status: "failed" },
     ])
   },
-  async searchVals({ client, world }) {
+  async searchVals({ client, sample }) {
     const { data } = await client.searchVals({ query: 'from "http' })
-    expect(data.map((val) => val.id).sort()).toEqual(world.importers.map((val) => val.id).sort())
+    expect(data.map((val) => val.id).sort()).toEqual(sample.importers.map((val) => val.id).sort())
   },
-  async getVal({ client, world }) {
-    const first = await client.raw.getVal({ val_id: world.library.id })
+  async getVal({ client, sample }) {
+    const first = await client.raw.getVal({ val_id: sample.library.id })
     expect(first).toMatchObject({
       status: 200,
       body: { name: "library", version: 2, likeCount: 1, referenceCount: 2 },
     })
     const again = await client.raw.getVal(
-      { val_id: world.library.id },
+      { val_id: sample.library.id },
       { ifNoneMatch: first.headers.get("etag") ?? "" },
     )
     expect(again).toMatchObject({ status: 304, body: undefined })
@@ -197,17 +197,17 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       code: "val_not_found",
     })
   },
-  async listValRuns({ client, world }) {
+  async listValRuns({ client, sample }) {
     const { data } = await client.listValRuns({
-      val_id: world.library.id,
+      val_id: sample.library.id,
       error: false,
       source: "api",
     })
-    expect(data.map((run) => run.id)).toEqual([world.runs[2]?.id ?? ""])
+    expect(data.map((run) => run.id)).toEqual([sample.runs[2]?.id ?? ""])
   },
-  async listVersions({ client, world }) {
+  async listVersions({ client, sample }) {
     expect(
-      (await client.listVersions({ val_id: world.library.id })).data.map((it) => it.version),
+      (await client.listVersions({ val_id: sample.library.id })).data.map((it) => it.version),
     ).toEqual([2, 1])
   },
   async createVersion({ client }) {
@@ -221,20 +221,20 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       body: { version: 2 },
     })
   },
-  async getVersion({ client, world }) {
-    expect(await client.getVersion({ val_id: world.library.id, version: 1 })).toMatchObject({
+  async getVersion({ client, sample }) {
+    expect(await client.getVersion({ val_id: sample.library.id, version: 1 })).toMatchObject({
       version: 1,
       code: "export const one = 1",
     })
   },
-  async getVersionLock({ client, world }) {
-    expect(await client.getVersionLock({ val_id: world.library.id, version: 1 })).toEqual({
+  async getVersionLock({ client, sample }) {
+    expect(await client.getVersionLock({ val_id: sample.library.id, version: 1 })).toEqual({
       state: "none",
       imports: [],
       updatedAt: null,
     })
     expect(
-      await failure(client.getVersionLock({ val_id: world.library.id, version: 9 })),
+      await failure(client.getVersionLock({ val_id: sample.library.id, version: 9 })),
     ).toMatchObject({ code: "version_not_found" })
   },
   async resolveVersion({ client }) {
@@ -271,9 +271,9 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(await client.unlikeVal({ val_id: id })).toBeUndefined()
     expect((await client.getVal({ val_id: id })).likeCount).toBe(0)
   },
-  async listComments({ client, world }) {
-    const { data } = await client.listComments({ val_id: world.library.id })
-    expect(data.map((comment) => comment.id)).toEqual([...world.libraryComments].reverse())
+  async listComments({ client, sample }) {
+    const { data } = await client.listComments({ val_id: sample.library.id })
+    expect(data.map((comment) => comment.id)).toEqual([...sample.libraryComments].reverse())
   },
   async createComment({ client }) {
     const { id } = await client.createVal({ code: "1" })
@@ -283,21 +283,21 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     })
     await client.deleteVal({ val_id: id })
   },
-  async deleteComment({ client, world }) {
-    const { id } = await client.createComment({ val_id: world.library.id, comment: "oops" })
+  async deleteComment({ client, sample }) {
+    const { id } = await client.createComment({ val_id: sample.library.id, comment: "oops" })
     expect(await client.deleteComment({ comment_id: id })).toBeUndefined()
     expect(await failure(client.deleteComment({ comment_id: id }))).toMatchObject({
       status: 404,
       code: "comment_not_found",
     })
   },
-  async listValReferences({ client, world }) {
-    const { data } = await client.listValReferences({ val_id: world.library.id, limit: 1 })
+  async listValReferences({ client, sample }) {
+    const { data } = await client.listValReferences({ val_id: sample.library.id, limit: 1 })
     expect(data.map((it) => it.reference.name)).toEqual(["secondImporter"])
   },
-  async listValDependencies({ client, world }) {
-    const { data } = await client.listValDependencies({ val_id: world.importers[0]?.id ?? "" })
-    expect(data.map((it) => it.dependsOn.id)).toEqual([world.library.id])
+  async listValDependencies({ client, sample }) {
+    const { data } = await client.listValDependencies({ val_id: sample.importers[0]?.id ?? "" })
+    expect(data.map((it) => it.dependsOn.id)).toEqual([sample.library.id])
   },
   async createRun(scene) {
     const { client, user } = await newcomer(scene)
@@ -337,13 +337,13 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       }),
     ).toBe(30)
   },
-  async cancelRun({ client, world }) {
-    expect(await client.cancelRun({ run_id: world.runs[2]?.id ?? "" })).toEqual({ found: false })
+  async cancelRun({ client, sample }) {
+    expect(await client.cancelRun({ run_id: sample.runs[2]?.id ?? "" })).toEqual({ found: false })
   },
-  async cancelEvaluation({ client, world }) {
+  async cancelEvaluation({ client, sample }) {
     const found = await client.cancelEvaluation({
-      val_id: world.library.id,
-      run_id: world.runs[2]?.id ?? "",
+      val_id: sample.library.id,
+      run_id: sample.runs[2]?.id ?? "",
     })
     expect(found).toEqual({ found: false })
   },
@@ -389,23 +389,23 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     })
     expect((await client.createPreview({ val_id: id })).url).toMatch(/^http:\/\/[a-z2-7]{52}\./)
   },
-  async getRun({ client, world }) {
-    const run = await client.getRun({ run_id: world.runs[1]?.id ?? "" })
+  async getRun({ client, sample }) {
+    const run = await client.getRun({ run_id: sample.runs[1]?.id ?? "" })
     expect(run).toMatchObject({
       status: "failed",
       error: { name: "TypeError" },
       durationMs: 25,
-      val: { id: world.library.id },
+      val: { id: sample.library.id },
     })
   },
-  async getRunLogs({ client, world }) {
-    const { data } = await client.getRunLogs({ run_id: world.runs[0]?.id ?? "" })
+  async getRunLogs({ client, sample }) {
+    const { data } = await client.getRunLogs({ run_id: sample.runs[0]?.id ?? "" })
     expect(data.map((line) => line.message)).toEqual(["hello"])
   },
-  async listUsers({ loopback, world }) {
+  async listUsers({ loopback, sample }) {
     const admin = openClient(loopback, loopback.api.admin.token)
     const { data } = await admin.listUsers()
-    expect(data.map((user) => user.id)).toContain(world.bob.id)
+    expect(data.map((user) => user.id)).toContain(sample.bob.id)
   },
   async createUser({ loopback }) {
     const admin = openClient(loopback, loopback.api.admin.token)
@@ -415,9 +415,9 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       email: "grace@example.com",
     })
   },
-  async getUserAccount({ loopback, world }) {
+  async getUserAccount({ loopback, sample }) {
     const admin = openClient(loopback, loopback.api.admin.token)
-    expect(await admin.getUserAccount({ user_id: world.bob.id })).toMatchObject({
+    expect(await admin.getUserAccount({ user_id: sample.bob.id })).toMatchObject({
       username: "bob",
       suspendedAt: null,
       deletedAt: null,
@@ -442,20 +442,20 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(await admin.deleteUser({ user_id: user.id, data: "delete" })).toBeUndefined()
     expect(await failure(client.getUser({ user_id: user.id }))).toMatchObject({ status: 401 })
   },
-  async createUserToken({ loopback, world }) {
+  async createUserToken({ loopback, sample }) {
     const admin = openClient(loopback, loopback.api.admin.token)
-    const made = await admin.createUserToken({ user_id: world.bob.id, scopes: ["user:read"] })
+    const made = await admin.createUserToken({ user_id: sample.bob.id, scopes: ["user:read"] })
     expect((await openClient(loopback, made.token).getMe()).username).toBe("bob")
   },
-  async getUserUsage({ loopback, world }) {
+  async getUserUsage({ loopback, sample }) {
     const admin = openClient(loopback, loopback.api.admin.token)
-    expect(await admin.getUserUsage({ user_id: world.bob.id })).toMatchObject({
+    expect(await admin.getUserUsage({ user_id: sample.bob.id })).toMatchObject({
       blobs: { bytesMax: 1024 ** 3 },
     })
   },
-  async getUserQuotas({ loopback, world }) {
+  async getUserQuotas({ loopback, sample }) {
     const admin = openClient(loopback, loopback.api.admin.token)
-    expect(await admin.getUserQuotas({ user_id: world.bob.id })).toMatchObject({
+    expect(await admin.getUserQuotas({ user_id: sample.bob.id })).toMatchObject({
       blobBytes: null,
       runsAtOnce: null,
     })
@@ -502,19 +502,19 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const { data } = await admin.listAuditEntries({ action: "invitation.create", limit: 1 })
     expect(data[0]).toMatchObject({ subject: { id }, actor: { username: "admin" } })
   },
-  async getUser({ client, world }) {
-    expect((await client.getUser({ user_id: world.bob.id })).username).toBe("bob")
+  async getUser({ client, sample }) {
+    expect((await client.getUser({ user_id: sample.bob.id })).username).toBe("bob")
   },
-  async listUserVals({ client, world }) {
-    const { data } = await client.listUserVals({ user_id: world.bob.id })
+  async listUserVals({ client, sample }) {
+    const { data } = await client.listUserVals({ user_id: sample.bob.id })
     expect(data.map((val) => val.name)).toEqual(["secondImporter", "firstImporter"])
   },
-  async getUserByName({ client, world }) {
-    expect((await client.getUserByName({ username: "@Bob" })).id).toBe(world.bob.id)
+  async getUserByName({ client, sample }) {
+    expect((await client.getUserByName({ username: "@Bob" })).id).toBe(sample.bob.id)
   },
-  async getValByName({ client, world }) {
+  async getValByName({ client, sample }) {
     expect((await client.getValByName({ username: "ada", val_name: "LIBRARY" })).id).toBe(
-      world.library.id,
+      sample.library.id,
     )
   },
   async listTokens({ client }) {
@@ -550,9 +550,9 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       code: "cross_site_request",
     })
   },
-  async listSessions({ client, loopback, world }) {
+  async listSessions({ client, loopback, sample }) {
     const { session } = await signIn(loopback.api.hamlet.deps, {
-      token: world.ada.token,
+      token: sample.ada.token,
       userAgent: "Lynx",
       replaced: undefined,
     })
@@ -560,9 +560,9 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       expect.objectContaining({ id: session.id, userAgent: "Lynx", current: false }),
     )
   },
-  async deleteSession({ client, loopback, world }) {
+  async deleteSession({ client, loopback, sample }) {
     const { session } = await signIn(loopback.api.hamlet.deps, {
-      token: world.ada.token,
+      token: sample.ada.token,
       userAgent: null,
       replaced: undefined,
     })
@@ -584,9 +584,9 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       `${loopback.api.hamlet.deps.links.baseUrl}/sign-in#code=`,
     )
   },
-  async listSecrets({ client, world }) {
+  async listSecrets({ client, sample }) {
     expect((await client.listSecrets()).data.map((secret) => secret.name).sort()).toEqual([
-      ...world.secrets,
+      ...sample.secrets,
     ])
   },
   async putSecret({ client }) {
@@ -717,8 +717,8 @@ describeEachDatabase("createClient, with a real server,", (open) => {
 
   beforeAll(async () => {
     const loopback = await openLoopback(open, { HAMLET_DATA_DIR_SHARED: "yes" })
-    const world = await createWorld(loopback.api, loopback.baseUrl)
-    scene = { loopback, world, client: openClient(loopback, world.ada.token) }
+    const sample = await createSampleData(loopback.api, loopback.baseUrl)
+    scene = { loopback, sample, client: openClient(loopback, sample.ada.token) }
   })
 
   afterAll(() => scene.loopback.close())
@@ -743,15 +743,17 @@ describeEachDatabase("createClient, with a real server,", (open) => {
   })
 
   test("iterates the pages of every list to its end", async () => {
-    const { client, world } = scene
-    const val_id = world.library.id
+    const { client, sample } = scene
+    const val_id = sample.library.id
     const lists = {
       listMyRuns: await Array.fromAsync(client.pages("listMyRuns", { limit: 1 })),
       listMyVals: await Array.fromAsync(client.pages("listMyVals", { limit: 1, query: "library" })),
       listMyLikes: await Array.fromAsync(client.pages("listMyLikes", { limit: 1 })),
       listMyComments: await Array.fromAsync(client.pages("listMyComments", { limit: 1 })),
       listMyReferences: await Array.fromAsync(client.pages("listMyReferences", { limit: 1 })),
-      listVals: await Array.fromAsync(client.pages("listVals", { limit: 1, userId: world.bob.id })),
+      listVals: await Array.fromAsync(
+        client.pages("listVals", { limit: 1, userId: sample.bob.id }),
+      ),
       searchVals: await Array.fromAsync(
         client.pages("searchVals", { limit: 1, query: "importer" }),
       ),
@@ -764,7 +766,7 @@ describeEachDatabase("createClient, with a real server,", (open) => {
         client.pages("listValReferences", { limit: 1, val_id }),
       ),
       listUserVals: await Array.fromAsync(
-        client.pages("listUserVals", { limit: 1, user_id: world.bob.id }),
+        client.pages("listUserVals", { limit: 1, user_id: sample.bob.id }),
       ),
     }
     const sizes = Object.entries(lists).map(([name, pages]) => [
@@ -788,25 +790,25 @@ describeEachDatabase("createClient, with a real server,", (open) => {
   })
 
   test("follows a run from the line that is asked for to its end", async () => {
-    const { client, world } = scene
-    const events = await Array.fromAsync(client.follow({ run_id: world.runs[0]?.id ?? "" }))
+    const { client, sample } = scene
+    const events = await Array.fromAsync(client.follow({ run_id: sample.runs[0]?.id ?? "" }))
     expect(events).toMatchObject([
       { kind: "log", index: 0, line: { message: "hello" } },
       { kind: "end", status: "succeeded" },
     ])
     expect(
-      await Array.fromAsync(client.follow({ run_id: world.runs[0]?.id ?? "", from: 1 })),
+      await Array.fromAsync(client.follow({ run_id: sample.runs[0]?.id ?? "", from: 1 })),
     ).toHaveLength(1)
     const refused = await failure(Array.fromAsync(client.follow({ run_id: crypto.randomUUID() })))
     expect(refused).toMatchObject({ status: 404, code: "run_not_found" })
   })
 
   test("gives the items of all pages, from the offset that is asked for", async () => {
-    const { client, world } = scene
+    const { client, sample } = scene
     const items = await Array.fromAsync(
       client.items("listMyRuns", { limit: 1, offset: 1, error: false }),
     )
-    expect(items.map((run) => run.id)).toEqual([world.runs[0]?.id ?? ""])
+    expect(items.map((run) => run.id)).toEqual([sample.runs[0]?.id ?? ""])
   })
 
   test("does a POST once however often it is sent with the same key", async () => {
@@ -830,7 +832,7 @@ describeEachDatabase("createClient, with a real server,", (open) => {
     [
       "not_owner",
       403,
-      ({ client, world }: Scene) => client.deleteVal({ val_id: world.importers[0]?.id ?? "" }),
+      ({ client, sample }: Scene) => client.deleteVal({ val_id: sample.importers[0]?.id ?? "" }),
     ],
     ["missing_scope", 403, ({ client }: Scene) => client.createUser({ username: "mallory" })],
     [

@@ -4,8 +4,8 @@ import { SQL } from "bun"
 import {
   expectStatus,
   openApi,
-  type TestAnswer,
   type TestApi,
+  type TestResponse,
   type TestUser,
   testBaseUrl,
 } from "./support/api.ts"
@@ -200,7 +200,7 @@ describeEachDatabase("concurrency", (open) => {
     const ada = await addUser()
     const ids = await parallel(10, (index) => addVal(ada, `candidate${index}`))
     const body = { name: "contested", code: "1" }
-    const answers = await parallel(30, (index) => {
+    const responses = await parallel(30, (index) => {
       if (index % 3 === 0) return api.call("POST", "/v1/vals", { as: ada, body })
       if (index % 3 === 1)
         return api.call("PUT", "/v1/vals", { as: ada, body: { ...body, code: `${index}` } })
@@ -210,7 +210,9 @@ describeEachDatabase("concurrency", (open) => {
       })
     })
     expect(
-      Object.keys(tally(answers)).every((kind) => ["200", "204", "409 name_taken"].includes(kind)),
+      Object.keys(tally(responses)).every((kind) =>
+        ["200", "204", "409 name_taken"].includes(kind),
+      ),
     ).toBe(true)
     const names = (await list(`/v1/users/${ada.id}/vals`, ada)).map((val: { name: string }) =>
       val.name.toLowerCase(),
@@ -236,13 +238,13 @@ describeEachDatabase("concurrency", (open) => {
   test("DELETE versions and POST versions in parallel neither reuse a number nor lose a save", async () => {
     const ada = await addUser()
     const id = await addVal(ada, "churning")
-    const answers = await parallel(60, (index) =>
+    const responses = await parallel(60, (index) =>
       index % 2 === 0
         ? api.call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: `save(${index})` } })
         : api.call("DELETE", `/v1/vals/${id}/versions/${(index + 1) / 2}`, { as: ada }),
     )
-    const saved = answers.filter((_, index) => index % 2 === 0)
-    const deleted = answers.filter((_, index) => index % 2 === 1)
+    const saved = responses.filter((_, index) => index % 2 === 0)
+    const deleted = responses.filter((_, index) => index % 2 === 1)
     expect(tally(saved)).toEqual({ "201": 30 })
     expect(ascending(saved.map(({ json }) => json.version))).toEqual(range(2, 31))
     expect(
@@ -296,7 +298,7 @@ describeEachDatabase("concurrency", (open) => {
   test("referenceCount is true after parallel saves of vals that import each other", async () => {
     const owners = await parallel(6, addUser)
     const ids = await Promise.all(owners.map((owner) => addVal(owner, "ring")))
-    const answers = await parallel(60, (index) => {
+    const responses = await parallel(60, (index) => {
       const imported = owners
         .filter((_, other) => isChosen(index, other))
         .map((owner) => addressOf(owner, "ring"))
@@ -306,7 +308,7 @@ describeEachDatabase("concurrency", (open) => {
         body,
       })
     })
-    expect(tally(answers)).toEqual({ "201": 60 })
+    expect(tally(responses)).toEqual({ "201": 60 })
     await expectTrueReferences(owners)
   })
 
@@ -321,7 +323,7 @@ describeEachDatabase("concurrency", (open) => {
       const vals: SavedVal[][] = await Promise.all(
         owners.map((owner) => list(`/v1/users/${owner.id}/vals`, owner)),
       )
-      const answers = await parallel(40, (index) => {
+      const responses = await parallel(40, (index) => {
         const as = owners[index % 4]
         const name = names[(index + round) % 3]
         const path = `/v1/vals/${vals[index % 4]?.[index % 3]?.id ?? as?.id}`
@@ -343,7 +345,7 @@ describeEachDatabase("concurrency", (open) => {
           body: { name, code, ...(step === 4 ? { privacy: "public" } : {}) },
         })
       })
-      expect(answers.filter(({ status }) => status >= 429).map(({ text }) => text)).toEqual([])
+      expect(responses.filter(({ status }) => status >= 429).map(({ text }) => text)).toEqual([])
       await expectTrueReferences(owners)
     }
   })
@@ -356,13 +358,13 @@ describeEachDatabase("concurrency", (open) => {
         headers: { "idempotency-key": "once" },
         body: { code: "1", privacy: "public" },
       })
-    const answers = await parallel(30, create)
-    const { "200": created = 0, "409 idempotency_in_flight": refused = 0 } = tally(answers)
+    const responses = await parallel(30, create)
+    const { "200": created = 0, "409 idempotency_in_flight": refused = 0 } = tally(responses)
     expect(created).toBeGreaterThan(0)
     expect(created + refused).toBe(30)
     const vals = await list(`/v1/users/${ada.id}/vals`, ada)
     expect(vals).toHaveLength(1)
-    for (const { status, json } of [...answers, await create()])
+    for (const { status, json } of [...responses, await create()])
       if (status === 200) expect(json).toEqual(vals[0])
   })
 
@@ -396,7 +398,7 @@ describeEachDatabase("concurrency", (open) => {
       const id = await addVal(ada, "doomed")
       const path = `/v1/vals/${id}`
       await api.call("PUT", `${path}/like`, { as: bob })
-      const answers = await parallel(49, (index) => {
+      const responses = await parallel(49, (index) => {
         if (index === 20) return api.call("DELETE", path, { as: ada })
         if (index % 8 === 0)
           return api.call("POST", `${path}/versions`, {
@@ -424,7 +426,7 @@ describeEachDatabase("concurrency", (open) => {
         "409 last_version",
       ]
       expect(
-        answers.filter((answer) => !kinds.includes(kindOf(answer))).map(({ text }) => text),
+        responses.filter((response) => !kinds.includes(kindOf(response))).map(({ text }) => text),
       ).toEqual([])
       expectStatus(await api.call("GET", path, { as: ada }), 404)
       expect(await list("/v1/me/likes", bob)).toEqual([])
@@ -544,14 +546,14 @@ else
           headers: { "idempotency-key": "once" },
           body: { code: "1", privacy: "public" },
         })
-      const answers = [...(await parallel(20, create)), await create(0), await create(1)]
+      const responses = [...(await parallel(20, create)), await create(0), await create(1)]
       const vals = (await left.call("GET", `/v1/users/${dee.id}/vals`)).json.data
       expect(vals).toHaveLength(1)
-      for (const { status, json } of answers) {
+      for (const { status, json } of responses) {
         if (status === 200) expect(json).toEqual(vals[0])
         else expect(json.code).toBe("idempotency_in_flight")
       }
-      expect(answers.slice(-2).map(({ status }) => status)).toEqual([200, 200])
+      expect(responses.slice(-2).map(({ status }) => status)).toEqual([200, 200])
     })
   })
 
@@ -571,13 +573,13 @@ function ascending<Item extends string | number>(items: readonly Item[]): Item[]
 }
 
 /** How many answers there are of each kind. */
-function tally(answers: readonly TestAnswer[]): Record<string, number> {
+function tally(responses: readonly TestResponse[]): Record<string, number> {
   const counts: Record<string, number> = {}
-  for (const answer of answers) counts[kindOf(answer)] = (counts[kindOf(answer)] ?? 0) + 1
+  for (const response of responses) counts[kindOf(response)] = (counts[kindOf(response)] ?? 0) + 1
   return counts
 }
 
-function kindOf({ status, json }: TestAnswer): string {
+function kindOf({ status, json }: TestResponse): string {
   return status < 400 ? `${status}` : `${status} ${json.code}`
 }
 

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { anyPlan } from "./fuzz/damage.ts"
 import { echoRunner } from "./fuzz/echo-runner.ts"
 import { extremes } from "./fuzz/extremes.ts"
+import { createFuzzServer, type FuzzServer } from "./fuzz/fuzz-server.ts"
+import { listen } from "./fuzz/listen.ts"
+import { anyPlan } from "./fuzz/mutations.ts"
 import { operations } from "./fuzz/operations.ts"
-import { type Plan, soundPlan } from "./fuzz/plan.ts"
+import { type Plan, validPlan } from "./fuzz/plan.ts"
 import { anyRawPlan, toRawBytes } from "./fuzz/raw-bytes.ts"
 import { rawCases, tokenMark } from "./fuzz/raw-cases.ts"
-import { exchange, parseAnswers } from "./fuzz/raw-client.ts"
+import { exchange, parseResponses } from "./fuzz/raw-client.ts"
 import { isFault, send } from "./fuzz/send.ts"
-import { listen } from "./fuzz/socket.ts"
 import { printRequest } from "./fuzz/to-request.ts"
-import { createWorld, type World } from "./fuzz/world.ts"
 import { expectStatus, openApi } from "./support/api.ts"
 import { databases, describeEachDatabase } from "./support/databases.ts"
 
@@ -64,14 +64,14 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
       async () => {
         const api = await openApi(open, loud, { runner: echoRunner })
         try {
-          const world = await createWorld(api)
+          const fuzzServer = await createFuzzServer(api)
           sentToAll += await fuzz(
-            world,
+            fuzzServer,
             seed + round,
             Math.min(requests - round * requestsPerServer, requestsPerServer),
             done,
           )
-          if (round === rounds - 1) sentToAll += await reachTheRest(world, seed + round, done)
+          if (round === rounds - 1) sentToAll += await reachTheRest(fuzzServer, seed + round, done)
         } finally {
           await api.close()
         }
@@ -90,17 +90,17 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
       async () => {
         const api = await openApi(open, loud, { runner: echoRunner })
         try {
-          const world = await createWorld(api)
-          const before = await world.look()
+          const fuzzServer = await createFuzzServer(api)
+          const before = await fuzzServer.readProtectedState()
           const asked = operations.filter((_, index) => index % extremesParts === part)
           for (const { method, path, options } of extremes(api.admin, asked)) {
-            const answer = await api.call(method, world.pools.resolve(path, 0), options)
-            if (isFault(answer))
+            const response = await api.call(method, fuzzServer.pools.resolve(path, 0), options)
+            if (isFault(response))
               expect(
-                `${method} ${path} with ${JSON.stringify(options).slice(0, 200)}: ${answer.status}`,
+                `${method} ${path} with ${JSON.stringify(options).slice(0, 200)}: ${response.status}`,
               ).toBe("no fault of the server")
           }
-          expect(await world.look()).toEqual(before)
+          expect(await fuzzServer.readProtectedState()).toEqual(before)
         } finally {
           await api.close()
         }
@@ -110,32 +110,32 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
   }
 
   describe("over a socket", () => {
-    let world: World
+    let fuzzServer: FuzzServer
     let server: Bun.Server<undefined>
     let before: unknown
     let token = ""
     beforeAll(async () => {
       const api = await openApi(open, loud, { runner: echoRunner })
-      world = await createWorld(api)
+      fuzzServer = await createFuzzServer(api)
       token = (await api.addUser("newcomer")).token
-      before = await world.look()
+      before = await fuzzServer.readProtectedState()
       server = listen(api)
     }, setupMsMax)
     afterAll(async () => {
       // Not forced: if a request were still being worked on, this would never end.
       await server.stop()
-      await world.api.close()
+      await fuzzServer.api.close()
     }, setupMsMax)
 
     for (const { title, bytes, statuses, row, leaving } of rawCases) {
       test(`${title} is answered or refused, and the next client is served`, async () => {
-        const answers = parseAnswers(
+        const responses = parseResponses(
           await exchange(server.port ?? 0, bytes.replaceAll(tokenMark, token), leaving),
         )
-        const given = answers.map(({ status }) => status)
+        const given = responses.map(({ status }) => status)
         if (row) expect(given).toEqual(row.slice(0, given.length))
         else if (statuses) expect(statuses).toContain(given[0] ?? 0)
-        for (const { status, text } of answers)
+        for (const { status, text } of responses)
           if (status >= 400 && text !== "")
             expect(JSON.parse(text)).toMatchObject({ statusCode: status })
         await expectAlive(server)
@@ -148,7 +148,7 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
         const property = fc.asyncProperty(anyRawPlan(), async (plan) => {
           const bytes = await exchange(
             server.port ?? 0,
-            toRawBytes(plan, world.pools),
+            toRawBytes(plan, fuzzServer.pools),
             plan.leaving,
           )
           const statuses = [...bytes.toString("latin1").matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(
@@ -162,7 +162,8 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
         })
         const result = await fc.check(property, { seed, numRuns: connections })
         if (result.failed) {
-          const bytes = result.counterexample && toRawBytes(result.counterexample[0], world.pools)
+          const bytes =
+            result.counterexample && toRawBytes(result.counterexample[0], fuzzServer.pools)
           throw new Error(
             `HAMLET_FUZZ_SEED=${seed} fails with ${JSON.stringify(bytes?.slice(0, 2000))}: ${result.errorInstance}`,
           )
@@ -173,13 +174,13 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
     )
 
     test("whatever was sent, nothing of it is counted as a fault of the server, and nothing of others has changed", async () => {
-      const { text } = expectStatus(await world.api.call("GET", "/metrics"), 200)
+      const { text } = expectStatus(await fuzzServer.api.call("GET", "/metrics"), 200)
       const isAllowed = (line: string) =>
         /route="callVal/.test(line) || /route="searchVals",.*status="50[34]"/.test(line)
       expect(text.split("\n").filter((line) => /status="5/.test(line) && !isAllowed(line))).toEqual(
         [],
       )
-      expect(await world.look()).toEqual(before)
+      expect(await fuzzServer.readProtectedState()).toEqual(before)
       expect(server.pendingRequests).toBe(0)
     })
   })
@@ -187,12 +188,12 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
 
 /** Sends as many requests as are wanted and gives how many they were. */
 async function fuzz(
-  world: World,
+  fuzzServer: FuzzServer,
   seed: number,
   wanted: number,
   done: Map<string, Set<number>>,
 ): Promise<number> {
-  const before = await world.look()
+  const before = await fuzzServer.readProtectedState()
   let sent = 0
   const batches = fc.array(fc.tuple(anyPlan(), fc.constantFrom(1, 1, 1, 1, 1, 2, 3)), {
     minLength: 1,
@@ -202,7 +203,7 @@ async function fuzz(
   const property = fc.asyncProperty(batches, async (batch) => {
     const plans = batch.flatMap(([plan, copies]) => Array.from({ length: copies }, () => plan))
     sent += plans.length
-    await Promise.all(plans.map(async (plan) => note(done, plan, await send(world, plan))))
+    await Promise.all(plans.map(async (plan) => note(done, plan, await send(fuzzServer, plan))))
   })
   for (let part = 0; sent < wanted; part += 1) {
     // Parts of a hundred batches, so that everybody has vals of their own again after everything
@@ -211,9 +212,10 @@ async function fuzz(
       seed: seed + part * 1000,
       numRuns: Math.min(100, Math.ceil((wanted - sent) / batchMax)),
     })
-    if (result.failed) throw new Error(explain(world, result, result.counterexample?.[0] ?? []))
-    await world.refill()
-    expect(await world.look()).toEqual(before)
+    if (result.failed)
+      throw new Error(explain(fuzzServer, result, result.counterexample?.[0] ?? []))
+    await fuzzServer.refill()
+    expect(await fuzzServer.readProtectedState()).toEqual(before)
   }
   return sent
 }
@@ -223,16 +225,16 @@ async function fuzz(
  * now is tried by itself.
  */
 async function reachTheRest(
-  world: World,
+  fuzzServer: FuzzServer,
   seed: number,
   done: Map<string, Set<number>>,
 ): Promise<number> {
   let sent = 0
   for (const operation of operations.filter((one) => !wasDone(done, one.id))) {
-    await world.refill()
-    for (const plan of fc.sample(soundPlan(operation), { seed, numRuns: attemptsToReachOne })) {
+    await fuzzServer.refill()
+    for (const plan of fc.sample(validPlan(operation), { seed, numRuns: attemptsToReachOne })) {
       if (wasDone(done, operation.id)) break
-      note(done, plan, await send(world, plan))
+      note(done, plan, await send(fuzzServer, plan))
       sent += 1
     }
   }
@@ -245,17 +247,17 @@ function wasDone(done: Map<string, Set<number>>, id: string): boolean {
 
 /** Of sound requests only: others may have become requests to something else. */
 function note(done: Map<string, Set<number>>, plan: Plan, status: number): void {
-  if (plan.isSound)
+  if (plan.isValid)
     done.set(plan.operation.id, (done.get(plan.operation.id) ?? new Set()).add(status))
 }
 
 /** The smallest batch that fails; whoever has the seed can send it again. */
 function explain(
-  world: World,
+  fuzzServer: FuzzServer,
   result: Pick<fc.RunDetails<unknown>, "numRuns" | "numShrinks" | "errorInstance">,
   batch: readonly [Plan, number][],
 ): string {
-  const lines = batch.map(([plan, copies]) => `${copies} × ${printRequest(plan, world.pools)}`)
+  const lines = batch.map(([plan, copies]) => `${copies} × ${printRequest(plan, fuzzServer.pools)}`)
   const title = `HAMLET_FUZZ_SEED=${seed} fails after ${result.numRuns} batches and ${result.numShrinks} simplifications:`
   return [title, ...lines, String(result.errorInstance)].join("\n")
 }
@@ -265,5 +267,5 @@ async function expectAlive(server: Bun.Server<undefined>): Promise<void> {
     server.port ?? 0,
     "GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
   )
-  expect(parseAnswers(bytes)).toMatchObject([{ status: 200 }])
+  expect(parseResponses(bytes)).toMatchObject([{ status: 200 }])
 }

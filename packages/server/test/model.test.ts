@@ -7,7 +7,9 @@ import {
   revokeTokenCommand,
   useTokenCommand,
 } from "./model/account-commands.ts"
+import { checkAllGone, checkModel, deleteAllVals } from "./model/check-model.ts"
 import type { Command } from "./model/command.ts"
+import { createModel, type Model, type ModelToken } from "./model/model.ts"
 import {
   getByNameCommand,
   getValCommand,
@@ -23,8 +25,6 @@ import {
   saveVersionCommand,
   updateValCommand,
 } from "./model/val-commands.ts"
-import { checkEmptyTown, checkWholeWorld, emptyTown } from "./model/whole-world.ts"
-import { createWorld, type ModelToken, type World } from "./model/world.ts"
 import { openApi, type TestApi } from "./support/api.ts"
 import { describeEachDatabase } from "./support/databases.ts"
 
@@ -69,8 +69,8 @@ describeEachDatabase("the API", (open) => {
     await api.close()
   })
 
-  /** A world with three new users, whose first tokens the server has made. */
-  async function openWorld(): Promise<World> {
+  /** A model with three new users, whose first tokens the server has made. */
+  async function openWorld(): Promise<Model> {
     towns += 1
     const users = [
       await api.addUser(`Ada${towns}`),
@@ -82,21 +82,21 @@ describeEachDatabase("the API", (open) => {
       const [first] = (await api.call("GET", "/v1/me/tokens", { as: owner })).json.data
       tokens.push({ ...first, owner, text: owner.token })
     }
-    return createWorld(users, tokens)
+    return createModel(users, tokens)
   }
 
-  async function live(commands: Iterable<Command>, world: World): Promise<void> {
+  async function live(commands: Iterable<Command>, model: Model): Promise<void> {
     try {
-      await fc.asyncModelRun(() => ({ model: world, real: api }), commands)
-      await checkWholeWorld(api, world)
+      await fc.asyncModelRun(() => ({ model: model, real: api }), commands)
+      await checkModel(api, model)
     } catch (error) {
       // The next sequence, most likely a shorter one that fails for the same reason, needs an empty
       // town too.
-      await emptyTown(api, world).catch(() => {})
+      await deleteAllVals(api, model).catch(() => {})
       throw error
     }
-    await emptyTown(api, world)
-    await checkEmptyTown(api, world)
+    await deleteAllVals(api, model)
+    await checkAllGone(api, model)
   }
 
   const runMsMax = sequences * limits.sequenceMsMax + limits.shrinkMsMax

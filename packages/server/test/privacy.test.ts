@@ -1,18 +1,26 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type RouteDefinition, routes } from "@hamlet/contract"
-import { createWorld, type World, type WorldVal } from "./authorization/privacy-world.ts"
-import { findTraces } from "./authorization/sweep.ts"
-import { askForTwins, routesToHiddenThings, type Twins } from "./authorization/twins.ts"
+import {
+  type HiddenAndMissing,
+  requestBoth,
+  routesThatMayHide,
+} from "./authorization/hidden-and-missing.ts"
+import {
+  createPrivacyData,
+  type PrivacyData,
+  type PrivacyVal,
+} from "./authorization/privacy-data.ts"
+import { findLeaks } from "./authorization/sweep.ts"
 import { expectStatus, openApi, type TestApi, type TestUser, testBaseUrl } from "./support/api.ts"
 import { describeEachDatabase } from "./support/databases.ts"
 
 describeEachDatabase("privacy", (open) => {
   let api: TestApi
-  let world: World
+  let data: PrivacyData
 
   beforeAll(async () => {
     api = await openApi(open)
-    world = await createWorld(api)
+    data = await createPrivacyData(api)
   })
 
   afterAll(() => api.close())
@@ -24,19 +32,19 @@ describeEachDatabase("privacy", (open) => {
 
   describe("every route that reads", () => {
     test("shows nobody without a token a trace of a hidden val", async () => {
-      expect(await findTraces(api, world, undefined)).toEqual([])
+      expect(await findLeaks(api, data, undefined)).toEqual([])
     })
 
     test("shows no trace of a hidden val to somebody who used it when it was public", async () => {
-      expect(await findTraces(api, world, world.bob)).toEqual([])
+      expect(await findLeaks(api, data, data.bob)).toEqual([])
     })
 
     test("shows no trace of a hidden val to somebody whose val it imports", async () => {
-      expect(await findTraces(api, world, world.ada)).toEqual([])
+      expect(await findLeaks(api, data, data.ada)).toEqual([])
     })
 
     test("shows an administrator no more than anybody else", async () => {
-      expect(await findTraces(api, world, api.admin)).toEqual([])
+      expect(await findLeaks(api, data, api.admin)).toEqual([])
     })
   })
 
@@ -50,37 +58,37 @@ describeEachDatabase("privacy", (open) => {
     ]
 
     test("GET /v1/vals shows the owner all of theirs and others the public ones", async () => {
-      const path = `/v1/vals?userId=${world.ada.id}`
-      expect(await names(path, world.ada)).toEqual(everything)
-      for (const viewer of [undefined, world.bob, api.admin])
+      const path = `/v1/vals?userId=${data.ada.id}`
+      expect(await names(path, data.ada)).toEqual(everything)
+      for (const viewer of [undefined, data.bob, api.admin])
         expect(await names(path, viewer)).toEqual(["open_of_ada"])
-      expect(await names(`${path}&privacy=private`, world.ada)).toEqual([
+      expect(await names(`${path}&privacy=private`, data.ada)).toEqual([
         "closed_of_ada",
         "secret_of_ada",
       ])
-      expect(await names(`${path}&privacy=unlisted`, world.ada)).toEqual([
+      expect(await names(`${path}&privacy=unlisted`, data.ada)).toEqual([
         "delisted_of_ada",
         "unlisted_of_ada",
       ])
       for (const privacy of ["private", "unlisted"])
-        expect(await names(`${path}&privacy=${privacy}`, world.bob)).toEqual([])
+        expect(await names(`${path}&privacy=${privacy}`, data.bob)).toEqual([])
     })
 
     test("GET /v1/users/{user_id}/vals shows the owner all of theirs and others the public ones", async () => {
-      const path = `/v1/users/${world.ada.id}/vals`
-      expect(await names(path, world.ada)).toEqual(everything)
-      for (const viewer of [undefined, world.bob, api.admin])
+      const path = `/v1/users/${data.ada.id}/vals`
+      expect(await names(path, data.ada)).toEqual(everything)
+      for (const viewer of [undefined, data.bob, api.admin])
         expect(await names(path, viewer)).toEqual(["open_of_ada"])
     })
 
     test("GET /v1/search/vals finds hidden vals for their owner alone, by name, code and readme", async () => {
       for (const word of ["_of_ada", "code_of_", "readme_of_"]) {
         expect(
-          (await names(`/v1/search/vals?query=${word}`, world.ada)).filter((name) =>
+          (await names(`/v1/search/vals?query=${word}`, data.ada)).filter((name) =>
             name.endsWith("_ada"),
           ),
         ).toEqual(everything)
-        for (const viewer of [undefined, world.bob, api.admin]) {
+        for (const viewer of [undefined, data.bob, api.admin]) {
           expect(
             (await names(`/v1/search/vals?query=${word}`, viewer)).filter((name) =>
               name.endsWith("_ada"),
@@ -92,17 +100,17 @@ describeEachDatabase("privacy", (open) => {
 
     test("GET /v1/me/likes leaves out what was made private after it was liked, as comments and runs do, and keeps one's own", async () => {
       expect(
-        (await names("/v1/me/likes", world.ada)).filter((name) => name.endsWith("_ada")),
+        (await names("/v1/me/likes", data.ada)).filter((name) => name.endsWith("_ada")),
       ).toEqual(everything)
       const seen = ["delisted_of_ada", "open_of_ada", "unlisted_of_ada"]
       expect(
-        (await names("/v1/me/likes", world.bob)).filter((name) => name.endsWith("_ada")),
+        (await names("/v1/me/likes", data.bob)).filter((name) => name.endsWith("_ada")),
       ).toEqual(seen)
     })
   })
 
   describe("a val's own routes", () => {
-    const paths = (val: WorldVal) => {
+    const paths = (val: PrivacyVal) => {
       const at = `/v1/vals/${val.id}`
       const module = `/v/${val.owner.username}/${val.name}`
       const parts = [
@@ -123,45 +131,45 @@ describeEachDatabase("privacy", (open) => {
     }
 
     test("are open to whoever has the address of an unlisted val", async () => {
-      for (const val of [world.adas.unlisted, world.adas.delisted]) {
+      for (const val of [data.adas.unlisted, data.adas.delisted]) {
         for (const path of paths(val))
-          for (const viewer of [undefined, world.bob, world.ada])
+          for (const viewer of [undefined, data.bob, data.ada])
             await expectAnswer(path, viewer, 200)
       }
     })
 
     test("are closed to everybody but the owner of a private val, also to those who have used it", async () => {
-      for (const val of [world.adas.secret, world.adas.closed]) {
+      for (const val of [data.adas.secret, data.adas.closed]) {
         for (const path of paths(val)) {
-          for (const viewer of [undefined, world.bob, api.admin])
+          for (const viewer of [undefined, data.bob, api.admin])
             await expectAnswer(path, viewer, 404)
-          await expectAnswer(path, world.ada, 200)
+          await expectAnswer(path, data.ada, 200)
         }
       }
     })
 
     test("do not say that a copy from when the val was public is still good", async () => {
-      const tags = Object.entries(world.adas.closed.etags)
+      const tags = Object.entries(data.adas.closed.etags)
       expect(tags).toHaveLength(5)
       for (const [path, etag] of tags) {
         const headers = { "if-none-match": etag }
-        expect((await api.call("GET", path, { as: world.bob, headers })).status).toBe(404)
+        expect((await api.call("GET", path, { as: data.bob, headers })).status).toBe(404)
         expect((await api.call("HEAD", path, { headers })).status).toBe(404)
       }
     })
 
     test("GET /v/{username}/{val_name} lets only the owner's own browser keep a private module", async () => {
-      const path = `/v/ada/${world.adas.closed.name}`
+      const path = `/v/ada/${data.adas.closed.name}`
       for (const pinned of ["", "@1"]) {
-        const answer = expectStatus(await api.call("GET", path + pinned, { as: world.ada }), 200)
-        expect(answer.headers.get("cache-control")).toStartWith("private,")
-        expect(answer.headers.get("vary")).toContain("authorization")
+        const response = expectStatus(await api.call("GET", path + pinned, { as: data.ada }), 200)
+        expect(response.headers.get("cache-control")).toStartWith("private,")
+        expect(response.headers.get("vary")).toContain("authorization")
       }
     })
 
     const expectAnswer = async (path: string, viewer: TestUser | undefined, status: number) => {
-      const answer = await api.call("GET", path, { as: viewer })
-      expect(`${path} ${answer.status}`).toBe(`${path} ${status}`)
+      const response = await api.call("GET", path, { as: viewer })
+      expect(`${path} ${response.status}`).toBe(`${path} ${status}`)
     }
   })
 
@@ -171,17 +179,17 @@ describeEachDatabase("privacy", (open) => {
 
     test("GET /v1/me/references leaves out the hidden vals of others that import one's own", async () => {
       expect(
-        await names("/v1/me/references", world.bob, (item) => `${from(item)} ${to(item)}`),
+        await names("/v1/me/references", data.bob, (item) => `${from(item)} ${to(item)}`),
       ).toEqual(["open_of_ada lib_of_bob"])
       const toOpen = (item: Item) => (to(item) === "open_of_ada" ? from(item) : "")
       expect(
-        (await names("/v1/me/references", world.ada, toOpen)).filter((name) => name !== ""),
+        (await names("/v1/me/references", data.ada, toOpen)).filter((name) => name !== ""),
       ).toEqual(["app_of_bob"])
     })
 
     test("GET /v1/me/references tells the owner who imports their hidden vals", async () => {
       const fromApp = (item: Item) => (from(item) === "app_of_bob" ? to(item) : "")
-      const found = (await names("/v1/me/references", world.ada, fromApp)).filter(
+      const found = (await names("/v1/me/references", data.ada, fromApp)).filter(
         (name) => name !== "",
       )
       expect(found).toEqual([
@@ -194,10 +202,10 @@ describeEachDatabase("privacy", (open) => {
     })
 
     test("GET /v1/vals/{val_id}/references shows the importers that the viewer may find", async () => {
-      const path = `/v1/vals/${world.bobs.lib.id}/references`
-      for (const viewer of [undefined, world.bob, api.admin])
+      const path = `/v1/vals/${data.bobs.lib.id}/references`
+      for (const viewer of [undefined, data.bob, api.admin])
         expect(await names(path, viewer, from)).toEqual(["open_of_ada"])
-      expect(await names(path, world.ada, from)).toEqual([
+      expect(await names(path, data.ada, from)).toEqual([
         "closed_of_ada",
         "delisted_of_ada",
         "open_of_ada",
@@ -207,10 +215,10 @@ describeEachDatabase("privacy", (open) => {
     })
 
     test("GET /v1/vals/{val_id}/dependencies shows the imported vals that the viewer may find", async () => {
-      const path = `/v1/vals/${world.bobs.app.id}/dependencies`
-      for (const viewer of [undefined, world.bob, api.admin])
+      const path = `/v1/vals/${data.bobs.app.id}/dependencies`
+      for (const viewer of [undefined, data.bob, api.admin])
         expect(await names(path, viewer, to)).toEqual(["open_of_ada"])
-      expect(await names(path, world.ada, to)).toEqual([
+      expect(await names(path, data.ada, to)).toEqual([
         "closed_of_ada",
         "delisted_of_ada",
         "open_of_ada",
@@ -222,14 +230,14 @@ describeEachDatabase("privacy", (open) => {
 
   describe("counts", () => {
     test("referenceCount counts no hidden val, whoever asks", async () => {
-      for (const viewer of [undefined, world.ada, world.bob, api.admin]) {
-        expect((await get(`/v1/vals/${world.bobs.lib.id}`, viewer)).referenceCount).toBe(1)
-        expect((await get(`/v1/vals/${world.adas.open.id}`, viewer)).referenceCount).toBe(1)
+      for (const viewer of [undefined, data.ada, data.bob, api.admin]) {
+        expect((await get(`/v1/vals/${data.bobs.lib.id}`, viewer)).referenceCount).toBe(1)
+        expect((await get(`/v1/vals/${data.adas.open.id}`, viewer)).referenceCount).toBe(1)
       }
     })
 
     test("referenceCount follows the privacy of the importing val through every change", async () => {
-      const { ada, bob } = world
+      const { ada, bob } = data
       const target = expectStatus(
         await api.call("POST", "/v1/vals", {
           as: ada,
@@ -273,7 +281,7 @@ describeEachDatabase("privacy", (open) => {
 
   describe("counts of a val that comes after those who import it", () => {
     test("leave out hidden importers when it is created and when it is renamed", async () => {
-      const { ada, bob } = world
+      const { ada, bob } = data
       const create = async (as: TestUser, body: object) =>
         expectStatus(await api.call("POST", "/v1/vals", { as, body }), 200).json
       for (const privacy of ["private", "unlisted", "public"]) {
@@ -297,7 +305,7 @@ describeEachDatabase("privacy", (open) => {
     const on = (item: Item) => `${item.author.username} on ${item.val.name}`
 
     test("GET /v1/me/comments leaves out those that one gave on a val that is private now", async () => {
-      const given = await names("/v1/me/comments?relationship=given", world.bob, on)
+      const given = await names("/v1/me/comments?relationship=given", data.bob, on)
       const onAdas = given.filter((comment) => comment.endsWith("_ada"))
       expect(onAdas).toEqual([
         "bob on delisted_of_ada",
@@ -307,7 +315,7 @@ describeEachDatabase("privacy", (open) => {
     })
 
     test("GET /v1/me/comments shows the owner of a val that is private now what others said about it", async () => {
-      const received = await names("/v1/me/comments?relationship=received", world.ada, on)
+      const received = await names("/v1/me/comments?relationship=received", data.ada, on)
       expect(received).toEqual([
         "bob on closed_of_ada",
         "bob on delisted_of_ada",
@@ -317,8 +325,8 @@ describeEachDatabase("privacy", (open) => {
     })
 
     test("GET /v1/vals/{val_id}/comments shows the owner of a val that is private now all of them", async () => {
-      const path = `/v1/vals/${world.adas.closed.id}/comments`
-      expect(await names(path, world.ada, on)).toEqual([
+      const path = `/v1/vals/${data.adas.closed.id}/comments`
+      expect(await names(path, data.ada, on)).toEqual([
         "ada on closed_of_ada",
         "bob on closed_of_ada",
       ])
@@ -329,22 +337,22 @@ describeEachDatabase("privacy", (open) => {
     const of = (item: Item) => item.val.name
 
     test("GET /v1/me/runs leaves out those of a val that is private now", async () => {
-      const ofAdas = (await names("/v1/me/runs", world.bob, of)).filter((name) =>
+      const ofAdas = (await names("/v1/me/runs", data.bob, of)).filter((name) =>
         name.endsWith("_ada"),
       )
       expect(ofAdas).toEqual(["delisted_of_ada", "open_of_ada", "unlisted_of_ada"])
     })
 
     test("GET /v1/vals/{val_id}/runs shows the owner every run and others those on their own account", async () => {
-      const { open: shown, closed } = world.adas
-      expect(await names(`/v1/vals/${shown.id}/runs`, world.ada, (item) => item.id)).toEqual(
+      const { open: shown, closed } = data.adas
+      expect(await names(`/v1/vals/${shown.id}/runs`, data.ada, (item) => item.id)).toEqual(
         [...shown.runIds].sort(),
       )
-      expect(await names(`/v1/vals/${shown.id}/runs`, world.bob, (item) => item.id)).toEqual(
+      expect(await names(`/v1/vals/${shown.id}/runs`, data.bob, (item) => item.id)).toEqual(
         shown.runIds.slice(1),
       )
       expect(await names(`/v1/vals/${shown.id}/runs`, api.admin, (item) => item.id)).toEqual([])
-      expect(await names(`/v1/vals/${closed.id}/runs`, world.ada, (item) => item.id)).toEqual(
+      expect(await names(`/v1/vals/${closed.id}/runs`, data.ada, (item) => item.id)).toEqual(
         [...closed.runIds].sort(),
       )
     })
@@ -355,24 +363,24 @@ describeEachDatabase("privacy", (open) => {
           expectStatus(await api.call("GET", `/v1/runs/${runId}${part}`, { as: viewer }), status)
       }
       for (const val of [
-        world.adas.open,
-        world.adas.unlisted,
-        world.adas.delisted,
-        world.adas.closed,
+        data.adas.open,
+        data.adas.unlisted,
+        data.adas.delisted,
+        data.adas.closed,
       ]) {
         const [byAda, byBob] = val.runIds
-        await expectRun(byAda, world.ada, 200)
-        await expectRun(byBob, world.ada, 200)
-        await expectRun(byAda, world.bob, 404)
-        await expectRun(byBob, world.bob, val === world.adas.closed ? 404 : 200)
+        await expectRun(byAda, data.ada, 200)
+        await expectRun(byBob, data.ada, 200)
+        await expectRun(byAda, data.bob, 404)
+        await expectRun(byBob, data.bob, val === data.adas.closed ? 404 : 200)
         await expectRun(byBob, api.admin, 404)
       }
     })
   })
 
   describe("what is hidden and what does not exist", () => {
-    const twinsOf = (): Twins => {
-      const { closed } = world.adas
+    const twinsOf = (): HiddenAndMissing => {
+      const { closed } = data.adas
       const hidden = {
         val_id: closed.id,
         val_name: closed.name,
@@ -390,19 +398,19 @@ describeEachDatabase("privacy", (open) => {
     const newId = () => Bun.randomUUIDv7()
 
     test("are told apart on no route by anybody but the owner", async () => {
-      const twins = twinsOf()
-      const checked = routesToHiddenThings(twins)
+      const pair = twinsOf()
+      const checked = routesThatMayHide(pair)
       expect(checked.length).toBeGreaterThan(15)
       for (const name of checked) {
         const route: RouteDefinition = routes[name as keyof typeof routes]
         const viewers =
-          route.auth === "required" ? [world.bob, api.admin] : [world.bob, api.admin, undefined]
+          route.auth === "required" ? [data.bob, api.admin] : [data.bob, api.admin, undefined]
         for (const viewer of viewers) {
           for (const version of ["1", "99"]) {
-            for (const { hidden, absent } of await askForTwins(
+            for (const { hidden, absent } of await requestBoth(
               api,
               name,
-              twins,
+              pair,
               { username: "ada", version },
               viewer,
             )) {
@@ -421,7 +429,7 @@ describeEachDatabase("privacy", (open) => {
         const headers = { "idempotency-key": `comment on ${valId}` }
         const send = () =>
           api.call("POST", `/v1/vals/${valId}/comments`, {
-            as: world.bob,
+            as: data.bob,
             body: { comment: "hello" },
             headers,
           })

@@ -16,7 +16,7 @@ import { type Statement, sql } from "../src/storage/database/sql.ts"
 import { createBundleStore } from "../src/storage/modules/bundles.ts"
 import { createImportStore } from "../src/storage/modules/imports.ts"
 import { createLockfileStore } from "../src/storage/modules/lockfiles.ts"
-import { createBigWorld, examples, idOf } from "./plans/big-world.ts"
+import { createLargeDataSet, examples, idOf } from "./plans/large-data-set.ts"
 import { openPlanner, type Planner } from "./plans/planner.ts"
 import { recording } from "./plans/recording-database.ts"
 import { describeEachDatabase, openAgain, type TestDatabase } from "./support/databases.ts"
@@ -166,7 +166,7 @@ const questions: Record<GetRoute, readonly string[]> = {
  * What people do, one after the other. The first user's val 7 is private, 11 public, 31 is imported
  * by others.
  */
-const deeds: readonly (readonly [method: string, path: string, body?: object])[] = [
+const writes: readonly (readonly [method: string, path: string, body?: object])[] = [
   [
     "POST",
     "/v1/vals",
@@ -238,7 +238,7 @@ describeEachDatabase("no query reads a whole table:", (open) => {
 
   beforeAll(async () => {
     database = await open()
-    await createBigWorld(database.db)
+    await createLargeDataSet(database.db)
     planner = await openPlanner(database)
     hamlet = await compose(toConfig(database), {
       runner: new FakeRunner(),
@@ -248,7 +248,7 @@ describeEachDatabase("no query reads a whole table:", (open) => {
     })
     const callers = { "the owner": idOf("user", 1), "somebody else": idOf("user", 2) }
     for (const [name, id] of Object.entries(callers)) {
-      // Nobody can decrypt the secrets of this world, and a val of its owner's would be given them.
+      // Nobody can decrypt the secrets of this data set, and a val of its owner's would be given them.
       await hamlet.deps.secrets.remove(id, "NAME")
       tokens[name] = (
         await issueToken(hamlet.deps, id, { name, scopes: allScopes, expiresAt: null })
@@ -324,7 +324,7 @@ describeEachDatabase("no query reads a whole table:", (open) => {
   test(
     "what writes",
     async () => {
-      for (const [method, path, body] of deeds) {
+      for (const [method, path, body] of writes) {
         const statements = await record(method, path, "the owner", body)
         const faults = (await planner.findFaults(statements)).filter(
           (fault) => !gatherings.some((pattern) => pattern.test(fault)),
@@ -340,7 +340,7 @@ describeEachDatabase("no query reads a whole table:", (open) => {
     await hamlet.deps.runs.purge(10)
     await hamlet.deps.idempotency.purge(Date.parse("2100-01-01"), 0, 10)
     await hamlet.deps.runs.purgeOlder(Date.parse("2100-01-01"), 10)
-    // Later than any time that ids of this world may stand for, so that there is something to
+    // Later than any time that ids of this data set may stand for, so that there is something to
     // delete.
     await hamlet.deps.runs.purgeOlder(2 ** 47, 100)
     await hamlet.deps.runs.purgeBeyond(examples.publicVal, 100, 100)

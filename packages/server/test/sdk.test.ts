@@ -7,13 +7,13 @@ import { PageCursorURL } from "@valtown/sdk/pagination"
 import { signIn } from "../src/domain/accounts/sessions.ts"
 import { describeEachDatabase } from "./support/databases.ts"
 import { type Loopback, openLoopback } from "./support/loopback.ts"
-import { createWorld, firstRunAt, type World } from "./support/world.ts"
+import { createSampleData, firstRunAt, type SampleData } from "./support/sample-data.ts"
 
 type Run = Item<"listMyRuns">
 
 interface Scene {
   readonly loopback: Loopback
-  readonly world: World
+  readonly sample: SampleData
   /** The official client, as Ada. */
   readonly client: ValTown
 }
@@ -23,11 +23,11 @@ interface Scene {
  * it.
  */
 const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
-  async getMe({ client, world, loopback }) {
+  async getMe({ client, sample, loopback }) {
     const me = await client.me.profile.retrieve()
-    const self = `${loopback.baseUrl}/v1/users/${world.ada.id}`
+    const self = `${loopback.baseUrl}/v1/users/${sample.ada.id}`
     expect(me).toMatchObject({
-      id: world.ada.id,
+      id: sample.ada.id,
       username: "ada",
       type: "user",
       email: null,
@@ -41,10 +41,10 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     })
     expect(await client.me.profile.retrieve()).toMatchObject({ id: changed.id, bio: "I count." })
   },
-  async listMyVals({ client, world }) {
+  async listMyVals({ client, sample }) {
     expect(
       await listIds(client, "listMyVals", "/v1/me/vals", { query: "library", sort: "likes" }),
-    ).toEqual([world.library.id])
+    ).toEqual([sample.library.id])
   },
   async getMyStats({ client }) {
     const query = {
@@ -54,9 +54,9 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const { total } = await client.get<object, Output<"getMyStats">>("/v1/me/stats", { query })
     expect(total).toEqual({ runs: 3, errors: 1, p50Ms: 25, p95Ms: 25 })
   },
-  async getValStats({ client, world }) {
+  async getValStats({ client, sample }) {
     const { buckets } = await client.get<object, Output<"getValStats">>(
-      `/v1/vals/${world.library.id}/stats`,
+      `/v1/vals/${sample.library.id}/stats`,
     )
     expect(buckets).toHaveLength(48)
   },
@@ -70,12 +70,12 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       egress: { bytesPerMinuteMax: null },
     })
   },
-  async listMyValStates({ client, world }) {
+  async listMyValStates({ client, sample }) {
     const { data } = await client.get<object, Output<"listMyValStates">>("/v1/me/val-states")
-    expect(data).toContainEqual(expect.objectContaining({ id: world.library.id }))
+    expect(data).toContainEqual(expect.objectContaining({ id: sample.library.id }))
   },
-  async listMyRuns({ client, world }) {
-    const [first, second, third] = world.runs.map((run) => run.id)
+  async listMyRuns({ client, sample }) {
+    const [first, second, third] = sample.runs.map((run) => run.id)
     expect(await listIds(client, "listMyRuns", "/v1/me/runs")).toEqual([third, second, first])
     expect(await listIds(client, "listMyRuns", "/v1/me/runs", { error: true })).toEqual([second])
     expect(await listIds(client, "listMyRuns", "/v1/me/runs", { error: false })).toEqual([
@@ -90,12 +90,12 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const until = new Date(firstRunAt + 60_000).toISOString()
     expect(await listIds(client, "listMyRuns", "/v1/me/runs", { since, until })).toEqual([second])
   },
-  async listMyLikes({ client, world }) {
-    const [first, second] = world.importers.map((val) => val.id)
+  async listMyLikes({ client, sample }) {
+    const [first, second] = sample.importers.map((val) => val.id)
     expect(await listIds(client, "listMyLikes", "/v1/me/likes")).toEqual([second, first])
   },
-  async listMyComments({ client, world }) {
-    const [first, second] = world.libraryComments
+  async listMyComments({ client, sample }) {
+    const [first, second] = sample.libraryComments
     expect(
       await listIds(client, "listMyComments", "/v1/me/comments", { relationship: "any" }),
     ).toEqual([second, first])
@@ -103,19 +103,19 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       await listIds(client, "listMyComments", "/v1/me/comments", { relationship: "given" }),
     ).toEqual([])
   },
-  async listMyReferences({ client, world }) {
+  async listMyReferences({ client, sample }) {
     const found = await list(client, "listMyReferences", "/v1/me/references")
     expect(found.map((it) => it.reference.id)).toEqual(
-      world.importers.map((val) => val.id).reverse(),
+      sample.importers.map((val) => val.id).reverse(),
     )
-    expect(found.map((it) => it.dependsOn.id)).toEqual([world.library.id, world.library.id])
+    expect(found.map((it) => it.dependsOn.id)).toEqual([sample.library.id, sample.library.id])
   },
-  async listVals({ client, world }) {
+  async listVals({ client, sample }) {
     const own = await list(client, "listVals", "/v1/vals", {
-      userId: world.bob.id,
+      userId: sample.bob.id,
       privacy: "public",
     })
-    expect(own.map((val) => val.id)).toEqual(world.importers.map((val) => val.id).reverse())
+    expect(own.map((val) => val.id)).toEqual(sample.importers.map((val) => val.id).reverse())
   },
   async createVal({ client }) {
     const body = {
@@ -143,15 +143,15 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const { results } = await client.post<object, Output<"importVals">>("/v1/vals/import", { body })
     expect(results).toMatchObject([{ name: "imported", status: "created", version: 1 }])
   },
-  async searchVals({ client, world }) {
+  async searchVals({ client, sample }) {
     const found = await Array.fromAsync(client.search.vals.list({ query: "Importer", limit: 1 }))
-    expect(found.map((val) => val.id).sort()).toEqual(world.importers.map((val) => val.id).sort())
+    expect(found.map((val) => val.id).sort()).toEqual(sample.importers.map((val) => val.id).sort())
     expect(found[0]?.author?.username).toBe("bob")
   },
-  async getVal({ client, world }) {
-    const val = await client.get<object, Output<"getVal">>(`/v1/vals/${world.library.id}`)
+  async getVal({ client, sample }) {
+    const val = await client.get<object, Output<"getVal">>(`/v1/vals/${sample.library.id}`)
     expect(val).toMatchObject({
-      id: world.library.id,
+      id: sample.library.id,
       name: "library",
       version: 2,
       likeCount: 1,
@@ -176,14 +176,14 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(await client.delete<object, null>(`/v1/vals/${id}`)).toBeNull()
     expect(await failure(() => client.get(`/v1/vals/${id}`))).toBeInstanceOf(ValTown.NotFoundError)
   },
-  async listValRuns({ client, world }) {
-    const path = `/v1/vals/${world.library.id}/runs`
+  async listValRuns({ client, sample }) {
+    const path = `/v1/vals/${sample.library.id}/runs`
     expect(await listIds(client, "listValRuns", path)).toEqual(
-      world.runs.map((run) => run.id).reverse(),
+      sample.runs.map((run) => run.id).reverse(),
     )
   },
-  async listVersions({ client, world }) {
-    const found = await list(client, "listVersions", `/v1/vals/${world.library.id}/versions`)
+  async listVersions({ client, sample }) {
+    const found = await list(client, "listVersions", `/v1/vals/${sample.library.id}/versions`)
     expect(found.map((it) => it.version)).toEqual([2, 1])
   },
   async createVersion({ client }) {
@@ -195,21 +195,21 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(response.status).toBe(201)
     expect(data).toMatchObject({ id, version: 2, code: `${code}\n` })
   },
-  async getVersion({ client, world }) {
+  async getVersion({ client, sample }) {
     const old = await client.get<object, Output<"getVersion">>(
-      `/v1/vals/${world.library.id}/versions/1`,
+      `/v1/vals/${sample.library.id}/versions/1`,
     )
-    expect(old).toMatchObject({ id: world.library.id, version: 1, code: "export const one = 1" })
+    expect(old).toMatchObject({ id: sample.library.id, version: 1, code: "export const one = 1" })
   },
-  async getVersionLock({ client, world }) {
+  async getVersionLock({ client, sample }) {
     const lock = await client.get<object, Output<"getVersionLock">>(
-      `/v1/vals/${world.library.id}/versions/1/lock`,
+      `/v1/vals/${sample.library.id}/versions/1/lock`,
     )
     expect(lock).toEqual({ state: "none", imports: [], updatedAt: null })
   },
-  async resolveVersion({ client, world }) {
+  async resolveVersion({ client, sample }) {
     const lock = await client.post<object, Output<"resolveVersion">>(
-      `/v1/vals/${world.library.id}/versions/1/lock`,
+      `/v1/vals/${sample.library.id}/versions/1/lock`,
     )
     expect(lock.state).toBe("none")
   },
@@ -248,10 +248,10 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       likeCount: 0,
     })
   },
-  async listComments({ client, world }) {
-    const path = `/v1/vals/${world.library.id}/comments`
+  async listComments({ client, sample }) {
+    const path = `/v1/vals/${sample.library.id}/comments`
     expect(await listIds(client, "listComments", path)).toEqual(
-      [...world.libraryComments].reverse(),
+      [...sample.libraryComments].reverse(),
     )
   },
   async createComment({ client }) {
@@ -270,17 +270,21 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(await client.delete<object, null>(`/v1/comments/${said.id}`)).toBeNull()
     expect(await listIds(client, "listComments", `/v1/vals/${id}/comments`)).toEqual([])
   },
-  async listValReferences({ client, world }) {
-    const found = await list(client, "listValReferences", `/v1/vals/${world.library.id}/references`)
+  async listValReferences({ client, sample }) {
+    const found = await list(
+      client,
+      "listValReferences",
+      `/v1/vals/${sample.library.id}/references`,
+    )
     expect(found.map((it) => it.reference.name)).toEqual(["secondImporter", "firstImporter"])
   },
-  async listValDependencies({ client, world }) {
+  async listValDependencies({ client, sample }) {
     const found = await list(
       client,
       "listValDependencies",
-      `/v1/vals/${world.importers[0]?.id}/dependencies`,
+      `/v1/vals/${sample.importers[0]?.id}/dependencies`,
     )
-    expect(found.map((it) => it.dependsOn.id)).toEqual([world.library.id])
+    expect(found.map((it) => it.dependsOn.id)).toEqual([sample.library.id])
   },
   async createRun(scene) {
     const { client } = await newcomer(scene)
@@ -322,13 +326,13 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       }),
     ).toBe(30)
   },
-  async cancelRun({ client, world }) {
-    expect(await client.post<object, object>(`/v1/runs/${world.runs[2]?.id}/cancel`)).toEqual({
+  async cancelRun({ client, sample }) {
+    expect(await client.post<object, object>(`/v1/runs/${sample.runs[2]?.id}/cancel`)).toEqual({
       found: false,
     })
   },
-  async cancelEvaluation({ client, world }) {
-    const path = `/v1/vals/${world.library.id}/evaluations/${world.runs[2]?.id}/cancel`
+  async cancelEvaluation({ client, sample }) {
+    const path = `/v1/vals/${sample.library.id}/evaluations/${sample.runs[2]?.id}/cancel`
     expect(await client.post<object, object>(path)).toEqual({ found: false })
   },
   async replayRun(scene) {
@@ -367,28 +371,28 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const preview = await client.post<object, Output<"createPreview">>(`/v1/vals/${id}/preview`)
     expect(preview).toEqual({ url: links.endpoint ?? "", expiresAt: null })
   },
-  async getRun({ client, world }) {
-    const run = await client.get<object, Output<"getRun">>(`/v1/runs/${world.runs[2]?.id}`)
+  async getRun({ client, sample }) {
+    const run = await client.get<object, Output<"getRun">>(`/v1/runs/${sample.runs[2]?.id}`)
     expect(run).toMatchObject({
       status: "succeeded",
       source: "api",
       returnValue: 3,
       durationMs: 25,
-      val: { id: world.library.id, version: 2 },
+      val: { id: sample.library.id, version: 2 },
     })
   },
-  async getRunLogs({ client, world }) {
+  async getRunLogs({ client, sample }) {
     const logs = await client.get<object, Output<"getRunLogs">>(
-      `/v1/runs/${world.runs[0]?.id}/logs`,
+      `/v1/runs/${sample.runs[0]?.id}/logs`,
     )
     expect(logs).toEqual({
       data: [{ at: new Date(firstRunAt).toISOString(), level: "info", message: "hello" }],
       logsTruncated: false,
     })
   },
-  async listUsers({ loopback, world }) {
+  async listUsers({ loopback, sample }) {
     const admin = openClient(loopback, loopback.api.admin.token)
-    expect(await listIds(admin, "listUsers", "/v1/users")).toContain(world.bob.id)
+    expect(await listIds(admin, "listUsers", "/v1/users")).toContain(sample.bob.id)
   },
   async createUser({ loopback }) {
     const admin = openClient(loopback, loopback.api.admin.token)
@@ -400,7 +404,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
   async getUserAccount(scene) {
     const account = await administer(scene).get<object, Output<"getUserAccount">>(
-      `/v1/users/${scene.world.bob.id}/account`,
+      `/v1/users/${scene.sample.bob.id}/account`,
     )
     expect(account).toMatchObject({ username: "bob", suspendedAt: null })
   },
@@ -425,7 +429,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     )
   },
   async createUserToken(scene) {
-    const path = `/v1/users/${scene.world.bob.id}/tokens`
+    const path = `/v1/users/${scene.sample.bob.id}/tokens`
     const made = await administer(scene).post<object, Output<"createUserToken">>(path, {
       body: { scopes: ["user:read"] },
     })
@@ -435,13 +439,13 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
   async getUserUsage(scene) {
     const usage = await administer(scene).get<object, Output<"getUserUsage">>(
-      `/v1/users/${scene.world.bob.id}/usage`,
+      `/v1/users/${scene.sample.bob.id}/usage`,
     )
     expect(usage.blobs.bytesMax).toBe(1024 ** 3)
   },
   async getUserQuotas(scene) {
     const quotas = await administer(scene).get<object, Output<"getUserQuotas">>(
-      `/v1/users/${scene.world.bob.id}/quotas`,
+      `/v1/users/${scene.sample.bob.id}/quotas`,
     )
     expect(quotas.blobBytes).toBeNull()
   },
@@ -485,27 +489,27 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     })
     expect(newest).toMatchObject({ subject: { id }, actor: { username: "admin" } })
   },
-  async getUser({ client, world }) {
-    expect(await client.users.retrieve(world.bob.id)).toMatchObject({
-      id: world.bob.id,
+  async getUser({ client, sample }) {
+    expect(await client.users.retrieve(sample.bob.id)).toMatchObject({
+      id: sample.bob.id,
       username: "bob",
       bio: null,
       profileImageUrl: null,
     })
   },
-  async listUserVals({ client, world }) {
-    const path = `/v1/users/${world.bob.id}/vals`
+  async listUserVals({ client, sample }) {
+    const path = `/v1/users/${sample.bob.id}/vals`
     expect(await listIds(client, "listUserVals", path)).toEqual(
-      world.importers.map((val) => val.id).reverse(),
+      sample.importers.map((val) => val.id).reverse(),
     )
   },
-  async getUserByName({ client, world }) {
-    expect((await client.alias.username.retrieve("bob")).id).toBe(world.bob.id)
-    expect((await client.alias.username.retrieve("@BOB")).id).toBe(world.bob.id)
+  async getUserByName({ client, sample }) {
+    expect((await client.alias.username.retrieve("bob")).id).toBe(sample.bob.id)
+    expect((await client.alias.username.retrieve("@BOB")).id).toBe(sample.bob.id)
   },
-  async getValByName({ client, world }) {
+  async getValByName({ client, sample }) {
     expect((await client.get<object, Output<"getValByName">>("/v1/alias/ada/library")).id).toBe(
-      world.library.id,
+      sample.library.id,
     )
   },
   async listTokens({ client }) {
@@ -545,18 +549,18 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const asked = client.post("/v1/sign-in-links/owner", { body: { code: "x" }, headers })
     expect(await failure(() => asked)).toBeInstanceOf(ValTown.AuthenticationError)
   },
-  async listSessions({ client, loopback, world }) {
+  async listSessions({ client, loopback, sample }) {
     await signIn(loopback.api.hamlet.deps, {
-      token: world.ada.token,
+      token: sample.ada.token,
       userAgent: "Lynx",
       replaced: undefined,
     })
     const found = await list(client, "listSessions", "/v1/me/sessions")
     expect(found.map((session) => session.userAgent)).toEqual(["Lynx"])
   },
-  async deleteSession({ client, loopback, world }) {
+  async deleteSession({ client, loopback, sample }) {
     const { session } = await signIn(loopback.api.hamlet.deps, {
-      token: world.ada.token,
+      token: sample.ada.token,
       userAgent: null,
       replaced: undefined,
     })
@@ -575,10 +579,10 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const made = await client.post<object, Output<"createSignInLink">>("/v1/me/sign-in-links")
     expect(made.url).toContain("/sign-in#code=hamlet_link_")
   },
-  async listSecrets({ client, world }) {
+  async listSecrets({ client, sample }) {
     expect(
       (await list(client, "listSecrets", "/v1/me/secrets")).map((secret) => secret.name).sort(),
-    ).toEqual([...world.secrets])
+    ).toEqual([...sample.secrets])
   },
   async putSecret({ client }) {
     expect(
@@ -747,8 +751,8 @@ describeEachDatabase("the official client", (open) => {
 
   beforeAll(async () => {
     const loopback = await openLoopback(open, { HAMLET_DATA_DIR_SHARED: "yes" })
-    const world = await createWorld(loopback.api, loopback.baseUrl)
-    scene = { loopback, world, client: openClient(loopback, world.ada.token) }
+    const sample = await createSampleData(loopback.api, loopback.baseUrl)
+    scene = { loopback, sample, client: openClient(loopback, sample.ada.token) }
   })
 
   afterAll(() => scene.loopback.close())
@@ -775,7 +779,7 @@ describeEachDatabase("the official client", (open) => {
   })
 
   test("iterates a list page by page along the links, keeping its filters", async () => {
-    const { client, loopback, world } = scene
+    const { client, loopback, sample } = scene
     const before = loopback.seen.length
     const query = { limit: 1, error: false, source: "api,http" }
     const first = await client.getAPIList<Run, PageCursorURL<Run>>("/v1/me/runs", PageCursorURL, {
@@ -784,8 +788,8 @@ describeEachDatabase("the official client", (open) => {
     const pages = await Array.fromAsync(first.iterPages())
 
     expect(pages.map((page) => page.data.map((run) => run.id))).toEqual([
-      [world.runs[2]?.id ?? ""],
-      [world.runs[0]?.id ?? ""],
+      [sample.runs[2]?.id ?? ""],
+      [sample.runs[0]?.id ?? ""],
     ])
     const asked = loopback.seen.slice(before).map((request) => Object.fromEntries(request.query))
     expect(asked).toEqual([
@@ -832,7 +836,7 @@ describeEachDatabase("the official client", (open) => {
         statusCode: 404,
         error: "Not Found",
       })
-      const unknown = await failure(() => scene.client.vals.retrieve(scene.world.library.id))
+      const unknown = await failure(() => scene.client.vals.retrieve(scene.sample.library.id))
       expect(unknown).toBeInstanceOf(ValTown.NotFoundError)
       expect(unknown.error).toMatchObject({ code: "route_not_found" })
     })
@@ -875,7 +879,7 @@ describeEachDatabase("the official client", (open) => {
     ] as const)(
       "APIError with status %i where it has no class for it",
       async (status, code, call) => {
-        const error = await failure(() => call(scene.client, scene.world.library.id))
+        const error = await failure(() => call(scene.client, scene.sample.library.id))
         expect(error.constructor).toBe(ValTown.APIError)
         expect(error.status).toBe(status)
         expect(error.error).toMatchObject({ code })
@@ -890,12 +894,13 @@ describeEachDatabase("the official client", (open) => {
         openClient(loopback, loopback.api.admin.token).post("/v1/users", {
           body: { username: "Bob" },
         }),
-      last_version: ({ client, world }) => client.delete(`/v1/vals/${world.library.id}/versions/2`),
+      last_version: ({ client, sample }) =>
+        client.delete(`/v1/vals/${sample.library.id}/versions/2`),
     }
 
     test.each(Object.keys(conflicts))("after 409 %s", async (code) => {
-      const { loopback, client, world } = scene
-      if (code === "last_version") await client.delete(`/v1/vals/${world.library.id}/versions/1`)
+      const { loopback, client, sample } = scene
+      if (code === "last_version") await client.delete(`/v1/vals/${sample.library.id}/versions/1`)
       const before = loopback.seen.length
       const error = await failure(() => conflicts[code]?.(scene) ?? Promise.resolve())
       expect(error).toBeInstanceOf(ValTown.ConflictError)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { Output } from "@hamlet/contract/client"
 import { describeEachDatabase } from "./support/databases.ts"
 import { type Loopback, openLoopback } from "./support/loopback.ts"
-import { createWorld, firstRunAt, type World } from "./support/world.ts"
+import { createSampleData, firstRunAt, type SampleData } from "./support/sample-data.ts"
 
 // The specification that we were given, route by route and rule by rule, with nothing but `fetch`:
 // whoever can read it can use the server.
@@ -23,15 +23,15 @@ const minute = (count: number) => new Date(firstRunAt + count * 60_000).toISOStr
 
 describeEachDatabase("the specification", (open) => {
   let loopback: Loopback
-  let world: World
+  let data: SampleData
   let send: Send
   let token: string
 
   beforeAll(async () => {
     loopback = await openLoopback(open)
-    world = await createWorld(loopback.api, loopback.baseUrl)
+    data = await createSampleData(loopback.api, loopback.baseUrl)
     send = toSend(loopback.baseUrl)
-    token = world.ada.token
+    token = data.ada.token
   })
 
   afterAll(() => loopback.close())
@@ -51,7 +51,7 @@ describeEachDatabase("the specification", (open) => {
     test("GET /v1/me is the profile of the current user", async () => {
       const { status, body } = await send<Output<"getMe">>("GET", "/v1/me", { token })
       expect(status).toBe(200)
-      expect(body).toMatchObject({ id: world.ada.id, username: "ada" })
+      expect(body).toMatchObject({ id: data.ada.id, username: "ada" })
     })
 
     test("GET /v1/me/runs takes error, limit, offset, since and until", async () => {
@@ -66,7 +66,7 @@ describeEachDatabase("the specification", (open) => {
         token,
       })
       expect(status).toBe(200)
-      expect(body.data.map((run) => run.id)).toEqual([world.runs[1]?.id ?? ""])
+      expect(body.data.map((run) => run.id)).toEqual([data.runs[1]?.id ?? ""])
     })
 
     test("GET /v1/me/likes takes limit and offset", async () => {
@@ -76,7 +76,7 @@ describeEachDatabase("the specification", (open) => {
         { token },
       )
       expect(status).toBe(200)
-      expect(body.data.map((val) => val.id)).toEqual([world.importers[0]?.id ?? ""])
+      expect(body.data.map((val) => val.id)).toEqual([data.importers[0]?.id ?? ""])
     })
 
     test("GET /v1/me/comments takes relationship, limit, offset, since and until", async () => {
@@ -93,7 +93,7 @@ describeEachDatabase("the specification", (open) => {
         { token },
       )
       expect(status).toBe(200)
-      expect(body.data.map((comment) => comment.id)).toEqual([...world.libraryComments].reverse())
+      expect(body.data.map((comment) => comment.id)).toEqual([...data.libraryComments].reverse())
     })
 
     test("GET /v1/me/references lists the vals that depend on any of the user's vals", async () => {
@@ -146,7 +146,7 @@ describeEachDatabase("the specification", (open) => {
         (await send<Output<"listMyRuns">>("GET", `/v1/me/runs${query}`, { token })).body.data.map(
           (run) => run.id,
         )
-      const [first, second, third] = world.runs.map((run) => run.id)
+      const [first, second, third] = data.runs.map((run) => run.id)
       expect(await list("?error=true")).toEqual([second ?? ""])
       expect(await list("?error=false")).toEqual([third ?? "", first ?? ""])
       expect(await list("")).toHaveLength(3)
@@ -156,7 +156,7 @@ describeEachDatabase("the specification", (open) => {
     test("rule 4: relationship selects comments given, received, or either", async () => {
       const { body: given } = await send<Output<"createComment">>(
         "POST",
-        `/v1/vals/${world.importers[0]?.id}/comments`,
+        `/v1/vals/${data.importers[0]?.id}/comments`,
         {
           token,
           body: { comment: "given" },
@@ -170,7 +170,7 @@ describeEachDatabase("the specification", (open) => {
             { token },
           )
         ).body.data.map((it) => it.id)
-      const received = [...world.libraryComments].reverse()
+      const received = [...data.libraryComments].reverse()
       expect(await list("given")).toEqual([given.id])
       expect(await list("received")).toEqual(received)
       expect(await list("any")).toEqual([given.id, ...received])
@@ -207,12 +207,12 @@ describeEachDatabase("the specification", (open) => {
     })
 
     test("GET /v1/vals/{val_id} gets a val by id", async () => {
-      const { status, body } = await send<Output<"getVal">>("GET", `/v1/vals/${world.library.id}`, {
+      const { status, body } = await send<Output<"getVal">>("GET", `/v1/vals/${data.library.id}`, {
         token,
       })
       expect(status).toBe(200)
       expect(body).toMatchObject({
-        id: world.library.id,
+        id: data.library.id,
         name: "library",
         readme: "# Numbers",
         privacy: "public",
@@ -291,7 +291,7 @@ describeEachDatabase("the specification", (open) => {
     })
 
     test("rule 4: GET /v1/vals/{val_id}/runs is paged with limit and offset", async () => {
-      await expectPages(send, `/v1/vals/${world.library.id}/runs`, token)
+      await expectPages(send, `/v1/vals/${data.library.id}/runs`, token)
     })
   })
 
@@ -305,19 +305,19 @@ describeEachDatabase("the specification", (open) => {
     })
 
     test("2: the token identifies the calling user, on whom the me routes act", async () => {
-      for (const user of [world.ada, world.bob]) {
+      for (const user of [data.ada, data.bob]) {
         expect(
           (await send<Output<"getMe">>("GET", "/v1/me", { token: user.token })).body.username,
         ).toBe(user.username)
       }
       const likes = await send<Output<"listMyLikes">>("GET", "/v1/me/likes", {
-        token: world.bob.token,
+        token: data.bob.token,
       })
-      expect(likes.body.data.map((val) => val.id)).toEqual([world.library.id])
+      expect(likes.body.data.map((val) => val.id)).toEqual([data.library.id])
     })
 
     test("3: reading a public val needs no token; everything that is shown with one does", async () => {
-      const { id } = world.library
+      const { id } = data.library
       expect((await send("GET", `/v1/vals/${id}`)).status).toBe(200)
       const shown = [
         ["GET", "/v1/me"],
@@ -342,7 +342,7 @@ describeEachDatabase("the specification", (open) => {
   })
 
   test("limits 1: limit and offset page the lists", async () => {
-    for (const path of ["/v1/me/references", `/v1/vals/${world.library.id}/versions`])
+    for (const path of ["/v1/me/references", `/v1/vals/${data.library.id}/versions`])
       await expectPages(send, path, token)
   })
 
@@ -351,9 +351,9 @@ describeEachDatabase("the specification", (open) => {
       for (const path of [
         "/me",
         "/vals",
-        `/vals/${world.library.id}`,
+        `/vals/${data.library.id}`,
         "/v2/me",
-        `/v2/vals/${world.library.id}`,
+        `/v2/vals/${data.library.id}`,
       ]) {
         expect((await send("GET", path, { token })).status).toBe(404)
       }

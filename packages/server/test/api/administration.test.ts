@@ -73,7 +73,7 @@ async function whenEnded({ call }: ApiSuite, id: string, as: TestUser): Promise<
 }
 
 function defineSuspension(suite: ApiSuite): void {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
   const admin = adminOf(suite)
   const suspend = (user: TestUser, body: object = {}) =>
     admin("PUT", `/v1/users/${user.id}/suspension`, body)
@@ -173,7 +173,7 @@ function defineSuspension(suite: ApiSuite): void {
 }
 
 function defineDelete(suite: ApiSuite): void {
-  const { call, person, val, run } = suite
+  const { call, addUser: person, val, run } = suite
   const admin = adminOf(suite)
   test("keeps the data unless told otherwise: nobody can sign in, the code stays readable, the name stays taken", async () => {
     const ada = await person()
@@ -304,7 +304,7 @@ function defineDelete(suite: ApiSuite): void {
 }
 
 function defineTokens(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
   const admin = adminOf(suite)
 
   test("makes a token for the user, with all scopes but admin unless told otherwise", async () => {
@@ -367,7 +367,7 @@ function defineTokens(suite: ApiSuite): void {
 }
 
 function defineQuotas(suite: ApiSuite): void {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
   const admin = adminOf(suite)
   const put = (user: TestUser, quotas: object) =>
     admin("PUT", `/v1/users/${user.id}/quotas`, quotas)
@@ -450,7 +450,7 @@ function defineQuotas(suite: ApiSuite): void {
 }
 
 function defineInvitations(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
   const admin = adminOf(suite)
   const invite = async (body: object = {}) =>
     expectStatus(await admin("POST", "/v1/invitations", body), 200).json
@@ -493,10 +493,10 @@ function defineInvitations(suite: ApiSuite): void {
 
   test("are good for one of many who accept at the same time", async () => {
     const code = codeOf(await invite())
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 5 }, (_, index) => accept(code, `racer${index}`)),
     )
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404])
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404])
   })
 
   test("end when they are revoked, when their time is over, and with the account that made them", async () => {
@@ -535,7 +535,7 @@ function defineInvitations(suite: ApiSuite): void {
 }
 
 function defineAudit(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
   const admin = adminOf(suite)
 
   test("has every act of an administrator that changes something, with who, whom and when", async () => {

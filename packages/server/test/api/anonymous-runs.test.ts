@@ -8,7 +8,7 @@ const add = "export default (a = 0, b = 0) => a + b"
 
 describeApi(
   "api/anonymous-runs",
-  ({ call, person, val }) => {
+  ({ call, addUser: person, val }) => {
     test("a public val is called without a token, on its owner's account, where its owner sees the run", async () => {
       const ada = await person()
       const adder = await val(ada, { code: add })
@@ -122,11 +122,11 @@ describeEachDatabase("api/anonymous-runs with a limit", (open) => {
   test("they are counted like all requests of an address that sends no token", async () => {
     const api = await openApi(open, { HAMLET_ANONYMOUS_RUNS: "yes", HAMLET_RATE_PER_ADDRESS: "1" })
     try {
-      const answers = [
+      const responses = [
         await api.call("GET", "/v1/run/nobody.nothing"),
         await api.call("GET", "/v1/run/nobody.nothing"),
       ]
-      expect(answers.map(refusalOf)).toEqual([
+      expect(responses.map(refusalOf)).toEqual([
         [401, "unauthenticated"],
         [429, "rate_limited"],
       ])

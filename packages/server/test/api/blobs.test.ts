@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { sql } from "../../src/storage/database/sql.ts"
-import { exchange, parseAnswers } from "../fuzz/raw-client.ts"
-import { listen } from "../fuzz/socket.ts"
+import { listen } from "../fuzz/listen.ts"
+import { exchange, parseResponses } from "../fuzz/raw-client.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { FakeBucket } from "../support/fake-bucket.ts"
-import { type ApiSuite, describeApi, nextMoment, refusalOf } from "./suite.ts"
+import { type ApiSuite, describeApi, nextMillisecond, refusalOf } from "./suite.ts"
 
 const mega = 1024 ** 2
 
@@ -47,7 +47,7 @@ const fetchBlob = ({ api }: ApiSuite, as: TestUser, key: string, init: RequestIn
   })
 
 function defineKeys(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
   const keys = [
     ...[
       "a",
@@ -123,7 +123,7 @@ function defineKeys(suite: ApiSuite): void {
   )
 
   test.each(["a".repeat(513), "%00", "a%00b"])("is refused: %j", async (path) => {
-    const ada = await suite.anybody()
+    const ada = await suite.sharedUser()
     for (const method of ["GET", "POST", "DELETE"])
       expect([method, ...refusalOf(await call(method, `/v1/blob/${path}`, { as: ada }))]).toEqual([
         method,
@@ -155,7 +155,7 @@ function toBytes(size: number, seed = 0): Uint8Array {
 }
 
 function defineContents(suite: ApiSuite): void {
-  const { person } = suite
+  const { addUser: person } = suite
 
   test.each([0, 1, 65_535, 65_536, 65_537, 262_144, 262_145, mega, mega + 1, 3 * mega + 7])(
     "of %i bytes comes back as it was",
@@ -170,13 +170,13 @@ function defineContents(suite: ApiSuite): void {
         { body: stream as BodyInit },
       ]) {
         expect((await fetchBlob(suite, ada, "a", { method: "POST", ...init })).status).toBe(201)
-        const answer = await fetchBlob(suite, ada, "a")
+        const response = await fetchBlob(suite, ada, "a")
         expect([
-          answer.status,
-          answer.headers.get("content-length"),
-          answer.headers.get("content-type"),
+          response.status,
+          response.headers.get("content-length"),
+          response.headers.get("content-type"),
         ]).toEqual([200, String(size), "application/octet-stream"])
-        expect(Buffer.compare(await answer.bytes(), content)).toBe(0)
+        expect(Buffer.compare(await response.bytes(), content)).toBe(0)
       }
       expect((await suite.call("GET", "/v1/blob", { as: ada })).json).toMatchObject([{ size }])
     },
@@ -185,7 +185,7 @@ function defineContents(suite: ApiSuite): void {
   test.each(["text/plain; charset=utf-16", "application/json", "image/png", "x", ";"])(
     "has the type that it was stored with: %s",
     async (type) => {
-      const ada = await suite.anybody()
+      const ada = await suite.sharedUser()
       await store(suite, ada, "typed", "{", { "content-type": type })
       expect((await fetchBlob(suite, ada, "typed")).headers.get("content-type")).toBe(type)
       await store(suite, ada, "typed", new Uint8Array(1))
@@ -196,7 +196,7 @@ function defineContents(suite: ApiSuite): void {
   )
 
   test("is refused when its type is no header, or when it is compressed", async () => {
-    const ada = await suite.anybody()
+    const ada = await suite.sharedUser()
     const send = async (headers: Record<string, string>) =>
       refusalOf(await suite.call("POST", "/v1/blob/refused", { as: ada, body: "x", headers }))
     expect(await send({ "content-type": "x".repeat(256) })).toEqual([400, "invalid_request"])
@@ -205,7 +205,7 @@ function defineContents(suite: ApiSuite): void {
   })
 
   test("is nothing that a browser shows, guesses or runs", async () => {
-    const ada = await suite.anybody()
+    const ada = await suite.sharedUser()
     for (const size of [10, 70_000, 2 * mega]) {
       await store(suite, ada, "page", `<script>alert(1)</script>${" ".repeat(size)}`, {
         "content-type": "text/html",
@@ -221,7 +221,7 @@ function defineContents(suite: ApiSuite): void {
 }
 
 function defineReads(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
 
   describe.each([
     ["small", 1000],
@@ -241,14 +241,14 @@ function defineReads(suite: ApiSuite): void {
         ["bytes=1-", 1, size],
         [`bytes=500-${size * 2}`, 500, size],
       ] as const) {
-        const answer = await fetchBlob(suite, ada, "a", { headers: { range } })
-        const { headers } = answer
+        const response = await fetchBlob(suite, ada, "a", { headers: { range } })
+        const { headers } = response
         expect([
-          answer.status,
+          response.status,
           headers.get("content-range"),
           headers.get("content-length"),
         ]).toEqual([206, `bytes ${start}-${end - 1}/${size}`, String(end - start)])
-        expect(Buffer.compare(await answer.bytes(), content.subarray(start, end))).toBe(0)
+        expect(Buffer.compare(await response.bytes(), content.subarray(start, end))).toBe(0)
       }
       const refused = await call("GET", "/v1/blob/a", {
         as: ada,
@@ -286,7 +286,7 @@ function defineReads(suite: ApiSuite): void {
         })
         expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", etag])
       }
-      await nextMoment()
+      await nextMillisecond()
       await store(suite, ada, "a", content)
       expectStatus(
         await call("GET", "/v1/blob/a", { as: ada, headers: { "if-none-match": etag } }),
@@ -325,7 +325,7 @@ function defineReads(suite: ApiSuite): void {
 }
 
 function defineWrites(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
 
   test("POST answers with nothing, DELETE of what is not there says so", async () => {
     const ada = await person()
@@ -376,7 +376,7 @@ async function usageOf({ database }: ApiSuite, { id }: TestUser): Promise<readon
 }
 
 function defineLists(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
   const odd = ["%", "_", "a", "a%", "a_", "b", "é", "\uffff", "😀", "😀!", "\u{10ffff}"]
 
   test("is an array by key, of what begins with the prefix", async () => {
@@ -404,9 +404,9 @@ function defineLists(suite: ApiSuite): void {
     let path: string | undefined = `/v1/blob?prefix=${encodeURIComponent("p&=/ü>")}&limit=10`
     while (path !== undefined) {
       asked.push(path)
-      const answer = expectStatus(await call("GET", path, { as: ada }), 200)
-      seen.push(...answer.json.map((blob: { key: string }) => blob.key))
-      const link = /^<([^>]*)>; rel="next"$/.exec(answer.headers.get("link") ?? "")?.[1]
+      const response = expectStatus(await call("GET", path, { as: ada }), 200)
+      seen.push(...response.json.map((blob: { key: string }) => blob.key))
+      const link = /^<([^>]*)>; rel="next"$/.exec(response.headers.get("link") ?? "")?.[1]
       if (link !== undefined) expect(link).toStartWith(`${testBaseUrl}/v1/blob?`)
       path = link?.slice(testBaseUrl.length)
     }
@@ -424,7 +424,7 @@ function defineLists(suite: ApiSuite): void {
     "prefix=a&prefix=b",
   ])("is refused with %s", async (query) => {
     expect(
-      refusalOf(await call("GET", `/v1/blob?${query}`, { as: await suite.anybody() })),
+      refusalOf(await call("GET", `/v1/blob?${query}`, { as: await suite.sharedUser() })),
     ).toEqual([400, "invalid_request"])
   })
 }
@@ -442,7 +442,7 @@ function defineSockets(suite: ApiSuite): void {
     })
 
   test("content streams both ways, and HEAD tells its length", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const content = toBytes(5 * mega)
     for (const body of [
       content as BodyInit,
@@ -471,7 +471,7 @@ function defineSockets(suite: ApiSuite): void {
       `Transfer-Encoding: chunked\r\n\r\n${`2710\r\n${"x".repeat(10_000)}\r\n`.repeat(40)}`,
     ],
   ])("content that breaks off changes nothing, %s", async (_, rest) => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     await store(suite, ada, "a", "old")
     for (const leaving of ["end", "cut"] as const) {
       await exchange(
@@ -492,14 +492,14 @@ function defineSockets(suite: ApiSuite): void {
   })
 
   test("directions in a path are followed before anybody sees a key, so that a key that has some must be encoded", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     await store(suite, ada, "b", "of b")
     const get = async (target: string) => {
       const bytes = await exchange(
         server.port ?? 0,
         `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ada.token}\r\nConnection: close\r\n\r\n`,
       )
-      return parseAnswers(bytes)[0]
+      return parseResponses(bytes)[0]
     }
     expect(await get("/v1/blob/a/../b")).toMatchObject({ status: 200, text: "of b" })
     expect(await get("/v1/blob/a%2F..%2Fb")).toMatchObject({ status: 404 })
@@ -510,7 +510,7 @@ function defineSockets(suite: ApiSuite): void {
 }
 
 function defineLimits(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
   const all = mega
   const one = 500_000
 
@@ -524,8 +524,8 @@ function defineLimits(suite: ApiSuite): void {
       { body: content as BodyInit },
       { body: stream() as BodyInit },
     ]) {
-      const answer = await send(init)
-      expect([answer.status, await answer.json()]).toEqual([
+      const response = await send(init)
+      expect([response.status, await response.json()]).toEqual([
         413,
         expect.objectContaining({
           code: "body_too_large",
@@ -550,12 +550,12 @@ function defineLimits(suite: ApiSuite): void {
         isRead = true
       }
       const body = new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 })
-      const answer = await fetchBlob(suite, ada, "c", {
+      const response = await fetchBlob(suite, ada, "c", {
         method: "POST",
         body,
         headers: { "content-length": String(size) },
       })
-      expect([answer.status, await answer.json(), isRead]).toEqual([
+      expect([response.status, await response.json(), isRead]).toEqual([
         413,
         expect.objectContaining({ code }),
         false,
@@ -595,18 +595,18 @@ function defineLimits(suite: ApiSuite): void {
     const sizes = Array.from({ length: 20 }, (_, index) =>
       index % 2 === 0 ? 60_000 + index : 100_000 + index,
     )
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       sizes.map((size, index) =>
         call("POST", `/v1/blob/k${index}`, { as: ada, body: toBytes(size) }),
       ),
     )
-    const stored = sizes.filter((_, index) => answers[index]?.status === 201)
+    const stored = sizes.filter((_, index) => responses[index]?.status === 201)
     const bytes = stored.reduce((sum, size) => sum + size, 0)
-    const others = answers.filter(({ status }) => status !== 201)
+    const others = responses.filter(({ status }) => status !== 201)
     // What is on its way counts by itself, so that whoever sends too much at once may be asked to
     // come again.
-    for (const answer of others)
-      expect(["413 quota_exceeded", "429 rate_limited"]).toContain(refusalOf(answer).join(" "))
+    for (const response of others)
+      expect(["413 quota_exceeded", "429 rate_limited"]).toContain(refusalOf(response).join(" "))
     expect([bytes <= all, others.length > 0, stored.length > 0]).toEqual([true, true, true])
     expect(await usageOf(suite, ada)).toEqual([bytes, stored.length])
     expect(
@@ -638,7 +638,7 @@ function defineLimits(suite: ApiSuite): void {
 }
 
 function defineBucket(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
   afterEach(() => {
     bucket.fault = undefined
   })
@@ -674,8 +674,8 @@ function defineBucket(suite: ApiSuite): void {
       await call("GET", "/v1/blob/very%20large", { as: ada }),
       await call("POST", "/v1/blob/large", { as: ada, body: toBytes(200_000) }),
     ]
-    for (const answer of refused)
-      expect([...refusalOf(answer), answer.headers.get("retry-after")]).toEqual([
+    for (const response of refused)
+      expect([...refusalOf(response), response.headers.get("retry-after")]).toEqual([
         503,
         "storage_unavailable",
         "1",
@@ -697,10 +697,10 @@ function defineBucket(suite: ApiSuite): void {
     await store(suite, ada, "a", toBytes(9 * mega))
     bucket.fault = ({ range }) =>
       range?.startsWith("bytes=0-") ? undefined : new Response("", { status: 500 })
-    const answer = await fetchBlob(suite, ada, "a")
-    expect(answer.status).toBe(200)
+    const response = await fetchBlob(suite, ada, "a")
+    expect(response.status).toBe(200)
     let isBroken = false
-    await answer.bytes().catch(() => {
+    await response.bytes().catch(() => {
       isBroken = true
     })
     expect(isBroken).toBe(true)

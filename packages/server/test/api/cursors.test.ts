@@ -49,7 +49,7 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
     ofVals((ada) => `/v1/search/vals?query=${ada.username}zebra`, "public"),
   ],
   listVersions: [
-    async ({ call, person, val }) => {
+    async ({ call, addUser: person, val }) => {
       const ada = await person()
       const { id } = await val(ada)
       return {
@@ -63,7 +63,7 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
     },
   ],
   listMyRuns: [
-    async ({ call, person, val, run }) => {
+    async ({ call, addUser: person, val, run }) => {
       const ada = await person()
       return {
         path: "/v1/me/runs?source=api,http&error=false",
@@ -79,7 +79,7 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
     },
   ],
   listValRuns: [
-    async ({ person, val, run }) => {
+    async ({ addUser: person, val, run }) => {
       const ada = await person()
       const ran = await val(ada)
       return {
@@ -90,7 +90,7 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
     },
   ],
   listMyLikes: [
-    async ({ call, person, val }) => {
+    async ({ call, addUser: person, val }) => {
       const [ada, bob] = [await person(), await person()]
       return {
         path: "/v1/me/likes",
@@ -108,7 +108,7 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
   listMyReferences: [ofReferences(() => "/v1/me/references")],
   listValReferences: [ofReferences((on) => `/v1/vals/${on.id}/references`)],
   listValDependencies: [
-    async ({ call, person, val }) => {
+    async ({ call, addUser: person, val }) => {
       const ada = await person()
       const imported = await Promise.all(Array.from({ length: itemsAtFirst }, () => val(ada)))
       const code = imported
@@ -123,7 +123,9 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
       }
     },
   ],
-  listUsers: [async ({ api, person }) => ({ path: "/v1/users", as: api.admin, add: person })],
+  listUsers: [
+    async ({ api, addUser: person }) => ({ path: "/v1/users", as: api.admin, add: person }),
+  ],
   listInvitations: [
     async ({ api, call }) => ({
       path: "/v1/invitations",
@@ -140,7 +142,7 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
     }),
   ],
   listTokens: [
-    async ({ call, person }) => {
+    async ({ call, addUser: person }) => {
       const ada = await person()
       const add = () =>
         call("POST", "/v1/me/tokens", { as: ada, body: { name: "more", scopes: ["val:read"] } })
@@ -154,7 +156,7 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
     },
   ],
   listSessions: [
-    async ({ api, call, person }) => {
+    async ({ api, call, addUser: person }) => {
       const ada = await person()
       const add = () =>
         signIn(api.hamlet.deps, { token: ada.token, userAgent: null, replaced: undefined })
@@ -167,7 +169,7 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
     },
   ],
   listSecrets: [
-    async ({ call, person }) => {
+    async ({ call, addUser: person }) => {
       const ada = await person()
       const add = () =>
         call("PUT", `/v1/me/secrets/S_${crypto.randomUUID().replaceAll("-", "").toUpperCase()}`, {
@@ -188,7 +190,7 @@ function ofVals(
   toPath: (ada: TestUser) => string,
   privacy?: string,
 ): (suite: ApiSuite) => Promise<Scene> {
-  return async ({ call, person, val, run }) => {
+  return async ({ call, addUser: person, val, run }) => {
     const [ada, bob] = [await person(), await person()]
     let count = 0
     return {
@@ -216,7 +218,7 @@ function ofVals(
 }
 
 function ofComments(toPath: (on: ValView) => string): (suite: ApiSuite) => Promise<Scene> {
-  return async ({ call, person, val }) => {
+  return async ({ call, addUser: person, val }) => {
     const ada = await person()
     const on = await val(ada)
     return {
@@ -229,7 +231,7 @@ function ofComments(toPath: (on: ValView) => string): (suite: ApiSuite) => Promi
 }
 
 function ofReferences(toPath: (on: ValView) => string): (suite: ApiSuite) => Promise<Scene> {
-  return async ({ call, person, val }) => {
+  return async ({ call, addUser: person, val }) => {
     const [ada, bob] = [await person(), await person()]
     const on = await val(ada)
     return {
@@ -303,19 +305,19 @@ describeApi("api/cursors", (suite) => {
           200,
         ).json.data.map(toId)
         for (const cursor of hostileCursors) {
-          const answer = await call(
+          const response = await call(
             "GET",
             `${withLimit(path, 100)}&cursor=${encodeURIComponent(cursor)}`,
             { as },
           )
-          if (answer.status === 400)
-            expect([answer.json.code, answer.json.issues[0].path]).toEqual([
+          if (response.status === 400)
+            expect([response.json.code, response.json.issues[0].path]).toEqual([
               "invalid_request",
               "cursor",
             ])
           else
             expect(all).toEqual(
-              expect.arrayContaining(expectStatus(answer, 200).json.data.map(toId)),
+              expect.arrayContaining(expectStatus(response, 200).json.data.map(toId)),
             )
         }
       })

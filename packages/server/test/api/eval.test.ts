@@ -3,7 +3,7 @@ import { limits } from "@hamlet/contract"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { describeApi, idsOf, refusalOf } from "./suite.ts"
 
-describeApi("api/eval", ({ call, person, val }) => {
+describeApi("api/eval", ({ call, addUser: person, val }) => {
   const evaluate = (as: TestUser | undefined, code: string, args?: readonly unknown[]) =>
     call("POST", "/v1/eval", { as, body: args ? { code, args } : { code } })
 
@@ -54,21 +54,21 @@ describeApi("api/eval", ({ call, person, val }) => {
     test("takes the code as it is in a body of text, and gives null for nothing", async () => {
       const ada = await person()
       const headers = { "content-type": "text/typescript" }
-      const answer = await call("POST", "/v1/eval", {
+      const response = await call("POST", "/v1/eval", {
         as: ada,
         body: "export default (): void => {}",
         headers,
       })
-      expect(expectStatus(answer, 200).text).toBe("null")
+      expect(expectStatus(response, 200).text).toBe("null")
     })
 
     test("says of arguments that are nested too deep that they are, in a body of any size", async () => {
       const ada = await person()
       for (const levels of [limits.argLevelsMax + 1, 10_000, 100_000]) {
         const body = `{"code":"1","args":${"[".repeat(levels)}${"]".repeat(levels)}}`
-        const answer = await call("POST", "/v1/eval", { as: ada, body })
-        expect(refusalOf(answer)).toEqual([400, "invalid_request"])
-        expect(answer.json.message).toBe(
+        const response = await call("POST", "/v1/eval", { as: ada, body })
+        expect(refusalOf(response)).toEqual([400, "invalid_request"])
+        expect(response.json.message).toBe(
           'Cannot accept the request "args": must not be nested more than 100 levels deep',
         )
       }

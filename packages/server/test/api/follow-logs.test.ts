@@ -16,7 +16,7 @@ describeApi("api/follow-logs", (suite) => {
 })
 
 function defineFollow(suite: ApiSuite): void {
-  const { call, person, val, run } = suite
+  const { call, addUser: person, val, run } = suite
   const at = (id: string) => `/v1/runs/${id}/logs`
 
   async function openStream(id: string, as: TestUser, headers: Record<string, string> = {}) {

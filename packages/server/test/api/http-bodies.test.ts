@@ -17,7 +17,7 @@ describeApi(
   { HAMLET_BODY_BYTES_MAX: String(bytesMax) },
 )
 
-function defineJson({ call, person, val }: ApiSuite): void {
+function defineJson({ call, addUser: person, val }: ApiSuite): void {
   for (const type of [
     ...[
       "application/json",
@@ -104,7 +104,7 @@ function defineJson({ call, person, val }: ApiSuite): void {
   }
 }
 
-function defineCode({ call, person, val }: ApiSuite): void {
+function defineCode({ call, addUser: person, val }: ApiSuite): void {
   const types = [
     "text/plain",
     "text/javascript",
@@ -194,7 +194,7 @@ function defineCode({ call, person, val }: ApiSuite): void {
   })
 }
 
-function defineNone({ call, person, val }: ApiSuite): void {
+function defineNone({ call, addUser: person, val }: ApiSuite): void {
   const headers = { "content-type": "application/json" }
 
   test("with a content type is fine where none is needed", async () => {
@@ -221,7 +221,7 @@ function defineNone({ call, person, val }: ApiSuite): void {
   })
 }
 
-function defineBroken({ call, person, anybody }: ApiSuite): void {
+function defineBroken({ call, addUser: person, sharedUser: anybody }: ApiSuite): void {
   const deep = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`
   for (const [title, body] of [
     ["half of it", '{"code":"1"'],
@@ -273,7 +273,7 @@ function defineBroken({ call, person, anybody }: ApiSuite): void {
 }
 
 function defineSize(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
   const bodyOf = (bytes: number) => `{"code":"1","x":"${"x".repeat(bytes - 19)}"}`
 
   test("may be what the operator allows, and not one byte more", async () => {
@@ -334,7 +334,7 @@ function defineSize(suite: ApiSuite): void {
   })
 }
 
-function defineEncoding({ call, person }: ApiSuite): void {
+function defineEncoding({ call, addUser: person }: ApiSuite): void {
   const body = '{"code":"1"}'
 
   for (const encoding of ["gzip", "br", "deflate", "GZIP", "gzip, identity", "nonsense"]) {

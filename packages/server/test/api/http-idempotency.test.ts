@@ -19,7 +19,7 @@ function toCreate({ call }: ApiSuite) {
 }
 
 function defineSame(suite: ApiSuite): void {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
   const create = toCreate(suite)
 
   test("gets the same answer, and is done once", async () => {
@@ -112,9 +112,9 @@ function defineSame(suite: ApiSuite): void {
 
   for (const key of ["", "x".repeat(256), "é", "tab\tinside"]) {
     test(`may not be named "${key.slice(0, 30)}"`, async () => {
-      const answer = await create(await person(), key)
-      expect(refusalOf(answer)).toEqual([400, "invalid_request"])
-      expect(answer.json.issues[0].path).toBe("idempotency-key")
+      const response = await create(await person(), key)
+      expect(refusalOf(response)).toEqual([400, "invalid_request"])
+      expect(response.json.issues[0].path).toBe("idempotency-key")
     })
   }
 
@@ -131,7 +131,7 @@ function defineSame(suite: ApiSuite): void {
 }
 
 function defineOther(suite: ApiSuite): void {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
   const create = toCreate(suite)
 
   test("with the same key is 422: another body, or another path", async () => {
@@ -156,7 +156,7 @@ function defineOther(suite: ApiSuite): void {
 }
 
 function defineInFlight(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
   const create = toCreate(suite)
 
   /** Makes the server read imports with what the test brings, until the test is over. */
@@ -204,11 +204,11 @@ function defineInFlight(suite: ApiSuite): void {
     await withScanner(
       () => Promise.reject(new Error("the albatross has landed")),
       async () => {
-        const answer = await create(ada, "failing")
-        expect(refusalOf(answer)).toEqual([500, "internal"])
-        expect(answer.headers.get("x-should-retry")).toBe("false")
-        expect(answer.text).not.toContain("albatross")
-        expect(answer.json.requestId).toBe(answer.headers.get("x-request-id"))
+        const response = await create(ada, "failing")
+        expect(refusalOf(response)).toEqual([500, "internal"])
+        expect(response.headers.get("x-should-retry")).toBe("false")
+        expect(response.text).not.toContain("albatross")
+        expect(response.json.requestId).toBe(response.headers.get("x-request-id"))
       },
     )
     expectStatus(await create(ada, "failing"), 200)
@@ -244,7 +244,7 @@ function defineInFlight(suite: ApiSuite): void {
 }
 
 function defineTokens(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
   const create = toCreate(suite)
   const body = { name: "t", scopes: ["val:read"] }
 

@@ -16,7 +16,7 @@ const addresses = ({ id, name, author }: ValView) => [
   `/v/${author.username}/${name}@1`,
 ]
 
-function defineIfNoneMatch({ call, person, val }: ApiSuite): void {
+function defineIfNoneMatch({ call, addUser: person, val }: ApiSuite): void {
   test("is 304 without a body while nothing has changed, on a val, a version, an alias and a module", async () => {
     const made = await val(await person())
     for (const path of addresses(made)) {
@@ -80,11 +80,11 @@ function defineIfNoneMatch({ call, person, val }: ApiSuite): void {
       const { id } = await val(ada)
       const etag = (await call("GET", `/v1/vals/${id}`)).headers.get("etag") ?? ""
       await change(ada, id)
-      const answer = expectStatus(
+      const response = expectStatus(
         await call("GET", `/v1/vals/${id}`, { headers: { "if-none-match": etag } }),
         200,
       )
-      expect(answer.headers.get("etag")).not.toBe(etag)
+      expect(response.headers.get("etag")).not.toBe(etag)
     })
   }
 
@@ -107,15 +107,15 @@ function defineIfNoneMatch({ call, person, val }: ApiSuite): void {
   })
 
   test("means nothing to a list, which has no tag", async () => {
-    const answer = expectStatus(
+    const response = expectStatus(
       await call("GET", "/v1/vals?limit=1", { headers: { "if-none-match": "*" } }),
       200,
     )
-    expect(answer.headers.get("etag")).toBeNull()
+    expect(response.headers.get("etag")).toBeNull()
   })
 }
 
-function defineIfMatch({ call, person, val }: ApiSuite): void {
+function defineIfMatch({ call, addUser: person, val }: ApiSuite): void {
   /** Every way to change a val, which was made with two versions. */
   const changes = {
     "PUT /v1/vals": (as: TestUser, { name }: ValView, headers: Record<string, string>) =>
@@ -164,9 +164,9 @@ function defineIfMatch({ call, person, val }: ApiSuite): void {
     test(`stops ${title} with 400 when it names no version`, async () => {
       const { ada, made } = await atTwo()
       for (const header of ["", '"', '""', "latest", '"2", "3"', "-1", "2.0", '"two"', "W/"]) {
-        const answer = await change(ada, made, { "if-match": header })
-        expect(refusalOf(answer)).toEqual([400, "invalid_request"])
-        expect(answer.json.issues).toEqual([{ path: "if-match", message: expect.any(String) }])
+        const response = await change(ada, made, { "if-match": header })
+        expect(refusalOf(response)).toEqual([400, "invalid_request"])
+        expect(response.json.issues).toEqual([{ path: "if-match", message: expect.any(String) }])
       }
       expect((await call("GET", `/v1/vals/${made.id}`)).json).toEqual(made)
     })
@@ -180,12 +180,12 @@ function defineIfMatch({ call, person, val }: ApiSuite): void {
 
   test("makes no val where there is none: PUT /v1/vals is 412", async () => {
     const ada = await person()
-    const answer = await call("PUT", "/v1/vals", {
+    const response = await call("PUT", "/v1/vals", {
       as: ada,
       headers: { "if-match": '"1"' },
       body: { name: "gone", code: "1" },
     })
-    expect(refusalOf(answer)).toEqual([412, "version_conflict"])
+    expect(refusalOf(response)).toEqual([412, "version_conflict"])
     expectStatus(await call("GET", `/v1/alias/${ada.username}/gone`, { as: ada }), 404)
   })
 

@@ -15,7 +15,7 @@ describeApi(
   { HAMLET_RATE_PER_TOKEN: String(perToken), HAMLET_RATE_PER_ADDRESS: String(perAddress) },
 )
 
-function defineTokens({ call, person }: ApiSuite): void {
+function defineTokens({ call, addUser: person }: ApiSuite): void {
   test("lets so many requests a minute pass, and says of the next when to come again", async () => {
     const ada = await person()
     for (let count = 0; count < perToken; count += 1)
@@ -100,7 +100,7 @@ function defineAddresses(suite: ApiSuite): void {
   })
 
   test("does not count whoever sends a token that works", async () => {
-    const { token } = await suite.person()
+    const { token } = await suite.addUser()
     for (let count = 0; count < perAddress; count += 1) await ask("192.0.2.4")
     expect(await ask("192.0.2.4")).toBe(429)
     expect(await ask("192.0.2.4", "/v1/vals", { authorization: `Bearer ${token}` })).toBe(200)

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import { limits, type RouteDefinition, type RouteName, routeNames, routes } from "@hamlet/contract"
-import { listen } from "../fuzz/socket.ts"
+import { listen } from "../fuzz/listen.ts"
 import { expectStatus, testBaseUrl } from "../support/api.ts"
-import { type ApiSuite, describeApi, namesOf, nextMoment, once, refusalOf } from "./suite.ts"
+import { type ApiSuite, describeApi, namesOf, nextMillisecond, once, refusalOf } from "./suite.ts"
 
 const missing = "01890000-0000-7000-8000-000000000000"
 
@@ -174,10 +174,10 @@ function defineHead(suite: ApiSuite): void {
   })
 }
 
-function defineRequestIds({ call, person }: ApiSuite): void {
+function defineRequestIds({ call, addUser: person }: ApiSuite): void {
   test("is in every answer, never the same, and in the body of every error", async () => {
     const ada = await person()
-    const answers = [
+    const responses = [
       await call("GET", "/v1/me", { as: ada }),
       await call("GET", "/v1/me"),
       await call("GET", "/nowhere"),
@@ -186,10 +186,10 @@ function defineRequestIds({ call, person }: ApiSuite): void {
       await call("POST", "/v1/vals", { as: ada, body: "{" }),
       await call("GET", "/"),
     ]
-    const ids = answers.map(({ headers }) => headers.get("x-request-id"))
+    const ids = responses.map(({ headers }) => headers.get("x-request-id"))
     for (const id of ids) expect(id).toMatch(/^[0-9a-f-]{36}$/)
     expect(new Set(ids).size).toBe(ids.length)
-    for (const [index, { json }] of answers.entries())
+    for (const [index, { json }] of responses.entries())
       if (json?.statusCode) expect(json.requestId).toBe(ids[index])
   })
 
@@ -199,7 +199,7 @@ function defineRequestIds({ call, person }: ApiSuite): void {
   })
 }
 
-function defineErrors({ call, person, val }: ApiSuite): void {
+function defineErrors({ call, addUser: person, val }: ApiSuite): void {
   test("says its status, its name, a code, a sentence and the request id, and nothing else", async () => {
     const answer = expectStatus(await call("GET", `/v1/vals/${missing}`), 404)
     expect(answer.json).toEqual({
@@ -242,7 +242,7 @@ function defineErrors({ call, person, val }: ApiSuite): void {
   })
 }
 
-function defineCors({ call, person }: ApiSuite): void {
+function defineCors({ call, addUser: person }: ApiSuite): void {
   const origin = "https://elsewhere.test"
 
   test("may call every route and read the answer, errors too, but never with cookies", async () => {
@@ -291,7 +291,7 @@ function defineCors({ call, person }: ApiSuite): void {
 }
 
 function definePages(suite: ApiSuite): void {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
   const lists = reads.filter(
     (name) => "offset" in ((routes[name] as RouteDefinition).query?.shape ?? {}),
   )
@@ -305,7 +305,7 @@ function definePages(suite: ApiSuite): void {
         await call("PUT", `/v1/me/secrets/${name}`, { as: ada, body: { value: "v" } }),
         204,
       )
-      await nextMoment()
+      await nextMillisecond()
     }
     return { ada, names }
   })
@@ -446,7 +446,7 @@ function definePages(suite: ApiSuite): void {
 }
 
 function defineTimes(suite: ApiSuite): void {
-  const { call, person, anybody } = suite
+  const { call, addUser: person, sharedUser: anybody } = suite
   const paths = ["/v1/me/runs", "/v1/me/comments", "/v1/me/references"]
 
   /** Somebody with a run at noon, and how many runs they have in a span of time. */

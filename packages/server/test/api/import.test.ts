@@ -72,7 +72,7 @@ async function countVals({ call }: ApiSuite, owner: TestUser): Promise<number> {
 
 function defineCreate(suite: ApiSuite): void {
   test("keeps numbers, times and everything else, so that it is what it was", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const versions = [
       { version: 2, code: "two", createdAt: past(2) },
       { version: 5, code: "five", createdAt: past(5) },
@@ -107,7 +107,7 @@ function defineCreate(suite: ApiSuite): void {
   })
 
   test("goes on with the next number when it is saved", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     await importOne(suite, ada, {
       name: "hello",
       versions: [{ version: limits.importVersionMax, code: "1" }],
@@ -120,7 +120,7 @@ function defineCreate(suite: ApiSuite): void {
   })
 
   test("is private and a script where nothing is said, and knows the old names of types", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const vals = [
       { name: "plain", versions: [{ code: "1" }] },
       { name: "express", type: "express", versions: [{ code: "1" }] },
@@ -137,7 +137,7 @@ function defineCreate(suite: ApiSuite): void {
   })
 
   test("numbers versions from 1 where there are no sound numbers, and says so where there were some", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const code = (version?: number) => ({
       code: `${version} ${Math.random()}`,
       ...(version !== undefined && { version }),
@@ -168,7 +168,7 @@ function defineCreate(suite: ApiSuite): void {
   })
 
   test("keeps no time that is in the future, or later than the one after it", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const before = Date.now()
     const versions = [
       { code: "1", createdAt: past(9) },
@@ -193,7 +193,7 @@ function defineCreate(suite: ApiSuite): void {
   })
 
   test("is found by its current code, and by no other", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const word = `w${crypto.randomUUID().replaceAll("-", "")}`
     const versions = [{ code: `old${word}` }, { code: `new${word}` }]
     await importAs(suite, ada, [{ name: "found", privacy: "public", versions }])
@@ -205,7 +205,7 @@ function defineCreate(suite: ApiSuite): void {
   })
 
   test("gives every version that imports packages a lock", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const versions = [{ code: `import "npm:a"` }, { code: "1" }, { code: `import "npm:b"` }]
     const { id } = await importOne(suite, ada, { name: "packages", versions })
     const lockOf = async (version: number) =>
@@ -224,7 +224,7 @@ function defineExisting(suite: ApiSuite): void {
   const base = { name: "hello", privacy: "public", readme: "r", versions }
 
   test("is unchanged when it is imported again, whatever is to be done otherwise", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const { id = "" } = await importOne(suite, ada, base)
     const before = await getVal(suite, ada, "hello")
     for (const ifExists of ["skip", "version", "fail"])
@@ -239,7 +239,7 @@ function defineExisting(suite: ApiSuite): void {
   })
 
   test("is unchanged when it has gone on since, with its settings as they are now", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const { id = "" } = await importOne(suite, ada, base)
     await suite.call("POST", `/v1/vals/${id}/versions`, {
       as: ada,
@@ -254,7 +254,7 @@ function defineExisting(suite: ApiSuite): void {
   })
 
   test("is skipped or fails when it differs, and nothing of it changes", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const { id = "" } = await importOne(suite, ada, base)
     const before = await getVal(suite, ada, "hello")
     const message = `Cannot import val "hello": you already have one with that name, which differs`
@@ -283,7 +283,7 @@ function defineExisting(suite: ApiSuite): void {
   })
 
   test("gets the rest of its history, with numbers and times", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const { id = "" } = await importOne(suite, ada, {
       ...base,
       createdAt: past(1),
@@ -318,7 +318,7 @@ function defineExisting(suite: ApiSuite): void {
   })
 
   test("of another history gets the code that it came to, under the next number", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const { id = "" } = await importOne(suite, ada, base)
     const other = {
       ...base,
@@ -342,7 +342,7 @@ function defineExisting(suite: ApiSuite): void {
   })
 
   test("with code alone gets it as a version unless it is current", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     await importOne(suite, ada, base)
     const save = (code: string, version?: number) =>
       importOne(
@@ -363,7 +363,7 @@ function defineExisting(suite: ApiSuite): void {
   })
 
   test("gets no version that is older than its last change", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const { updatedAt } = await suite.val(ada, { name: "hello", code: "now" })
     const versions = [{ version: 5, code: "then", createdAt: past(1) }]
     expect(
@@ -380,7 +380,7 @@ function defineExisting(suite: ApiSuite): void {
   })
 
   test("changes what is said of it without a version, and only what is said", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     await importOne(suite, ada, base)
     const settings = { name: "hello", type: "email", readme: null, versions }
     expect(await importOne(suite, ada, settings, { ifExists: "version" })).toMatchObject({
@@ -396,7 +396,7 @@ function defineExisting(suite: ApiSuite): void {
   })
 
   test("never uses the number of a deleted version again", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const { id = "" } = await importOne(suite, ada, { ...base, versions: [...versions, third] })
     expectStatus(await suite.call("DELETE", `/v1/vals/${id}/versions/3`, { as: ada }), 204)
     const other = { ...base, versions: [...versions, { ...third, code: "another 3" }] }
@@ -407,7 +407,7 @@ function defineExisting(suite: ApiSuite): void {
   })
 
   test("is each user's own: the val of somebody else is neither seen nor touched", async () => {
-    const [ada, bob] = [await suite.person(), await suite.person()]
+    const [ada, bob] = [await suite.addUser(), await suite.addUser()]
     await importOne(suite, ada, base)
     const before = await getVal(suite, ada, "hello")
     expect(
@@ -427,7 +427,7 @@ function defineExisting(suite: ApiSuite): void {
 
 function defineLinks(suite: ApiSuite): void {
   test("links vals of one batch to each other, in whatever order they come", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const to = (name: string) => `import "/v/${ada.username}/${name}"`
     const vals = [
       {
@@ -460,7 +460,7 @@ function defineLinks(suite: ApiSuite): void {
   })
 
   test("links an existing val to what its new version imports", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const to = (name: string) => `import "/v/${ada.username}/${name}"`
     await importAs(suite, ada, [
       { name: "a", privacy: "public", versions: [{ code: to("b") }] },
@@ -479,8 +479,8 @@ function defineLinks(suite: ApiSuite): void {
     ]).toEqual([0, 1])
   })
 
-  test("gives the same world as saving one by one, and takes what the API shows back in", async () => {
-    const [ada, bob] = [await suite.person(), await suite.person()]
+  test("gives the same result as saving one by one, and takes what the API shows back in", async () => {
+    const [ada, bob] = [await suite.addUser(), await suite.addUser()]
     const code = (name: string, importer: TestUser) => `import "/v/${importer.username}/${name}"`
     for (const [name, fields] of [
       ["lib", { code: "export const a = 1", privacy: "public", readme: "# Lib\n" }],
@@ -529,7 +529,7 @@ function defineComments(suite: ApiSuite): void {
     )
 
   test("takes those of the caller, and puts no words into the mouth of anybody else", async () => {
-    const [ada, bob] = [await suite.person(), await suite.person()]
+    const [ada, bob] = [await suite.addUser(), await suite.addUser()]
     const comments = [
       { author: ada.username.toUpperCase(), comment: "mine", createdAt: past(1) },
       { author: bob.username, comment: "forged", createdAt: past(2) },
@@ -546,7 +546,7 @@ function defineComments(suite: ApiSuite): void {
   })
 
   test("takes those of users who exist from an administrator", async () => {
-    const bob = await suite.person()
+    const bob = await suite.addUser()
     const name = `admins_${crypto.randomUUID().slice(0, 8)}`
     const comments = [
       { author: bob.username, comment: "as it was", createdAt: past(2) },
@@ -569,7 +569,7 @@ function defineHostile(suite: ApiSuite): void {
   const good = (name: string) => ({ name, versions: [{ code: "1" }] })
 
   test("does the good ones, and says in order what is wrong with the others", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const bad: readonly unknown[] = [
       null,
       7,
@@ -614,7 +614,7 @@ function defineHostile(suite: ApiSuite): void {
   })
 
   test("takes the first of several with one name, ignoring case", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const results = await importAs(
       suite,
       ada,
@@ -626,7 +626,7 @@ function defineHostile(suite: ApiSuite): void {
   })
 
   test("refuses what is no batch at all", async () => {
-    const ada = await suite.anybody()
+    const ada = await suite.sharedUser()
     const many = (count: number) => Array.from({ length: count }, (_, index) => good(`v${index}`))
     for (const body of [
       {},
@@ -656,12 +656,12 @@ function defineHostile(suite: ApiSuite): void {
   })
 
   test("refuses what is nested too deep to be handed on, in a body of any size", async () => {
-    const ada = await suite.anybody()
+    const ada = await suite.sharedUser()
     const toBody = (levels: number) => `{"vals":[${"[".repeat(levels)}${"]".repeat(levels)}]}`
     for (const levels of [limits.importLevelsMax, 10_000, 100_000]) {
-      const answer = await suite.call("POST", path, { as: ada, body: toBody(levels) })
-      expect(refusalOf(answer)).toEqual([400, "invalid_request"])
-      expect(answer.json.message).toBe(
+      const response = await suite.call("POST", path, { as: ada, body: toBody(levels) })
+      expect(refusalOf(response)).toEqual([400, "invalid_request"])
+      expect(response.json.message).toBe(
         `Cannot accept the request "vals": must not be nested more than ${limits.importLevelsMax} levels deep`,
       )
     }
@@ -673,7 +673,7 @@ function defineHostile(suite: ApiSuite): void {
   })
 
   test("asks for the scope val:write", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const made = await suite.call("POST", "/v1/me/tokens", {
       as: ada,
       body: { name: "reader", scopes: ["val:read"] },
@@ -687,7 +687,7 @@ function defineHostile(suite: ApiSuite): void {
   })
 
   test("takes as many as a batch may have, from several at once, and each val once", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const vals = Array.from({ length: limits.importValsMax }, (_, index) => ({
       name: `v${index}`,
       versions: [
@@ -711,7 +711,7 @@ function defineHostile(suite: ApiSuite): void {
 
 function defineDryRun(suite: ApiSuite): void {
   test("says what would become of each, and changes nothing", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     const versions = [{ version: 1, code: "1", createdAt: past(1) }]
     await importAs(suite, ada, [
       { name: "same", versions },

@@ -6,7 +6,7 @@ import { describeApi, idsOf, once, refusalOf } from "./suite.ts"
 const missing = "01890000-0000-7000-8000-000000000000"
 
 describeApi("api/likes", (suite) => {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
   const likesOf = async (id: string) =>
     expectStatus(await call("GET", `/v1/vals/${id}`), 200).json.likeCount
 
@@ -64,7 +64,7 @@ describeApi("api/likes", (suite) => {
 })
 
 describeApi("api/comments", (suite) => {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
 
   test("POST comments is 201 with the comment as lists show it", async () => {
     const [ada, bob] = [await person(), await person()]

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import { expectStatus, testBaseUrl } from "../support/api.ts"
-import { describeApi, idsOf, namesOf, nextMoment, refusalOf } from "./suite.ts"
+import { describeApi, idsOf, namesOf, nextMillisecond, refusalOf } from "./suite.ts"
 
 const noon = Date.parse("2024-05-01T12:00:00.000Z")
 
 describeApi("api/me", (suite) => {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
 
   describe("GET /v1/me", () => {
     test("is the caller's profile, with every key there", async () => {
@@ -47,9 +47,9 @@ describeApi("api/me", (suite) => {
     })
 
     test("needs a token", async () => {
-      const answer = await call("GET", "/v1/me")
-      expect(refusalOf(answer)).toEqual([401, "unauthenticated"])
-      expect(answer.headers.get("www-authenticate")).toBe("Bearer")
+      const response = await call("GET", "/v1/me")
+      expect(refusalOf(response)).toEqual([401, "unauthenticated"])
+      expect(response.headers.get("www-authenticate")).toBe("Bearer")
     })
   })
 
@@ -59,7 +59,7 @@ describeApi("api/me", (suite) => {
       const [first, second, third] = [await val(ada), await val(bob), await val(ada)]
       for (const { id } of [second, third, first]) {
         expectStatus(await call("PUT", `/v1/vals/${id}/like`, { as: bob }), 204)
-        await nextMoment()
+        await nextMillisecond()
       }
       const list = await call("GET", "/v1/me/likes", { as: bob })
       expect(idsOf(list)).toEqual([first.id, third.id, second.id])
@@ -73,7 +73,7 @@ describeApi("api/me", (suite) => {
       const [first, second] = [await val(ada), await val(ada)]
       for (const { id } of [first, second, first]) {
         expectStatus(await call("PUT", `/v1/vals/${id}/like`, { as: ada }), 204)
-        await nextMoment()
+        await nextMillisecond()
       }
       expect(idsOf(await call("GET", "/v1/me/likes", { as: ada }))).toEqual([second.id, first.id])
     })
@@ -161,11 +161,11 @@ describeApi("api/me", (suite) => {
 
     for (const relationship of ["", "GIVEN", "both", "given,received"]) {
       test(`refuses the relationship "${relationship}"`, async () => {
-        const answer = await call("GET", `/v1/me/comments?relationship=${relationship}`, {
+        const response = await call("GET", `/v1/me/comments?relationship=${relationship}`, {
           as: await person(),
         })
-        expect(refusalOf(answer)).toEqual([400, "invalid_request"])
-        expect(answer.json.issues[0].path).toBe("relationship")
+        expect(refusalOf(response)).toEqual([400, "invalid_request"])
+        expect(response.json.issues[0].path).toBe("relationship")
       })
     }
 

@@ -7,53 +7,53 @@ const runtime = { "user-agent": "Deno/2.9.5" }
 const typescript = "export const twice = (x: number): number => x * 2\n"
 
 describeApi("api/modules", (suite) => {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
 
   describe("GET /v/{username}/{val_name}", () => {
     test("is the code as it is, as TypeScript, to a runtime and to whoever does not say what they are", async () => {
       const ada = await person()
       const { name } = await val(ada, { code: typescript })
       for (const headers of [runtime, {}]) {
-        const answer = expectStatus(
+        const response = expectStatus(
           await call("GET", `/v/${ada.username}/${name}`, { headers }),
           200,
         )
-        expect(answer.text).toBe(typescript)
-        expect(answer.headers.get("content-type")).toBe("text/tsx; charset=utf-8")
+        expect(response.text).toBe(typescript)
+        expect(response.headers.get("content-type")).toBe("text/tsx; charset=utf-8")
       }
     })
 
     test("is JavaScript to a browser, with the types gone", async () => {
       const ada = await person()
       const { name } = await val(ada, { code: `${typescript}export const p = <p>{twice(1)}</p>` })
-      const answer = expectStatus(
+      const response = expectStatus(
         await call("GET", `/v/${ada.username}/${name}`, { headers: browser }),
         200,
       )
-      expect(answer.headers.get("content-type")).toBe("text/javascript; charset=utf-8")
-      expect(answer.text).toContain("twice")
-      expect(answer.text).not.toContain("number")
-      expect(answer.text).not.toContain("<p>")
+      expect(response.headers.get("content-type")).toBe("text/javascript; charset=utf-8")
+      expect(response.text).toContain("twice")
+      expect(response.text).not.toContain("number")
+      expect(response.text).not.toContain("<p>")
     })
 
     test("is TypeScript to a browser that asks for it by type, as the editor does", async () => {
       const ada = await person()
       const { name } = await val(ada, { code: typescript })
-      const answer = expectStatus(
+      const response = expectStatus(
         await call("GET", `/v/${ada.username}/${name}`, {
           headers: { ...browser, accept: "text/tsx" },
         }),
         200,
       )
-      expect(answer.text).toBe(typescript)
-      expect(answer.headers.get("content-type")).toBe("text/tsx; charset=utf-8")
+      expect(response.text).toBe(typescript)
+      expect(response.headers.get("content-type")).toBe("text/tsx; charset=utf-8")
     })
 
     test("is 422 to a browser when the code does not parse, and still there for a runtime", async () => {
       const ada = await person()
       const { name } = await val(ada, { code: "export default {{{" })
-      const answer = await call("GET", `/v/${ada.username}/${name}`, { headers: browser })
-      expect(refusalOf(answer)).toEqual([422, "module_not_parsable"])
+      const response = await call("GET", `/v/${ada.username}/${name}`, { headers: browser })
+      expect(refusalOf(response)).toEqual([422, "module_not_parsable"])
       expect(
         expectStatus(await call("GET", `/v/${ada.username}/${name}`, { headers: runtime }), 200)
           .text,
@@ -112,9 +112,9 @@ describeApi("api/modules", (suite) => {
     ]) {
       test(`says 404 of version "${version}"`, async () => {
         const { ada, name } = await withTwo(suite)
-        const answer = await call("GET", `/v/${ada.username}/${name}@${version}`)
-        expect(refusalOf(answer)).toEqual([404, "version_not_found"])
-        expect(answer.json.message).toContain(version)
+        const response = await call("GET", `/v/${ada.username}/${name}@${version}`)
+        expect(refusalOf(response)).toEqual([404, "version_not_found"])
+        expect(response.json.message).toContain(version)
       })
     }
 
@@ -162,12 +162,12 @@ describeApi("api/modules", (suite) => {
     ] as const) {
       test(`of a ${privacy} val${version}: ${expected}`, async () => {
         const { ada, name } = await withTwo(suite, { privacy })
-        const answer = expectStatus(
+        const response = expectStatus(
           await call("GET", `/v/${ada.username}/${name}${version}`, { as: ada }),
           200,
         )
-        expect(answer.headers.get("cache-control")).toBe(expected)
-        expect(answer.headers.get("vary")?.split(", ").sort()).toEqual([
+        expect(response.headers.get("cache-control")).toBe(expected)
+        expect(response.headers.get("vary")?.split(", ").sort()).toEqual([
           "accept",
           "authorization",
           "user-agent",
@@ -184,19 +184,19 @@ describeApi("api/modules", (suite) => {
       expect(
         new Set([tag, await tagOf(path, browser), await tagOf(`${path}@1`, runtime)]).size,
       ).toBe(3)
-      const answer = expectStatus(
+      const response = expectStatus(
         await call("GET", path, { headers: { ...runtime, "if-none-match": tag } }),
         304,
       )
-      expect(answer.text).toBe("")
-      expect(answer.headers.get("etag")).toBe(tag)
+      expect(response.text).toBe("")
+      expect(response.headers.get("etag")).toBe(tag)
       expectStatus(await call("GET", path, { headers: { ...browser, "if-none-match": tag } }), 200)
     })
   })
 })
 
 async function withTwo(
-  { call, person, val }: ApiSuite,
+  { call, addUser: person, val }: ApiSuite,
   fields: Readonly<Record<string, unknown>> = {},
 ): Promise<{ ada: TestUser; id: string; name: string }> {
   const ada = await person()

@@ -90,8 +90,8 @@ describeEachDatabase("vals with packages", (open) => {
     test("as code that is run once does", async () => {
       resolver.add("npm:once", "for eval")
       const code = 'import { value } from "npm:once"\nexport default (...args) => [value, ...args]'
-      const answer = await api.call("POST", "/v1/eval", { as: ada, body: { code, args: [1] } })
-      expect(expectStatus(answer, 200).json).toEqual(["for eval", 1])
+      const response = await api.call("POST", "/v1/eval", { as: ada, body: { code, args: [1] } })
+      expect(expectStatus(response, 200).json).toEqual(["for eval", 1])
     })
 
     test("the source of JSX", async () => {
@@ -273,13 +273,13 @@ export default () => {
         other,
       )
       while (slow.asked.length === 0) await Bun.sleep(1)
-      const answer = expectStatus(
+      const response = expectStatus(
         await other.call("POST", `/v1/vals/${val.id}/runs`, { as: ada }),
         503,
       )
       const message = "Cannot run the val: the packages of this version are still being fetched"
-      expect(answer.json).toMatchObject({ code: "packages_pending", message })
-      expect(answer.headers.get("retry-after")).toBe("1")
+      expect(response.json).toMatchObject({ code: "packages_pending", message })
+      expect(response.headers.get("retry-after")).toBe("1")
       const [{ status, error }] = (await other.call("GET", `/v1/vals/${val.id}/runs`, { as: ada }))
         .json.data
       expect([status, error]).toEqual(["failed", { name: "packages_pending", message }])

@@ -3,7 +3,7 @@ import { expectStatus } from "../support/api.ts"
 import { describeApi, namesOf, refusalOf } from "./suite.ts"
 
 describeApi("api/profile", (suite) => {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
 
   describe("PUT /v1/me", () => {
     test("changes what is sent and leaves the rest as it is", async () => {
@@ -41,10 +41,9 @@ describeApi("api/profile", (suite) => {
       ["an address that is too long", { email: `${"a".repeat(250)}@b.com` }],
       ["an empty address", { email: "" }],
     ])("refuses %s", async (_what, body) => {
-      expect(refusalOf(await call("PUT", "/v1/me", { as: await suite.anybody(), body }))).toEqual([
-        400,
-        "invalid_request",
-      ])
+      expect(
+        refusalOf(await call("PUT", "/v1/me", { as: await suite.sharedUser(), body })),
+      ).toEqual([400, "invalid_request"])
     })
   })
 
@@ -87,7 +86,7 @@ describeApi("api/profile", (suite) => {
       "query=%00",
     ])("refuses ?%s", async (query) => {
       expect(
-        refusalOf(await call("GET", `/v1/me/vals?${query}`, { as: await suite.anybody() })),
+        refusalOf(await call("GET", `/v1/me/vals?${query}`, { as: await suite.sharedUser() })),
       ).toEqual([400, "invalid_request"])
     })
   })

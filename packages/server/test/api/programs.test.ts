@@ -6,18 +6,18 @@ import { sql } from "../../src/storage/database/sql.ts"
 import { createBundleStore } from "../../src/storage/modules/bundles.ts"
 import { createImportStore } from "../../src/storage/modules/imports.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
-import { type ApiSuite, describeApi, nextMoment, type ValView } from "./suite.ts"
+import { type ApiSuite, describeApi, nextMillisecond, type ValView } from "./suite.ts"
 
 const base = `${testBaseUrl}/v`
 const importing = (...specifiers: string[]) =>
   specifiers.map((specifier) => `import "${specifier}"`).join("\n")
 
 describeApi("createPrograms", (suite) => {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
 
   /** Makes code the next version; a moment later than whatever was saved before. */
   const save = async (owner: TestUser, { id }: ValView, code: string): Promise<ValView> => {
-    await nextMoment()
+    await nextMillisecond()
     return expectStatus(
       await call("POST", `/v1/vals/${id}/versions`, { as: owner, body: { code } }),
       201,

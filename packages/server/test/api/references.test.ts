@@ -19,7 +19,7 @@ const pairsOf = (json: { data: Ends[] }) =>
   json.data.map(({ reference, dependsOn }) => `${reference.name} → ${dependsOn.name}`)
 
 describeApi("api/references", (suite) => {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
 
   test("a val that imports another is in the lists of both, and is counted", async () => {
     const [ada, bob] = [await person(), await person()]
@@ -299,7 +299,7 @@ async function counts({ call }: ApiSuite, vals: readonly ValView[]): Promise<rea
 
 /** A val, and three that import it, saved an hour apart. */
 async function withImporters(suite: ApiSuite): Promise<[TestUser, ValView, readonly string[]]> {
-  const ada = await suite.person()
+  const ada = await suite.addUser()
   const library = await suite.val(ada, { name: "library" })
   const { vals, newId } = suite.api.hamlet.deps
   const ids = [newId(), newId(), newId()]

@@ -24,7 +24,7 @@ const writing = table.filter(
 )
 
 describeApi("run tokens", (suite) => {
-  const { call, person, val, run } = suite
+  const { call, addUser: person, val, run } = suite
   const issue = (user: TestUser) => suite.api.hamlet.deps.runTokens.issue(user)
 
   test.each(writing)("may not %s", async (name, route) => {

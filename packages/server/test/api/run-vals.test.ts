@@ -38,7 +38,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
 }
 
 function defineCreate(suite: ApiSuite): void {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
 
   test("runs the val with the arguments and gives the whole run", async () => {
     const ada = await person()
@@ -230,7 +230,7 @@ function defineCreate(suite: ApiSuite): void {
 }
 
 function defineAsync(suite: ApiSuite): void {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
 
   test("is 202 at once with the run and where it is, and the run goes on to its end", async () => {
     const ada = await person()
@@ -266,7 +266,7 @@ function defineAsync(suite: ApiSuite): void {
 }
 
 function defineCall(suite: ApiSuite): void {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
   const at = (val: ValView) => `/v1/run/${val.author.username}.${val.name}`
 
   test("answers with what the val returns and nothing else", async () => {
@@ -358,7 +358,7 @@ function defineCall(suite: ApiSuite): void {
 }
 
 function defineCancel(suite: ApiSuite): void {
-  const { call, person, val, run } = suite
+  const { call, addUser: person, val, run } = suite
   const cancel = (id: string, as: TestUser) => call("POST", `/v1/runs/${id}/cancel`, { as })
 
   test("ends a run that goes on, once", async () => {
@@ -416,7 +416,7 @@ function defineCancel(suite: ApiSuite): void {
 }
 
 function defineReplay(suite: ApiSuite): void {
-  const { call, person, val, run } = suite
+  const { call, addUser: person, val, run } = suite
   const replay = (id: string, as: TestUser) => call("POST", `/v1/runs/${id}/replay`, { as })
   const input = {
     headers: [["content-type", "text/plain"]] as const,

@@ -34,7 +34,7 @@ describeApi("api/runs", (suite) => {
  * Ada has run her val in every way. Gives how to ask for her runs: the answer is a list of places
  * in the table above.
  */
-async function withRuns({ call, person, val, run }: ApiSuite) {
+async function withRuns({ call, addUser: person, val, run }: ApiSuite) {
   const ada = await person()
   const ran = await val(ada)
   const runs: RunRecord[] = []
@@ -88,7 +88,7 @@ const wrongQueries = [
 ]
 
 function defineMine(suite: ApiSuite): void {
-  const { call, person, anybody, val, run } = suite
+  const { call, addUser: person, sharedUser: anybody, val, run } = suite
   const shared = once(() => withRuns(suite))
 
   for (const [query, places] of filters) {
@@ -185,7 +185,7 @@ function defineMine(suite: ApiSuite): void {
 }
 
 function defineOfVal(suite: ApiSuite): void {
-  const { call, person, val, run } = suite
+  const { call, addUser: person, val, run } = suite
   const shared = once(() => withRuns(suite))
 
   for (const [query, places] of filters) {
@@ -244,7 +244,7 @@ function defineOfVal(suite: ApiSuite): void {
 }
 
 function defineOne(suite: ApiSuite): void {
-  const { call, person, val, run } = suite
+  const { call, addUser: person, val, run } = suite
   const logs = [
     { at: "2024-05-01T12:00:00.001Z", level: "log" as const, message: "hello" },
     { at: "2024-05-01T12:00:00.002Z", level: "error" as const, message: "two\nlines 😀" },
@@ -379,7 +379,7 @@ function defineOne(suite: ApiSuite): void {
 }
 
 function defineLast(suite: ApiSuite): void {
-  const { call, person, val, run } = suite
+  const { call, addUser: person, val, run } = suite
 
   test("is told by the val and by the version that ran", async () => {
     const ada = await person()

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
 import { expectStatus, type TestUser } from "../support/api.ts"
-import { type Neighbourhood, rankAll, seedNeighbourhood } from "./neighbourhood.ts"
+import { rankAll, type SearchData, seedSearchData } from "./search-data.ts"
 import { type ApiSuite, describeApi, idsOf, namesOf, refusalOf } from "./suite.ts"
 
 describeApi("api/search", (suite) => {
@@ -24,7 +24,7 @@ function toSearch({ call }: ApiSuite) {
 }
 
 function defineTexts(suite: ApiSuite): void {
-  const { person, val } = suite
+  const { addUser: person, val } = suite
   const search = toSearch(suite)
 
   test("is a substring of the name, the code or the readme, ignoring case", async () => {
@@ -119,7 +119,7 @@ function defineTexts(suite: ApiSuite): void {
 }
 
 function defineOrder(suite: ApiSuite): void {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
   const search = toSearch(suite)
 
   test("is names first, then the most liked, then the newest", async () => {
@@ -180,9 +180,9 @@ function defineOrder(suite: ApiSuite): void {
     const seen: string[] = []
     let path: string | undefined = "/v1/search/vals?query=jacana_&limit=2"
     for (let page = 0; path !== undefined && page < names.length; page += 1) {
-      const answer = await call("GET", path)
-      seen.push(...namesOf(answer))
-      const { next } = answer.json.links
+      const response = await call("GET", path)
+      seen.push(...namesOf(response))
+      const { next } = response.json.links
       path = next === undefined ? undefined : new URL(next).pathname + new URL(next).search
     }
     expect(seen).toEqual(names)
@@ -200,7 +200,7 @@ function defineOrder(suite: ApiSuite): void {
 }
 
 function defineChanges(suite: ApiSuite): void {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
   const search = toSearch(suite)
 
   test("is found as it is now: a save, a rename, a readme", async () => {
@@ -279,7 +279,7 @@ function defineChanges(suite: ApiSuite): void {
 }
 
 function defineViewers(suite: ApiSuite): void {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
   const search = toSearch(suite)
 
   test("is its owner alone, where it is not public, with short queries too", async () => {
@@ -343,16 +343,16 @@ function defineQuery({ call }: ApiSuite): void {
     "query[]=a",
   ]) {
     test(`may not be ${query.slice(0, 30) || "missing"}`, async () => {
-      const answer = await call("GET", `/v1/search/vals?${query}`)
-      expect(refusalOf(answer)).toEqual([400, "invalid_request"])
-      expect(answer.json.issues[0].path).toBe("query")
+      const response = await call("GET", `/v1/search/vals?${query}`)
+      expect(refusalOf(response)).toEqual([400, "invalid_request"])
+      expect(response.json.issues[0].path).toBe("query")
     })
   }
 }
 
 function defineTime(suite: ApiSuite): void {
   test("that it takes to compare long texts is not taken from others", async () => {
-    const ada = await suite.person()
+    const ada = await suite.addUser()
     // Each place of the text is nearly the beginning of what is looked for.
     for (let count = 0; count < 12; count++)
       await suite.val(ada, { code: `//${"-".repeat(limits.codeCharsMax - 2)}` })
@@ -375,9 +375,9 @@ function defineTime(suite: ApiSuite): void {
  * the index.
  */
 function defineMany(suite: ApiSuite): void {
-  let many: Neighbourhood
+  let many: SearchData
   beforeAll(async () => {
-    many = await seedNeighbourhood(suite)
+    many = await seedSearchData(suite)
   }, 60_000)
 
   for (const query of [
@@ -396,15 +396,15 @@ function defineMany(suite: ApiSuite): void {
         const expected = rankAll(many.vals, query, viewer?.id)
         const found: string[] = []
         for (let offset = 0; ; offset += 100) {
-          const answer = await suite.call(
+          const response = await suite.call(
             "GET",
             `/v1/search/vals?query=${encodeURIComponent(query)}&limit=100&offset=${offset}`,
             {
               as: viewer,
             },
           )
-          found.push(...idsOf(answer))
-          if (answer.json.links.next === undefined) break
+          found.push(...idsOf(response))
+          if (response.json.links.next === undefined) break
         }
         expect(found).toEqual([...expected])
         for (const [limit, offset] of [

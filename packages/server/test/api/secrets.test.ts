@@ -2,7 +2,7 @@ import { afterEach, describe, expect, setSystemTime, test } from "bun:test"
 import { limits } from "@hamlet/contract"
 import { expectStatus, type TestUser } from "../support/api.ts"
 import { dumpDatabase } from "./dump.ts"
-import { type ApiSuite, describeApi, nextMoment, refusalOf } from "./suite.ts"
+import { type ApiSuite, describeApi, nextMillisecond, refusalOf } from "./suite.ts"
 
 describeApi("api/secrets", (suite) => {
   afterEach(() => void setSystemTime())
@@ -17,14 +17,14 @@ function toPut({ call }: ApiSuite) {
 }
 
 function definePut(suite: ApiSuite): void {
-  const { call, person, anybody } = suite
+  const { call, addUser: person, sharedUser: anybody } = suite
   const put = toPut(suite)
   const listOf = async (as: TestUser) =>
     expectStatus(await call("GET", "/v1/me/secrets", { as }), 200).json.data
 
   test("is 204 and says nothing", async () => {
-    const answer = expectStatus(await put(await person(), "KEY", { value: "hush" }), 204)
-    expect(answer.text).toBe("")
+    const response = expectStatus(await put(await person(), "KEY", { value: "hush" }), 204)
+    expect(response.text).toBe("")
   })
 
   test("sets a secret again: its value and its hosts are new, its beginning is not", async () => {
@@ -58,9 +58,9 @@ function definePut(suite: ApiSuite): void {
   ]) {
     test(`refuses the name ${name.slice(0, 20)}`, async () => {
       const ada = await anybody()
-      const answer = await put(ada, name)
-      expect(refusalOf(answer)).toEqual([400, "invalid_request"])
-      expect(answer.json.issues[0].path).toBe("name")
+      const response = await put(ada, name)
+      expect(refusalOf(response)).toEqual([400, "invalid_request"])
+      expect(response.json.issues[0].path).toBe("name")
       expect(await listOf(ada)).toEqual([])
     })
   }
@@ -117,9 +117,9 @@ function definePut(suite: ApiSuite): void {
     const ada = await person()
     const names = Array.from({ length: limits.secretsPerUserMax }, (_, index) => `S${index}`)
     for (const name of names) expectStatus(await put(ada, name), 204)
-    const answer = await put(ada, "ONE_MORE")
-    expect(refusalOf(answer)).toEqual([409, "too_many_secrets"])
-    expect(answer.headers.get("x-should-retry")).toBe("false")
+    const response = await put(ada, "ONE_MORE")
+    expect(refusalOf(response)).toEqual([409, "too_many_secrets"])
+    expect(response.headers.get("x-should-retry")).toBe("false")
     expectStatus(await put(ada, "S7", { value: "again" }), 204)
     expectStatus(await call("DELETE", "/v1/me/secrets/S7", { as: ada }), 204)
     expectStatus(await put(ada, "ONE_MORE"), 204)
@@ -130,12 +130,12 @@ function definePut(suite: ApiSuite): void {
     const ada = await person()
     const value = "the-albatross-flies-at-midnight"
     expectStatus(await put(ada, "KEY", { value }), 204)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ["/v1/me/secrets", "/v1/me", "/v1/me/tokens", "/metrics"].map((path) =>
         call("GET", path, { as: ada }),
       ),
     )
-    for (const { text } of answers) expect(text).not.toContain(value)
+    for (const { text } of responses) expect(text).not.toContain(value)
     const dump = await dumpDatabase(suite.database)
     expect(dump).toContain("KEY")
     for (const encoding of ["utf8", "hex", "base64"] as const)
@@ -144,14 +144,14 @@ function definePut(suite: ApiSuite): void {
 }
 
 function defineList(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
   const put = toPut(suite)
 
   test("has the caller's secrets, newest first, every key there but never the value", async () => {
     const [ada, bob] = [await person(), await person()]
     for (const name of ["B", "_A", "A", "C"]) {
       expectStatus(await put(ada, name, { value: "hush", hosts: ["a.test"] }), 204)
-      await nextMoment()
+      await nextMillisecond()
     }
     expectStatus(await put(bob, "HIS"), 204)
     const { json } = expectStatus(await call("GET", "/v1/me/secrets", { as: ada }), 200)
@@ -174,14 +174,14 @@ function defineList(suite: ApiSuite): void {
   test("cannot be asked for a single one: there is nothing to read", async () => {
     const ada = await person()
     expectStatus(await put(ada, "KEY"), 204)
-    const answer = await call("GET", "/v1/me/secrets/KEY", { as: ada })
-    expect(refusalOf(answer)).toEqual([405, "method_not_allowed"])
-    expect(answer.headers.get("allow")).toBe("DELETE, OPTIONS, PUT")
+    const response = await call("GET", "/v1/me/secrets/KEY", { as: ada })
+    expect(refusalOf(response)).toEqual([405, "method_not_allowed"])
+    expect(response.headers.get("allow")).toBe("DELETE, OPTIONS, PUT")
   })
 }
 
 function defineDelete(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
   const put = toPut(suite)
 
   test("is 204 once, then 404, and never touches somebody else's", async () => {

@@ -4,7 +4,7 @@ import { createSignInLink } from "../../src/domain/accounts/sessions.ts"
 import { makeTokenText } from "../../src/domain/accounts/token-text.ts"
 import { authenticate, hashToken, issueToken } from "../../src/domain/accounts/tokens.ts"
 import { toPageKey } from "../../src/shared/session-cookie.ts"
-import { expectStatus, type TestAnswer, type TestUser, testBaseUrl } from "../support/api.ts"
+import { expectStatus, type TestResponse, type TestUser, testBaseUrl } from "../support/api.ts"
 import { dumpDatabase } from "./dump.ts"
 import { type ApiSuite, describeApi, idsOf, refusalOf } from "./suite.ts"
 
@@ -56,9 +56,9 @@ describeApi(
   "api/sessions over https",
   (suite) => {
     test("have a cookie that is sent encrypted only, and that no neighbour can set", async () => {
-      const ada = await suite.person()
-      const answer = expectStatus(await signIn(suite, { token: ada.token }), 200)
-      const [cookie = "", ...attributes] = (answer.headers.get("set-cookie") ?? "").split("; ")
+      const ada = await suite.addUser()
+      const response = expectStatus(await signIn(suite, { token: ada.token }), 200)
+      const [cookie = "", ...attributes] = (response.headers.get("set-cookie") ?? "").split("; ")
       expect(cookie).toMatch(/^__Host-hamlet_session=hamlet_session_[0-9A-Za-z]{49}$/)
       expect(attributes.sort()).toEqual([
         "HttpOnly",
@@ -116,24 +116,24 @@ function signIn(
   { call }: ApiSuite,
   body: object,
   headers: Record<string, string> = {},
-): Promise<TestAnswer> {
+): Promise<TestResponse> {
   return call("POST", "/v1/sessions", { body, headers: { ...ownPage, ...headers } })
 }
 
 /** Name and value of the cookie that an answer sets. */
-function cookieOf(answer: TestAnswer): string {
-  return (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? ""
+function cookieOf(response: TestResponse): string {
+  return (response.headers.get("set-cookie") ?? "").split(";")[0] ?? ""
 }
 
 async function signedIn(
   suite: ApiSuite,
   user: TestUser | string,
 ): Promise<{ readonly id: string; readonly cookie: string }> {
-  const answer = expectStatus(
+  const response = expectStatus(
     await signIn(suite, { token: typeof user === "string" ? user : user.token }),
     200,
   )
-  return { id: answer.json.id, cookie: cookieOf(answer) }
+  return { id: response.json.id, cookie: cookieOf(response) }
 }
 
 /** What a page sends that was there when the browser signed in. */
@@ -152,12 +152,12 @@ function asBrowser(
   cookie: string,
   body?: object,
   cookies = cookie,
-): Promise<TestAnswer> {
+): Promise<TestResponse> {
   return call(method, path, { body, headers: { ...pageOf(cookie), cookie: cookies } })
 }
 
-function isCleared(answer: TestAnswer): boolean {
-  return /^hamlet_session=; Path=\/; Max-Age=0; /.test(answer.headers.get("set-cookie") ?? "")
+function isCleared(response: TestResponse): boolean {
+  return /^hamlet_session=; Path=\/; Max-Age=0; /.test(response.headers.get("set-cookie") ?? "")
 }
 
 async function codeOf({ call }: ApiSuite, as: TestUser | string): Promise<string> {
@@ -175,16 +175,16 @@ async function narrow(
 }
 
 function defineSignIn(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
 
   test("with a token is 200 with the session and its cookie, which acts with the scopes of the token", async () => {
     const ada = await person()
     const { text } = await narrow(suite, ada, ["user:read", "val:read"])
-    const answer = expectStatus(
+    const response = expectStatus(
       await signIn(suite, { token: text }, { "user-agent": "Mozilla/5.0 (Ada)" }),
       200,
     )
-    expect(answer.json).toEqual({
+    expect(response.json).toEqual({
       id: expect.any(String),
       userAgent: "Mozilla/5.0 (Ada)",
       createdAt: expect.stringMatching(/Z$/),
@@ -193,10 +193,12 @@ function defineSignIn(suite: ApiSuite): void {
       current: true,
       pageKey: expect.stringMatching(/^[\w-]{43}$/),
     })
-    expect(Date.parse(answer.json.expiresAt) - Date.parse(answer.json.createdAt)).toBe(30 * dayMs)
-    expect((await asBrowser(suite, "GET", "/v1/me", cookieOf(answer))).json.id).toBe(ada.id)
+    expect(Date.parse(response.json.expiresAt) - Date.parse(response.json.createdAt)).toBe(
+      30 * dayMs,
+    )
+    expect((await asBrowser(suite, "GET", "/v1/me", cookieOf(response))).json.id).toBe(ada.id)
     expect(
-      refusalOf(await asBrowser(suite, "POST", "/v1/vals", cookieOf(answer), { code: "1" })),
+      refusalOf(await asBrowser(suite, "POST", "/v1/vals", cookieOf(response), { code: "1" })),
     ).toEqual([403, "missing_scope"])
   })
 
@@ -248,9 +250,9 @@ function defineSignIn(suite: ApiSuite): void {
       revoked.text,
       makeTokenText(Buffer.alloc(32, 1)),
     ]) {
-      const answer = await signIn(suite, { token })
-      expect(refusalOf(answer)).toEqual([401, "invalid_token"])
-      expect(answer.headers.get("set-cookie")).toBeNull()
+      const response = await signIn(suite, { token })
+      expect(refusalOf(response)).toEqual([401, "invalid_token"])
+      expect(response.headers.get("set-cookie")).toBeNull()
     }
   })
 
@@ -327,7 +329,7 @@ function defineSignIn(suite: ApiSuite): void {
 }
 
 function defineLinks(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
 
   test("is 200 with an address whose code signs in once, with the scopes of whoever made it", async () => {
     const ada = await person()
@@ -383,8 +385,8 @@ function defineLinks(suite: ApiSuite): void {
 
   test("lets one of many in who come with the same code at once", async () => {
     const code = await codeOf(suite, await person())
-    const answers = await Promise.all(Array.from({ length: 8 }, () => signIn(suite, { code })))
-    expect(answers.map(({ status }) => status).sort()).toEqual([
+    const responses = await Promise.all(Array.from({ length: 8 }, () => signIn(suite, { code })))
+    expect(responses.map(({ status }) => status).sort()).toEqual([
       200,
       ...Array.from({ length: 7 }, () => 401),
     ])
@@ -445,7 +447,7 @@ function defineLinks(suite: ApiSuite): void {
 }
 
 function defineUse(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
 
   test("does what a token does", async () => {
     const { cookie } = await signedIn(suite, await person())
@@ -484,9 +486,9 @@ function defineUse(suite: ApiSuite): void {
     setSystemTime(new Date(start + 30 * dayMs - 1))
     expectStatus(await asBrowser(suite, "GET", "/v1/me", used.cookie), 200)
     setSystemTime(new Date(start + 30 * dayMs))
-    const answer = await asBrowser(suite, "GET", "/v1/me", unused.cookie)
-    expect(refusalOf(answer)).toEqual([401, "invalid_session"])
-    expect(isCleared(answer)).toBe(true)
+    const response = await asBrowser(suite, "GET", "/v1/me", unused.cookie)
+    expect(refusalOf(response)).toEqual([401, "invalid_session"])
+    expect(isCleared(response)).toBe(true)
     // Also where nobody has to be signed in: the page has to learn of it.
     expect(refusalOf(await asBrowser(suite, "GET", "/v1/vals", unused.cookie))).toEqual([
       401,
@@ -621,7 +623,7 @@ function defineUse(suite: ApiSuite): void {
 }
 
 function defineCookie(suite: ApiSuite): void {
-  const { person } = suite
+  const { addUser: person } = suite
 
   test("is for this host alone, and no script can read it", async () => {
     const { headers } = await signIn(suite, { token: (await person()).token })
@@ -665,14 +667,14 @@ function defineCookie(suite: ApiSuite): void {
       (await signedIn(suite, eve)).cookie,
     ]
     for (const cookie of [planted, `${planted}; ${mine}`]) {
-      const answer = await suite.call("GET", "/v1/me", { headers: { ...ownPage, cookie } })
-      expect(refusalOf(answer)).toEqual([401, "unauthenticated"])
-      expect(answer.headers.get("set-cookie")).toBeNull()
+      const response = await suite.call("GET", "/v1/me", { headers: { ...ownPage, cookie } })
+      expect(refusalOf(response)).toEqual([401, "unauthenticated"])
+      expect(response.headers.get("set-cookie")).toBeNull()
     }
     // The page learns that its session is gone.
-    const answer = await asBrowser(suite, "GET", "/v1/me", mine, undefined, planted)
-    expect(refusalOf(answer)).toEqual([401, "invalid_session"])
-    expect(isCleared(answer)).toBe(true)
+    const response = await asBrowser(suite, "GET", "/v1/me", mine, undefined, planted)
+    expect(refusalOf(response)).toEqual([401, "invalid_session"])
+    expect(isCleared(response)).toBe(true)
     // And where there is no cookie, there is nobody.
     expect(refusalOf(await suite.call("GET", "/v1/me", { headers: pageOf(mine) }))).toEqual([
       401,
@@ -699,23 +701,23 @@ function defineCookie(suite: ApiSuite): void {
 
   test("with anything else in it is a session that has ended", async () => {
     for (const value of ["", "x", '"x"', "hamlet_session_", "a=b", "x, y", "é"]) {
-      const answer = await asBrowser(suite, "GET", "/v1/me", `hamlet_session=${value}`)
-      expect(refusalOf(answer)).toEqual([401, "invalid_session"])
-      expect(isCleared(answer)).toBe(true)
+      const response = await asBrowser(suite, "GET", "/v1/me", `hamlet_session=${value}`)
+      expect(refusalOf(response)).toEqual([401, "invalid_session"])
+      expect(isCleared(response)).toBe(true)
     }
   })
 }
 
 function defineForeign(suite: ApiSuite): void {
-  const { call, person, anybody } = suite
+  const { call, addUser: person, sharedUser: anybody } = suite
 
   test.each(foreign)("%s is nobody's, and signs nobody in", async (_, headers) => {
     const ada = await anybody()
     const { cookie } = await signedIn(suite, ada)
     const page = headers["x-hamlet-session"] === "1" ? { ...headers, ...pageOf(cookie) } : headers
-    const answer = await call("GET", "/v1/me", { headers: { ...page, cookie } })
-    expect(refusalOf(answer)).toEqual([401, "unauthenticated"])
-    expect(answer.headers.get("set-cookie")).toBeNull()
+    const response = await call("GET", "/v1/me", { headers: { ...page, cookie } })
+    expect(refusalOf(response)).toEqual([401, "unauthenticated"])
+    expect(response.headers.get("set-cookie")).toBeNull()
     expectStatus(
       await call("GET", "/v1/vals", { headers: { ...headers, cookie: "hamlet_session=ended" } }),
       200,
@@ -733,11 +735,11 @@ function defineForeign(suite: ApiSuite): void {
 
   test.each(own)("is told from one of our own pages: %j", async (headers) => {
     const ada = await anybody()
-    const answer = expectStatus(
+    const response = expectStatus(
       await call("POST", "/v1/sessions", { headers, body: { token: ada.token } }),
       200,
     )
-    const cookie = cookieOf(answer)
+    const cookie = cookieOf(response)
     expect(
       (await call("GET", "/v1/me", { headers: { ...headers, ...pageOf(cookie), cookie } })).json.id,
     ).toBe(ada.id)
@@ -756,19 +758,19 @@ function defineForeign(suite: ApiSuite): void {
       const preflight = await call("OPTIONS", path, { headers })
       expect(preflight.headers.get("access-control-allow-headers")).not.toContain("session")
       expect(preflight.headers.get("access-control-allow-headers")).not.toContain("*")
-      for (const answer of [
+      for (const response of [
         preflight,
         await call("GET", path, { headers: { ...pageOf(cookie), origin, cookie } }),
       ]) {
-        expect(answer.headers.get("access-control-allow-credentials")).toBeNull()
-        expect(answer.headers.get("access-control-allow-origin")).toBe("*")
+        expect(response.headers.get("access-control-allow-credentials")).toBeNull()
+        expect(response.headers.get("access-control-allow-origin")).toBe("*")
       }
     }
   })
 }
 
 function defineList(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
 
   test("has the caller's sessions, latest first, and says which one asks", async () => {
     const [ada, bob] = [await person(), await person()]
@@ -815,16 +817,16 @@ function defineList(suite: ApiSuite): void {
 }
 
 function defineEnd(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
 
   test("/v1/me/sessions/{session_id} signs one browser out at once, and clears the cookie if it is this one", async () => {
     const ada = await person()
     const [one, two] = [await signedIn(suite, ada), await signedIn(suite, ada)]
-    const answer = expectStatus(
+    const response = expectStatus(
       await asBrowser(suite, "DELETE", `/v1/me/sessions/${one.id.toUpperCase()}`, two.cookie),
       204,
     )
-    expect(answer.headers.get("set-cookie")).toBeNull()
+    expect(response.headers.get("set-cookie")).toBeNull()
     expect(refusalOf(await asBrowser(suite, "GET", "/v1/me", one.cookie))).toEqual([
       401,
       "invalid_session",

@@ -13,7 +13,7 @@ describeApi("POST /v1/sqlite/execute and /v1/sqlite/batch", defineSuite, {
 })
 
 function defineSuite(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
   const execute = (as: Caller, statement: unknown, headers = {}) =>
     call("POST", "/v1/sqlite/execute", { as, body: { statement }, headers })
   const batch = (as: Caller, statements: unknown, mode?: string) =>
@@ -108,8 +108,8 @@ function defineSuite(suite: ApiSuite): void {
       [{ sql: "select ?", args: [] }, undefined],
     ]
     for (const [statement, code] of failures) {
-      for (const answer of [await execute(ada, statement), await batch(ada, [statement])])
-        expect([...refusalOf(answer), answer.json.rawCode]).toEqual([400, "sql_failed", code])
+      for (const response of [await execute(ada, statement), await batch(ada, [statement])])
+        expect([...refusalOf(response), response.json.rawCode]).toEqual([400, "sql_failed", code])
     }
     expect((await batch(ada, ["delete from u"], "read")).json.rawCode).toBe("SQLITE_READONLY")
   })
@@ -124,8 +124,8 @@ function defineSuite(suite: ApiSuite): void {
       ["statement", { statement: "select 1\0" }],
     ]
     for (const [path, body] of bodies) {
-      const answer = await call("POST", "/v1/sqlite/execute", { as: ada, body })
-      expect([...refusalOf(answer), answer.json.issues[0].path]).toEqual([
+      const response = await call("POST", "/v1/sqlite/execute", { as: ada, body })
+      expect([...refusalOf(response), response.json.issues[0].path]).toEqual([
         400,
         "invalid_request",
         path,
@@ -164,13 +164,13 @@ function defineSuite(suite: ApiSuite): void {
         "drop table t",
       ]
       for (const sql of [...writes, "pragma user_version = 1", "create table u (a)"]) {
-        for (const answer of [
+        for (const response of [
           await execute(reader, sql),
           await batch(reader, ["select 1", sql]),
           await batch(reader, [sql], "write"),
         ]) {
-          expect(refusalOf(answer)).toEqual([403, "missing_scope"])
-          expect(answer.json.message).toContain("required permissions (scope sqlite:write)")
+          expect(refusalOf(response)).toEqual([403, "missing_scope"])
+          expect(response.json.message).toContain("required permissions (scope sqlite:write)")
         }
       }
       expect(await rowsOf(ada, "select * from t")).toEqual([[1]])

@@ -22,7 +22,7 @@ async function get({ call }: ApiSuite, path: string, as: TestUser) {
 }
 
 function defineMine(suite: ApiSuite) {
-  const { call, person, val, run } = suite
+  const { call, addUser: person, val, run } = suite
 
   test("counts runs, errors and durations in buckets", async () => {
     const ada = await person()
@@ -95,7 +95,7 @@ function defineMine(suite: ApiSuite) {
     "refuses ?%s",
     async (query) => {
       expect(
-        refusalOf(await call("GET", `/v1/me/stats?${query}`, { as: await suite.anybody() })),
+        refusalOf(await call("GET", `/v1/me/stats?${query}`, { as: await suite.sharedUser() })),
       ).toEqual([400, "invalid_request"])
     },
   )
@@ -111,14 +111,14 @@ function defineMine(suite: ApiSuite) {
     [`since=${at(noon)}&until=${at(noon + 10)}&buckets=4`, 4],
     [`since=${at(noon)}&until=${at(noon + 10)}&buckets=6`, 5],
   ])("has for ?%s %i buckets", async (query, count) => {
-    expect((await get(suite, `/v1/me/stats?${query}`, await suite.anybody())).buckets).toHaveLength(
-      count,
-    )
+    expect(
+      (await get(suite, `/v1/me/stats?${query}`, await suite.sharedUser())).buckets,
+    ).toHaveLength(count)
   })
 }
 
 function defineOfVal(suite: ApiSuite) {
-  const { call, person, val, run } = suite
+  const { call, addUser: person, val, run } = suite
   const period = `since=${at(noon - 1)}&until=${at(noon + minute)}&buckets=1`
 
   test("counts every run for the owner and for others those on their own account", async () => {
@@ -158,7 +158,7 @@ function defineOfVal(suite: ApiSuite) {
 }
 
 function defineActivity(suite: ApiSuite) {
-  const { call, person, val, run } = suite
+  const { call, addUser: person, val, run } = suite
 
   test("tells of the caller's own vals that have run, bucket by bucket, the one that ran last first", async () => {
     const [ada, bob] = [await person(), await person()]
@@ -218,14 +218,14 @@ function defineActivity(suite: ApiSuite) {
     "refuses ?%s",
     async (query) => {
       expect(
-        refusalOf(await call("GET", `/v1/me/activity?${query}`, { as: await suite.anybody() })),
+        refusalOf(await call("GET", `/v1/me/activity?${query}`, { as: await suite.sharedUser() })),
       ).toEqual([400, "invalid_request"])
     },
   )
 }
 
 function defineRuns(suite: ApiSuite) {
-  const { call, person, val, run } = suite
+  const { call, addUser: person, val, run } = suite
 
   test("lists the runs of that val on the caller's account, with every filter", async () => {
     const [ada, bob] = [await person(), await person()]

@@ -57,7 +57,7 @@ function defineRoute({ call }: ApiSuite): void {
 }
 
 function definePrograms(suite: ApiSuite): void {
-  const { person, val } = suite
+  const { addUser: person, val } = suite
   const modulesOf = async (owner: TestUser, code: string): Promise<ReadonlyMap<string, string>> => {
     const { id } = await val(owner, { code })
     const found = await suite.api.hamlet.deps.vals.findById(id)
@@ -199,14 +199,14 @@ function defineOnDeno(suite: ApiSuite): void {
 
   test(
     "blob does what it says",
-    async () => expect(await run("blob", blobScript, await suite.person())).toEqual(blobResult),
+    async () => expect(await run("blob", blobScript, await suite.addUser())).toEqual(blobResult),
     denoMsMax,
   )
 
   test(
     "sqlite does what it says, or says why it cannot",
     async () => {
-      const result = await run("sqlite", sqliteScript, await suite.person())
+      const result = await run("sqlite", sqliteScript, await suite.addUser())
       if (suite.database.path === undefined)
         expect(result).toMatchObject({ name: "LibsqlError", code: "sqlite_unavailable" })
       else expect(result).toEqual(sqliteResult)
@@ -216,7 +216,7 @@ function defineOnDeno(suite: ApiSuite): void {
 }
 
 function defineInSandbox(suite: ApiSuite): void {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
   const run = async (owner: TestUser, code: string, as = owner) => {
     const { id } = await val(owner, { code })
     return expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as }), 200).json

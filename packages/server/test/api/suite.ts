@@ -5,8 +5,8 @@ import type { RunRecord } from "../../src/domain/runs/runs.ts"
 import {
   expectStatus,
   openApi,
-  type TestAnswer,
   type TestApi,
+  type TestResponse,
   type TestUser,
 } from "../support/api.ts"
 import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
@@ -22,9 +22,9 @@ export interface ApiSuite {
   readonly database: TestDatabase
   readonly call: TestApi["call"]
   /** Somebody whom no other test knows. */
-  person(): Promise<TestUser>
+  addUser(): Promise<TestUser>
   /** Somebody whom all tests know, for those that leave nothing behind. */
-  anybody(): Promise<TestUser>
+  sharedUser(): Promise<TestUser>
   /** A new val; public, and with a made-up name, where nothing else is said. */
   val(owner: TestUser, fields?: Readonly<Record<string, unknown>>): Promise<ValView>
   /**
@@ -63,8 +63,8 @@ export function describeApi(
         return opened(database)
       },
       call: (...request) => opened(api).call(...request),
-      person,
-      anybody: once(person),
+      addUser: person,
+      sharedUser: once(person),
       val: (owner, fields) => addVal(opened(api), owner, fields),
       run: (ran, fields) => addRun(opened(api), ran, fields),
     })
@@ -75,7 +75,7 @@ export function describeApi(
  * Waits until the clock shows another millisecond, so that what comes next is newer than what came
  * before.
  */
-export async function nextMoment(): Promise<void> {
+export async function nextMillisecond(): Promise<void> {
   const now = Date.now()
   while (Date.now() === now) await Bun.sleep(0)
 }
@@ -138,16 +138,16 @@ async function addRun(
 }
 
 /** The ids of the items of a list. */
-export function idsOf(answer: TestAnswer): readonly string[] {
-  return expectStatus(answer, 200).json.data.map((item: { id: string }) => item.id)
+export function idsOf(response: TestResponse): readonly string[] {
+  return expectStatus(response, 200).json.data.map((item: { id: string }) => item.id)
 }
 
 /** The names of the vals of a list. */
-export function namesOf(answer: TestAnswer): readonly string[] {
-  return expectStatus(answer, 200).json.data.map((item: { name: string }) => item.name)
+export function namesOf(response: TestResponse): readonly string[] {
+  return expectStatus(response, 200).json.data.map((item: { name: string }) => item.name)
 }
 
 /** What an answer refuses with: its status and its code. */
-export function refusalOf(answer: TestAnswer): readonly [number, string] {
-  return [answer.status, answer.json?.code]
+export function refusalOf(response: TestResponse): readonly [number, string] {
+  return [response.status, response.json?.code]
 }

@@ -123,7 +123,7 @@ describeApi("api/system", (suite) => {
     })
 
     test("says nothing of paths, names, ids or tokens", async () => {
-      const ada = await suite.person()
+      const ada = await suite.addUser()
       const { id, name } = await suite.val(ada, { name: "conspicuousName" })
       for (const path of [
         `/v1/vals/${id}`,

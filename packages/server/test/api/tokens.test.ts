@@ -19,7 +19,7 @@ describeApi("api/tokens", (suite) => {
 })
 
 function defineSetting(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
   const start = (token: string | undefined) =>
     ensureFirstUser(suite.api.hamlet.deps, { username: "admin", token })
   const statusFor = async (as: string) => (await call("GET", "/v1/me", { as })).status
@@ -83,7 +83,7 @@ function toCreate({ call }: ApiSuite) {
 }
 
 function defineCreate(suite: ApiSuite): void {
-  const { call, person, anybody } = suite
+  const { call, addUser: person, sharedUser: anybody } = suite
   const create = toCreate(suite)
 
   test("is 200 with the token and its secret string, which works at once", async () => {
@@ -149,9 +149,9 @@ function defineCreate(suite: ApiSuite): void {
     const small = expectStatus(await create(ada, { scopes: ["user:write", "val:read"] }), 200).json
       .token
     expectStatus(await create(small, { scopes: ["val:read"] }), 200)
-    const answer = await create(small, { scopes: ["val:read", "val:write"] })
-    expect(refusalOf(answer)).toEqual([403, "scope_escalation"])
-    expect(answer.json.message).toMatch(/val:write.*required permissions/)
+    const response = await create(small, { scopes: ["val:read", "val:write"] })
+    expect(refusalOf(response)).toEqual([403, "scope_escalation"])
+    expect(response.json.message).toMatch(/val:write.*required permissions/)
     expect(refusalOf(await create(ada, { scopes: ["admin"] }))).toEqual([403, "scope_escalation"])
     expectStatus(await create(suite.api.admin, { scopes: ["admin"] }), 200)
   })
@@ -166,7 +166,7 @@ function defineCreate(suite: ApiSuite): void {
 }
 
 function defineList(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
   const create = toCreate(suite)
 
   test("has the caller's tokens, newest first, without their secret strings", async () => {
@@ -212,7 +212,7 @@ function defineList(suite: ApiSuite): void {
 }
 
 function defineRevoke(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
   const create = toCreate(suite)
 
   test("is 204, and the token stops working at once", async () => {
@@ -259,7 +259,7 @@ function defineRevoke(suite: ApiSuite): void {
 }
 
 function defineUse(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
   const create = toCreate(suite)
 
   test("is refused from the moment it expires, not before", async () => {
@@ -296,10 +296,10 @@ function defineUse(suite: ApiSuite): void {
         call("GET", "/v1/vals", { as }),
       ),
     )
-    const bodies = made.map((answer) => {
-      expect(refusalOf(answer)).toEqual([401, "invalid_token"])
-      expect(answer.headers.get("www-authenticate")).toBe("Bearer")
-      return answer.json.message
+    const bodies = made.map((response) => {
+      expect(refusalOf(response)).toEqual([401, "invalid_token"])
+      expect(response.headers.get("www-authenticate")).toBe("Bearer")
+      return response.json.message
     })
     expect(new Set(bodies).size).toBe(1)
   })
@@ -315,9 +315,9 @@ function defineUse(suite: ApiSuite): void {
   ]) {
     test(`is not read from the header "${header}"`, async () => {
       const headers = { authorization: header }
-      const answer = await call("GET", "/v1/vals", { headers })
-      expect(refusalOf(answer)).toEqual([401, "invalid_token"])
-      expect(answer.headers.get("www-authenticate")).toBe("Bearer")
+      const response = await call("GET", "/v1/vals", { headers })
+      expect(refusalOf(response)).toEqual([401, "invalid_token"])
+      expect(response.headers.get("www-authenticate")).toBe("Bearer")
     })
   }
 
@@ -354,13 +354,13 @@ function defineUse(suite: ApiSuite): void {
       ["POST", "/v1/users", "admin"],
       ["GET", "/v1/backup", "backup"],
     ] as const) {
-      const answer = await call(method, path, {
+      const response = await call(method, path, {
         as: token,
         ...(method === "POST" ? { body: {} } : {}),
       })
-      expect(refusalOf(answer)).toEqual([403, "missing_scope"])
-      expect(answer.json.message).toContain("required permissions")
-      expect(answer.json.message).toContain(scope)
+      expect(refusalOf(response)).toEqual([403, "missing_scope"])
+      expect(response.json.message).toContain("required permissions")
+      expect(response.json.message).toContain(scope)
     }
   })
 

@@ -11,7 +11,7 @@ const usageOf = async ({ call }: ApiSuite, as: TestUser) =>
   expectStatus(await call("GET", "/v1/me/usage", { as }), 200).json
 
 describeApi("GET /v1/me/usage", (suite) => {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
 
   test("says all, and where there is no limit null, to somebody who has used nothing", async () => {
     expect(await usageOf(suite, await person())).toEqual({
@@ -104,7 +104,7 @@ describeApi(
 )
 
 function defineRuns(suite: ApiSuite): void {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
 
   test("lets an account have so many runs, and says of the next when to come again", async () => {
     const [ada, bob] = [await person(), await person()]
@@ -164,7 +164,7 @@ function defineRuns(suite: ApiSuite): void {
 }
 
 function defineRequests(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
 
   test("lets a user ask so often for blobs and SQLite together, whatever becomes of it, and for everything else as often as they like", async () => {
     const [ada, bob] = [await person(), await person()]

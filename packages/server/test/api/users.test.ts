@@ -14,7 +14,7 @@ describeApi("api/users", (suite) => {
 })
 
 function defineList(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
 
   test("is everybody as they see themselves and whether they are suspended, newest first, page by page", async () => {
     const ada = await person()
@@ -47,7 +47,7 @@ function defineList(suite: ApiSuite): void {
 }
 
 function defineCreate(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
   const create = (body: unknown, as = suite.api.admin.token) =>
     call("POST", "/v1/users", { as, body })
 
@@ -75,9 +75,9 @@ function defineCreate(suite: ApiSuite): void {
   })
 
   test("is for tokens with the scope admin, and says which scope is missing", async () => {
-    const answer = await create({ username: "sneaky" }, (await person()).token)
-    expect(refusalOf(answer)).toEqual([403, "missing_scope"])
-    expect(answer.json.message).toMatch(/required permissions.*admin/)
+    const response = await create({ username: "sneaky" }, (await person()).token)
+    expect(refusalOf(response)).toEqual([403, "missing_scope"])
+    expect(response.json.message).toMatch(/required permissions.*admin/)
     expect(refusalOf(await call("POST", "/v1/users", { body: { username: "sneaky" } }))).toEqual([
       401,
       "unauthenticated",
@@ -122,13 +122,13 @@ function defineCreate(suite: ApiSuite): void {
 
   test("refuses a name that somebody has, in whatever case, and says not to try again", async () => {
     const { username } = await person()
-    const answer = await create({ username: username.toUpperCase() })
-    expect(refusalOf(answer)).toEqual([409, "username_taken"])
-    expect(answer.headers.get("x-should-retry")).toBe("false")
+    const response = await create({ username: username.toUpperCase() })
+    expect(refusalOf(response)).toEqual([409, "username_taken"])
+    expect(response.headers.get("x-should-retry")).toBe("false")
   })
 }
 
-function defineById({ call, person, val }: ApiSuite): void {
+function defineById({ call, addUser: person, val }: ApiSuite): void {
   test("is the user as everybody sees them", async () => {
     const ada = await person()
     const { email: _email, tier: _tier, ...user } = (await call("GET", "/v1/me", { as: ada })).json
@@ -164,7 +164,7 @@ function defineById({ call, person, val }: ApiSuite): void {
   })
 }
 
-function defineByName({ call, person }: ApiSuite): void {
+function defineByName({ call, addUser: person }: ApiSuite): void {
   test("finds the user in any case, with an @ or without", async () => {
     const ada = await person()
     const user = (await call("GET", `/v1/users/${ada.id}`)).json
@@ -196,7 +196,7 @@ function defineByName({ call, person }: ApiSuite): void {
   })
 }
 
-function defineValByName({ call, person, val }: ApiSuite): void {
+function defineValByName({ call, addUser: person, val }: ApiSuite): void {
   test("finds the val whatever the case of both names, with an @ or without", async () => {
     const ada = await person()
     const made = await val(ada, { name: "MyVal" })

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test"
 import { createValStore } from "../../src/storage/vals/vals.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
-import { describeApi, nextMoment } from "./suite.ts"
+import { describeApi, nextMillisecond } from "./suite.ts"
 
 describeApi("GET /v1/me/val-states", (suite) => {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
   const statesOf = async (as: TestUser, etag = "") =>
     call("GET", "/v1/me/val-states", { as, headers: { "if-none-match": etag } })
 
@@ -96,7 +96,7 @@ describeApi("GET /v1/me/val-states", (suite) => {
     await call("PUT", `/v1/vals/${id}/like`, { as: await person() })
     await call("POST", `/v1/vals/${id}/versions`, { as: ada, body: { code: "1" } })
     expect(await read()).toBe(before)
-    await nextMoment()
+    await nextMillisecond()
     await call("PUT", `/v1/vals/${id}`, { as: ada, body: { readme: "# Hello" } })
     expect((await read()) > before).toBe(true)
   })

@@ -33,7 +33,7 @@ describeApi("api/vals", (suite) => {
 })
 
 function definePost(suite: ApiSuite): void {
-  const { call, person, anybody, val } = suite
+  const { call, addUser: person, sharedUser: anybody, val } = suite
   test("is 200 with the val, every key there", async () => {
     const ada = await person()
     const body = {
@@ -173,13 +173,13 @@ function definePost(suite: ApiSuite): void {
   ]) {
     test(`refuses ${field} ${JSON.stringify(wrong)?.slice(0, 30)} and says which field it is`, async () => {
       const ada = await anybody()
-      const answer = await call("POST", "/v1/vals", {
+      const response = await call("POST", "/v1/vals", {
         as: ada,
         body: { code: "1", [field]: wrong },
       })
-      expect(refusalOf(answer)).toEqual([400, "invalid_request"])
-      expect(answer.json.issues[0].path).toBe(field)
-      expect(answer.json.message).toContain(field)
+      expect(refusalOf(response)).toEqual([400, "invalid_request"])
+      expect(response.json.issues[0].path).toBe(field)
+      expect(response.json.message).toContain(field)
       expect(namesOf(await call("GET", `/v1/users/${ada.id}/vals`, { as: ada }))).toEqual([])
     })
   }
@@ -187,9 +187,9 @@ function definePost(suite: ApiSuite): void {
   test("refuses a name that the owner has, in whatever case, and says not to try again", async () => {
     const [ada, bob] = [await person(), await person()]
     await val(ada, { name: "Hello" })
-    const answer = await call("POST", "/v1/vals", { as: ada, body: { name: "hELLO", code: "1" } })
-    expect(refusalOf(answer)).toEqual([409, "name_taken"])
-    expect(answer.headers.get("x-should-retry")).toBe("false")
+    const response = await call("POST", "/v1/vals", { as: ada, body: { name: "hELLO", code: "1" } })
+    expect(refusalOf(response)).toEqual([409, "name_taken"])
+    expect(response.headers.get("x-should-retry")).toBe("false")
     expect(await val(bob, { name: "hello" })).toMatchObject({ name: "hello" })
   })
 
@@ -202,7 +202,7 @@ function definePost(suite: ApiSuite): void {
   })
 }
 
-function definePut({ call, person, anybody, val }: ApiSuite): void {
+function definePut({ call, addUser: person, sharedUser: anybody, val }: ApiSuite): void {
   test("makes the val when there is none with that name, and is 200 with it", async () => {
     const ada = await person()
     const { json } = expectStatus(
@@ -267,15 +267,15 @@ function definePut({ call, person, anybody, val }: ApiSuite): void {
   test("overwrites no val whose name differs in case, and says not to try again", async () => {
     const ada = await person()
     const made = await val(ada, { name: "CamelCase" })
-    const answer = await call("PUT", "/v1/vals", {
+    const response = await call("PUT", "/v1/vals", {
       as: ada,
       body: { name: "camelcase", code: "2" },
     })
-    expect(refusalOf(answer)).toEqual([409, "name_taken"])
-    expect(answer.json.message).toBe(
+    expect(refusalOf(response)).toEqual([409, "name_taken"])
+    expect(response.json.message).toBe(
       'Cannot save val "camelcase": you already have "CamelCase", and names that differ only in case are the same',
     )
-    expect(answer.headers.get("x-should-retry")).toBe("false")
+    expect(response.headers.get("x-should-retry")).toBe("false")
     expect((await call("GET", `/v1/vals/${made.id}`, { as: ada })).json).toEqual(made)
   })
 
@@ -302,16 +302,16 @@ function definePut({ call, person, anybody, val }: ApiSuite): void {
     null,
   ]) {
     test(`refuses ${JSON.stringify(body)}`, async () => {
-      const answer = await call("PUT", "/v1/vals", {
+      const response = await call("PUT", "/v1/vals", {
         as: await anybody(),
         body: JSON.stringify(body),
       })
-      expect(refusalOf(answer)).toEqual([400, "invalid_request"])
+      expect(refusalOf(response)).toEqual([400, "invalid_request"])
     })
   }
 }
 
-function defineGet({ call, person, val }: ApiSuite): void {
+function defineGet({ call, addUser: person, val }: ApiSuite): void {
   for (const privacy of ["public", "unlisted"]) {
     test(`shows a ${privacy} val to everybody, with a token or without`, async () => {
       const made = await val(await person(), { privacy })
@@ -354,14 +354,14 @@ function defineGet({ call, person, val }: ApiSuite): void {
       "null",
       "%00",
     ]) {
-      const answer = await call("GET", `/v1/vals/${id}`)
-      expect(refusalOf(answer)).toEqual([400, "invalid_request"])
-      expect(answer.json.issues[0].path).toBe("val_id")
+      const response = await call("GET", `/v1/vals/${id}`)
+      expect(refusalOf(response)).toEqual([400, "invalid_request"])
+      expect(response.json.issues[0].path).toBe("val_id")
     }
   })
 }
 
-function defineUpdate({ call, person, val }: ApiSuite): void {
+function defineUpdate({ call, addUser: person, val }: ApiSuite): void {
   for (const change of [
     { name: "renamed" },
     { privacy: "unlisted" },
@@ -435,12 +435,12 @@ function defineUpdate({ call, person, val }: ApiSuite): void {
     const ada = await person()
     await val(ada, { name: "taken" })
     const made = await val(ada, { name: "mine" })
-    const answer = await call("PUT", `/v1/vals/${made.id}`, {
+    const response = await call("PUT", `/v1/vals/${made.id}`, {
       as: ada,
       body: { name: "Taken", readme: "x" },
     })
-    expect(refusalOf(answer)).toEqual([409, "name_taken"])
-    expect(answer.headers.get("x-should-retry")).toBe("false")
+    expect(refusalOf(response)).toEqual([409, "name_taken"])
+    expect(response.headers.get("x-should-retry")).toBe("false")
     expect((await call("GET", `/v1/vals/${made.id}`)).json).toEqual(made)
   })
 
@@ -462,11 +462,11 @@ function defineUpdate({ call, person, val }: ApiSuite): void {
   ]) {
     test(`refuses ${JSON.stringify(body).slice(0, 40)}`, async () => {
       const { ada, made } = await unchanged()
-      const answer = await call("PUT", `/v1/vals/${made.id}`, {
+      const response = await call("PUT", `/v1/vals/${made.id}`, {
         as: ada,
         body: JSON.stringify(body),
       })
-      expect(refusalOf(answer)).toEqual([400, "invalid_request"])
+      expect(refusalOf(response)).toEqual([400, "invalid_request"])
       expect((await call("GET", `/v1/vals/${made.id}`)).json).toEqual(made)
     })
   }
@@ -489,7 +489,7 @@ function defineUpdate({ call, person, val }: ApiSuite): void {
   })
 }
 
-function defineDelete({ call, person, val }: ApiSuite): void {
+function defineDelete({ call, addUser: person, val }: ApiSuite): void {
   test("is 204, and then the val is gone from everywhere", async () => {
     const ada = await person()
     const { id, name } = await val(ada, { name: "doomed" })
@@ -564,7 +564,7 @@ function defineDelete({ call, person, val }: ApiSuite): void {
   })
 }
 
-function defineList({ call, person, val }: ApiSuite): void {
+function defineList({ call, addUser: person, val }: ApiSuite): void {
   /** Ada's vals of each privacy, oldest first. */
   async function three(ada: TestUser) {
     return [

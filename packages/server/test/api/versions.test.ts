@@ -14,7 +14,7 @@ describeApi("api/versions", (suite) => {
 
 /** Saves more code and gives the val and its owner. */
 async function withVersions(
-  { call, person, val }: ApiSuite,
+  { call, addUser: person, val }: ApiSuite,
   count: number,
   fields: Readonly<Record<string, unknown>> = {},
 ) {
@@ -59,7 +59,7 @@ function defineList(suite: ApiSuite): void {
 
   test("is closed to those who may not see the val", async () => {
     const { path } = await withVersions(suite, 1, { privacy: "private" })
-    for (const as of [undefined, await suite.person()])
+    for (const as of [undefined, await suite.addUser()])
       expect(refusalOf(await call("GET", path, { as }))).toEqual([404, "val_not_found"])
     expect(refusalOf(await call("GET", `/v1/vals/${missing}/versions`))).toEqual([
       404,
@@ -70,7 +70,7 @@ function defineList(suite: ApiSuite): void {
 }
 
 function defineCreate(suite: ApiSuite): void {
-  const { call, person, val } = suite
+  const { call, addUser: person, val } = suite
 
   test("is 201 with the whole val, whose version counts from 1 by one", async () => {
     const ada = await person()
@@ -204,7 +204,7 @@ function defineCreate(suite: ApiSuite): void {
 }
 
 function defineGet(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
   const shared = once(() => withVersions(suite, 2))
 
   test("is a whole val with that version's code, number and time; the rest is the val's", async () => {
@@ -239,9 +239,9 @@ function defineGet(suite: ApiSuite): void {
   for (const version of ["-1", "1.5", "latest", "1e0", "0x1", "%201", "+1", "null"]) {
     test(`says 400 of version ${version}, which is no number`, async () => {
       const { path } = await shared()
-      const answer = await call("GET", `${path}/${version}`)
-      expect(refusalOf(answer)).toEqual([400, "invalid_request"])
-      expect(answer.json.issues[0].path).toBe("version")
+      const response = await call("GET", `${path}/${version}`)
+      expect(refusalOf(response)).toEqual([400, "invalid_request"])
+      expect(response.json.issues[0].path).toBe("version")
     })
   }
 
@@ -258,7 +258,7 @@ function defineGet(suite: ApiSuite): void {
 }
 
 function defineDelete(suite: ApiSuite): void {
-  const { call, person } = suite
+  const { call, addUser: person } = suite
   const numbersOf = async (path: string) =>
     (await call("GET", path)).json.data.map(({ version }: { version: number }) => version)
 
@@ -308,9 +308,9 @@ function defineDelete(suite: ApiSuite): void {
   test("refuses to delete the only version, and says not to try again", async () => {
     const { ada, id, path } = await withVersions(suite, 2)
     expectStatus(await call("DELETE", `${path}/1`, { as: ada }), 204)
-    const answer = await call("DELETE", `${path}/2`, { as: ada })
-    expect(refusalOf(answer)).toEqual([409, "last_version"])
-    expect(answer.headers.get("x-should-retry")).toBe("false")
+    const response = await call("DELETE", `${path}/2`, { as: ada })
+    expect(refusalOf(response)).toEqual([409, "last_version"])
+    expect(response.headers.get("x-should-retry")).toBe("false")
     expect((await call("GET", `/v1/vals/${id}`)).json.version).toBe(2)
   })
 

@@ -1,8 +1,8 @@
 import { afterAll, expect } from "bun:test"
 import { type Notation, notations } from "./probes/egress-addresses.ts"
 import { Canary } from "./support/canary.ts"
-import { createPuppeteer } from "./support/puppet.ts"
-import { describeVillage, probe } from "./support/test-village.ts"
+import { describeAttacks, probe } from "./support/describe-attacks.ts"
+import { shareEvalVal } from "./support/eval-val.ts"
 
 /** On every address of this machine, at a port that vals may reach. */
 const canary = await Canary.listenEverywhere()
@@ -16,18 +16,18 @@ afterAll(() => {
 
 const refused = /^TypeError: (Cannot fetch "http:\/\/|Invalid URL: )/
 
-describeVillage(
+describeAttacks(
   "addresses that a val tries to reach",
   { HAMLET_EGRESS_ALLOW: `127.0.0.1:${friend.port}` },
-  (village) => {
-    const getPuppet = createPuppeteer(village)
+  (getServer) => {
+    const getPuppet = shareEvalVal(getServer)
     const attempt = async (expression: string) =>
-      (await getPuppet()).act(`return await (${expression})`)
+      (await getPuppet()).evaluate(`return await (${expression})`)
     const toUrl = ({ host }: Notation, scheme = "http", port = canary.port) =>
       `${scheme}://${host}:${port}/`
 
     for (const notation of notations)
-      probe(village, `a val tries ${notation.title}`, async () => {
+      probe(getServer, `a val tries ${notation.title}`, async () => {
         const { denied, got } = await attempt(
           `fetch("${toUrl(notation)}").then((answer) => answer.text())`,
         )
@@ -36,7 +36,7 @@ describeVillage(
       })
 
     probe(
-      village,
+      getServer,
       "a val would arrive where it may go, so that the others have not failed for another reason",
       async () => {
         for (const host of ["127.0.0.1", "0x7f.1", "[::ffff:7f00:1]"])
@@ -50,7 +50,7 @@ describeVillage(
     )
 
     for (const scheme of ["https", "ws", "wss"])
-      probe(village, `a val tries all of them over ${scheme}`, async () => {
+      probe(getServer, `a val tries all of them over ${scheme}`, async () => {
         const urls = notations.map((notation) => toUrl(notation, scheme))
         const open = scheme.startsWith("ws")
           ? `new Promise((resolve, reject) => { const socket = new WebSocket(url); socket.onopen = () => resolve("open"); socket.onerror = reject })`
@@ -62,7 +62,7 @@ describeVillage(
         expect(canary.connections).toBe(0)
       })
 
-    probe(village, "a val tries some of them by EventSource and in a worker", async () => {
+    probe(getServer, "a val tries some of them by EventSource and in a worker", async () => {
       const urls = JSON.stringify(
         ["127.0.0.1", "127.1", "localhost", "[::1]"].map(
           (host) => `http://${host}:${canary.port}/`,
@@ -85,17 +85,21 @@ describeVillage(
       expect(canary.connections).toBe(0)
     })
 
-    probe(village, "a worker tries to go round the door by changing its environment", async () => {
-      const code = `for (const name of ["HTTP_PROXY", "HTTPS_PROXY"]) { try { Deno.env.delete(name) } catch {} }
+    probe(
+      getServer,
+      "a worker tries to go round the door by changing its environment",
+      async () => {
+        const code = `for (const name of ["HTTP_PROXY", "HTTPS_PROXY"]) { try { Deno.env.delete(name) } catch {} }
       try { Deno.env.set("NO_PROXY", "*") } catch {}
       fetch("http://127.0.0.1:${canary.port}/", { client: Deno.createHttpClient({}) }).then((answer) => answer.text()).then(postMessage, (error) => postMessage("refused: " + error.message))`
-      const { got } = await attempt(`(async () => {
+        const { got } = await attempt(`(async () => {
       const worker = new Worker("data:application/javascript," + encodeURIComponent(${JSON.stringify(code)}), { type: "module" })
       try { return await new Promise((resolve, reject) => { worker.onmessage = ({ data }) => resolve(data); worker.onerror = reject }) } finally { worker.terminate() }
     })()`)
-      expect(got).toMatch(/^refused: /)
-      expect(canary.connections).toBe(0)
-    })
+        expect(got).toMatch(/^refused: /)
+        expect(canary.connections).toBe(0)
+      },
+    )
 
     for (const host of [
       "127.0.0.1",
@@ -107,18 +111,18 @@ describeVillage(
       "LOCALHOST.",
     ])
       probe(
-        village,
+        getServer,
         `a val tries the port of the server itself at ${host}, which is allowed by its name only`,
-        async (place) => {
+        async (server) => {
           const { denied, got } = await attempt(
-            `fetch("http://${host}:${place.port}/healthz").then((answer) => answer.text())`,
+            `fetch("http://${host}:${server.port}/healthz").then((answer) => answer.text())`,
           )
           expect(denied ?? `it got ${got}`).toMatch(/^TypeError: Cannot fetch "/)
         },
       )
 
     for (const port of [5432, 6379, 11_211, 2375, 3306, 9200, 22, 25])
-      probe(village, `a val tries what usually listens on port ${port}`, async () => {
+      probe(getServer, `a val tries what usually listens on port ${port}`, async () => {
         for (const host of ["127.0.0.1", "localhost", "0x7f.1", "[::1]"]) {
           const { denied, got } = await attempt(
             `fetch("http://${host}:${port}/").then((answer) => answer.text())`,
@@ -139,24 +143,24 @@ describeVillage(
       "blob:http://127.0.0.1/x",
       "dict://127.0.0.1:11211/stat",
     ])
-      probe(village, `a val tries to fetch ${url}`, async () => {
+      probe(getServer, `a val tries to fetch ${url}`, async () => {
         const { denied, got } = await attempt(`fetch("${url}").then((answer) => answer.text())`)
         expect(denied ?? `it got ${got}`).toMatch(/^(TypeError|NotCapable|NotFound): /)
         expect(JSON.stringify(got) ?? "").not.toContain("root:")
       })
 
     probe(
-      village,
+      getServer,
       "what is refused says where it went and why, and is counted in the run",
-      async (place) => {
-        const puppet = await getPuppet()
-        const { denied, runId } = await puppet.act(
+      async (server) => {
+        const evalVal = await getPuppet()
+        const { denied, runId } = await evalVal.evaluate(
           `await fetch("http://0x7f.1:${canary.port}/path?query=1")`,
         )
         expect(denied).toBe(
           `TypeError: Cannot fetch "http://127.0.0.1:${canary.port}/path": 127.0.0.1 is a loopback address`,
         )
-        const { egress } = await place.endedRun(runId, place.mallory)
+        const { egress } = await server.endedRun(runId, server.mallory)
         expect(egress).toMatchObject({ requests: 1, blocked: 1, bytesSent: 0, bytesReceived: 0 })
       },
     )

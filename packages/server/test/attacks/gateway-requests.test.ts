@@ -1,9 +1,9 @@
 import { expect } from "bun:test"
 import { hostProbes } from "./probes/hosts.ts"
 import { rawRequests } from "./probes/raw-requests.ts"
-import { parseRaw, sendRaw } from "./support/raw.ts"
-import { describeVillage, probe } from "./support/test-village.ts"
-import type { SavedVal, Village } from "./support/village.ts"
+import type { AttackServer, SavedVal } from "./support/attack-server.ts"
+import { describeAttacks, probe } from "./support/describe-attacks.ts"
+import { parseRawResponses, sendRaw } from "./support/raw-http.ts"
 
 /**
  * Tells what it was sent, and remembers it; whoever calls it with something else than a request has
@@ -34,8 +34,8 @@ interface Seen {
 let count = 0
 const newMark = () => `mark${++count}x`
 
-async function seenBy(village: Village, val: SavedVal, mark: string): Promise<readonly Seen[]> {
-  const { json } = await village.visit(val, { path: "/seen" })
+async function seenBy(server: AttackServer, val: SavedVal, mark: string): Promise<readonly Seen[]> {
+  const { json } = await server.request(val, { path: "/seen" })
   return (json as readonly Seen[]).filter((entry) => JSON.stringify(entry).includes(mark))
 }
 
@@ -174,44 +174,44 @@ const impossibleHosts = [
  * never a call, nor the val's fault.
  */
 async function knockAtBackDoor(
-  village: Village,
+  server: AttackServer,
   val: SavedVal,
   path: string,
   host: string,
 ): Promise<void> {
   const mark = newMark()
   const body = JSON.stringify({ args: ["forged", mark] })
-  const head = `POST ${path.replaceAll("MARK", mark)} HTTP/1.1\r\nHost: ${host.replaceAll(":P", `:${village.port}`)}\r\n`
-  const [answer] = parseRaw(
+  const head = `POST ${path.replaceAll("MARK", mark)} HTTP/1.1\r\nHost: ${host.replaceAll(":P", `:${server.port}`)}\r\n`
+  const [response] = parseRawResponses(
     await sendRaw(
-      village.port,
+      server.port,
       `${head}Connection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     ),
   )
-  const seen = await seenBy(village, val, mark)
+  const seen = await seenBy(server, val, mark)
   expect([host, path, seen.filter(({ called }) => called !== undefined)]).toEqual([host, path, []])
-  expect(`${host} ${path} ${answer?.status}`).toMatch(/ (200|400|404)$/)
+  expect(`${host} ${path} ${response?.status}`).toMatch(/ (200|400|404)$/)
   expect(seen.map(({ method, body: text }) => [method, text])).toEqual(
-    answer?.status === 200 ? [["POST", body]] : [],
+    response?.status === 200 ? [["POST", body]] : [],
   )
 }
 
-describeVillage("what a client tries on a val's web address", {}, (village) => {
+describeAttacks("what a client tries on a val's web address", {}, (getServer) => {
   let echo: Promise<SavedVal> | undefined
   const getEcho = () => {
-    echo ??= village().save(village().ada, { name: "echo", code: echoCode, privacy: "public" })
+    echo ??= getServer().save(getServer().ada, { name: "echo", code: echoCode, privacy: "public" })
     return echo
   }
 
   for (const { tries, bytes, statuses, isLate = false } of rawRequests)
-    probe(village, `a client tries ${tries}`, async (place) => {
+    probe(getServer, `a client tries ${tries}`, async (server) => {
       const val = await getEcho()
       const mark = newMark()
-      const answers = parseRaw(
-        await sendRaw(place.port, bytes({ host: val.host, otherHost: val.host, mark })),
+      const responses = parseRawResponses(
+        await sendRaw(server.port, bytes({ host: val.host, otherHost: val.host, mark })),
       )
-      expect(answers.map(({ status }) => status)).toEqual([...statuses])
-      const seen = await seenBy(place, val, mark)
+      expect(responses.map(({ status }) => status)).toEqual([...statuses])
+      const seen = await seenBy(server, val, mark)
       expect(seen.filter(({ url }) => url.includes("smuggled"))).toEqual([])
       expect(isLate ? [0, 1] : [statuses[0] === 200 ? 1 : 0]).toContain(seen.length)
       for (const { headers } of seen)
@@ -222,85 +222,87 @@ describeVillage("what a client tries on a val's web address", {}, (village) => {
     })
 
   for (const { tries, host, answers } of hostProbes)
-    probe(village, `a client tries ${tries}`, async (place) => {
+    probe(getServer, `a client tries ${tries}`, async (server) => {
       await getEcho()
-      const bytes = `GET /v1/me HTTP/1.1\r\nHost: ${host.replaceAll(":P", `:${place.port}`)}\r\nAccept: application/json\r\nConnection: close\r\n\r\n`
-      const [answer] = parseRaw(await sendRaw(place.port, bytes))
-      expect(whoAnswered(answer)).toBe(answers)
+      const bytes = `GET /v1/me HTTP/1.1\r\nHost: ${host.replaceAll(":P", `:${server.port}`)}\r\nAccept: application/json\r\nConnection: close\r\n\r\n`
+      const [response] = parseRawResponses(await sendRaw(server.port, bytes))
+      expect(whoAnswered(response)).toBe(answers)
     })
 
-  probe(village, "a client names two hosts", async (place) => {
+  probe(getServer, "a client names two hosts", async (server) => {
     const { host } = await getEcho()
     for (const [first, second] of [
-      [host, `localhost:${place.port}`],
-      [`localhost:${place.port}`, host],
+      [host, `localhost:${server.port}`],
+      [`localhost:${server.port}`, host],
     ]) {
       const bytes = `GET /v1/me HTTP/1.1\r\nHost: ${first}\r\nHost: ${second}\r\nAccept: application/json\r\nConnection: close\r\n\r\n`
-      const answers = parseRaw(await sendRaw(place.port, bytes))
+      const responses = parseRawResponses(await sendRaw(server.port, bytes))
       // Neither of them, nor a mixture.
-      expect(whoAnswered(answers[0])).toBe("nobody")
-      expect(answers.length).toBeLessThanOrEqual(1)
+      expect(whoAnswered(responses[0])).toBe("nobody")
+      expect(responses.length).toBeLessThanOrEqual(1)
     }
   })
 
   probe(
-    village,
+    getServer,
     "a client names one host in the address and another in the header",
-    async (place) => {
+    async (server) => {
       const { host } = await getEcho()
       const ask = async (target: string, header: string) =>
         whoAnswered(
-          parseRaw(
+          parseRawResponses(
             await sendRaw(
-              place.port,
+              server.port,
               `GET ${target} HTTP/1.1\r\nHost: ${header}\r\nAccept: application/json\r\nConnection: close\r\n\r\n`,
             ),
           )[0],
         )
       // The header decides in both cases: what is checked and what is done must be about the same
       // host.
-      expect(await ask(`http://localhost:${place.port}/v1/me`, host)).toBe("val")
-      expect(await ask(`http://${host}/v1/me`, `localhost:${place.port}`)).toBe("api")
+      expect(await ask(`http://localhost:${server.port}/v1/me`, host)).toBe("val")
+      expect(await ask(`http://${host}/v1/me`, `localhost:${server.port}`)).toBe("api")
     },
   )
 
-  probe(village, "a client tries to use the API through the host of a val", async (place) => {
+  probe(getServer, "a client tries to use the API through the host of a val", async (server) => {
     const { host } = await getEcho()
-    const answer = await place.visit(
+    const response = await server.request(
       { host },
-      { path: "/v1/me", headers: { authorization: `Bearer ${place.mallory.token}` } },
+      { path: "/v1/me", headers: { authorization: `Bearer ${server.mallory.token}` } },
     )
-    expect(answer.json.url).toBe(`http://${host}/v1/me`)
+    expect(response.json.url).toBe(`http://${host}/v1/me`)
     // The val must not get hold of the token with which its visitor could be impersonated.
-    expect(answer.text).not.toContain(place.mallory.token)
+    expect(response.text).not.toContain(server.mallory.token)
   })
 
   for (const { tries, headers, check } of headerProbes)
-    probe(village, `a client tries ${tries}`, async (place) => {
+    probe(getServer, `a client tries ${tries}`, async (server) => {
       const { host } = await getEcho()
       const mark = newMark()
       const connection = headers.includes("Connection: x-own") ? "" : "Connection: close\r\n"
       const bytes = `POST /${mark} HTTP/1.1\r\nHost: ${host}\r\n${headers}${connection}Content-Length: 5\r\n\r\nhello`
-      const answer = parseRaw(await sendRaw(place.port, bytes)).find(({ status }) => status !== 100)
-      expect(answer?.status).toBe(200)
-      check(JSON.parse(answer?.body ?? "{}") as Seen, host)
+      const response = parseRawResponses(await sendRaw(server.port, bytes)).find(
+        ({ status }) => status !== 100,
+      )
+      expect(response?.status).toBe(200)
+      check(JSON.parse(response?.body ?? "{}") as Seen, host)
     })
 
   for (const path of pathProbes)
     probe(
-      village,
+      getServer,
       `a client tries to get past the guest's front door with ${JSON.stringify(path)}`,
-      async (place) => {
-        for (const host of pathHosts) await knockAtBackDoor(place, await getEcho(), path, host)
+      async (server) => {
+        for (const host of pathHosts) await knockAtBackDoor(server, await getEcho(), path, host)
       },
     )
 
   for (const host of impossibleHosts)
     probe(
-      village,
+      getServer,
       `a client tries to get past the guest's front door by way of ${host}`,
-      async (place) => {
-        for (const path of pathProbes) await knockAtBackDoor(place, await getEcho(), path, host)
+      async (server) => {
+        for (const path of pathProbes) await knockAtBackDoor(server, await getEcho(), path, host)
       },
     )
 })

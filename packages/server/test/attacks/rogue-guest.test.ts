@@ -1,17 +1,17 @@
 import { expect, test } from "bun:test"
 import type { Socket } from "node:net"
+import type { ReceivedResponse } from "./support/attack-server.ts"
+import { describeAttacks, probeMsMax } from "./support/describe-attacks.ts"
 import { readResidentBytes } from "./support/processes.ts"
-import { RogueGuest, type Roguery } from "./support/rogue-guest.ts"
-import { describeVillage, probeMsMax } from "./support/test-village.ts"
-import type { Answer } from "./support/village.ts"
+import { type RogueBehaviour, RogueGuest } from "./support/rogue-guest.ts"
 
 /** What a sandbox says in place of an answer, and what the client gets to see. */
 interface RogueAnswer {
   readonly says: string
-  readonly act: Roguery
+  readonly act: RogueBehaviour
   /** Allowed statuses; 0 when the connection just breaks. */
   readonly statuses: readonly number[]
-  check?(answer: Answer): void
+  check?(response: ReceivedResponse): void
 }
 
 const text = (body: string, head = "") =>
@@ -19,16 +19,16 @@ const text = (body: string, head = "") =>
 const failure = (body: string, length = body.length) =>
   `HTTP/1.1 200 OK\r\nx-hamlet-failure: 1\r\ncontent-length: ${length}\r\n\r\n${body}`
 const say =
-  (words: string): Roguery =>
+  (words: string): RogueBehaviour =>
   (socket) =>
     void socket.write(words, "latin1")
 const sayAndLeave =
-  (words: string): Roguery =>
+  (words: string): RogueBehaviour =>
   (socket) =>
     socket.end(words, "latin1")
 
 /** Writes for ever, as fast as it is read. */
-function flood(head: string, part: string): Roguery {
+function flood(head: string, part: string): RogueBehaviour {
   return (socket) => {
     socket.write(head, "latin1")
     const go = (): void => {
@@ -42,21 +42,21 @@ function flood(head: string, part: string): Roguery {
 }
 
 const drip =
-  (head: string, part: string): Roguery =>
+  (head: string, part: string): RogueBehaviour =>
   (socket: Socket) => {
     socket.write(head, "latin1")
     const timer = setInterval(() => socket.write(part, "latin1"), 50)
     socket.on("close", () => clearInterval(timer))
   }
 
-const isForged = ({ text: body }: Answer) => expect(body).not.toContain("FORGED")
+const isForged = ({ text: body }: ReceivedResponse) => expect(body).not.toContain("FORGED")
 
 const rogueAnswers: readonly RogueAnswer[] = [
   {
     says: "what a guest would say",
     act: say(text("fine")),
     statuses: [200],
-    check: (answer) => expect(answer.text).toBe("fine"),
+    check: (response) => expect(response.text).toBe("fine"),
   },
   { says: "nothing", act: () => {}, statuses: [504] },
   { says: "nothing and leaves", act: (socket) => socket.destroy(), statuses: [502] },
@@ -246,7 +246,7 @@ const runSeconds = 1
 /** Longer than all time limits together: who has no answer by then never gets one. */
 const patienceMs = 10_000
 
-function toBroken(error: Error): Answer {
+function toBroken(error: Error): ReceivedResponse {
   if (error.name === "TimeoutError")
     throw new Error(
       `there was no answer within ${patienceMs} ms, though a run may take ${runSeconds} s`,
@@ -254,7 +254,7 @@ function toBroken(error: Error): Answer {
   return { status: 0, headers: new Headers(), text: "", json: undefined }
 }
 
-describeVillage(
+describeAttacks(
   "a sandbox whose guest was replaced",
   {
     HAMLET_RUN_SECONDS_MAX: String(runSeconds),
@@ -262,35 +262,35 @@ describeVillage(
     HAMLET_PROCESSES_READY: "1",
     HAMLET_PROCESSES_READY_MAX: "1",
   },
-  (village) => {
+  (getServer) => {
     let residentBytes: number | undefined
 
     for (const { says, act, statuses, check } of rogueAnswers)
       test(
         `says ${says}, and nobody but its own client is hurt`,
         async () => {
-          const place = village()
-          residentBytes ??= readResidentBytes(place.hamlet.pid)
-          const rogue = await RogueGuest.replace(place.hamlet.pid, act)
+          const server = getServer()
+          residentBytes ??= readResidentBytes(server.hamlet.pid)
+          const rogue = await RogueGuest.replace(server.hamlet.pid, act)
           try {
-            const val = await place.save(place.mallory, {
+            const val = await server.save(server.mallory, {
               code: `export default () => "the real one"`,
             })
-            const answer = await place
-              .visit(val, { signal: AbortSignal.timeout(patienceMs) })
+            const response = await server
+              .request(val, { signal: AbortSignal.timeout(patienceMs) })
               .catch(toBroken)
             expect(rogue.connections).toBeGreaterThan(0)
-            expect(statuses).toContain(answer.status)
-            expect(answer.headers.get("x-hamlet-failure")).toBeNull()
-            check?.(answer)
-            await place.expectUnharmed()
-            expect((await place.call("GET", "/v1/me", { as: place.ada })).text).not.toContain(
+            expect(statuses).toContain(response.status)
+            expect(response.headers.get("x-hamlet-failure")).toBeNull()
+            check?.(response)
+            await server.expectHealthy()
+            expect((await server.call("GET", "/v1/me", { as: server.ada })).text).not.toContain(
               "polluted",
             )
-            expect(readResidentBytes(place.hamlet.pid) - residentBytes).toBeLessThan(
+            expect(readResidentBytes(server.hamlet.pid) - residentBytes).toBeLessThan(
               100 * 1024 ** 2,
             )
-            place.traces.glance(place.hamlet.pid)
+            server.resources.recordSometimes(server.hamlet.pid)
           } finally {
             await rogue.stop()
           }

@@ -3,15 +3,15 @@ import { fileProbes } from "./probes/files.ts"
 import { internalsProbes } from "./probes/internals.ts"
 import { networkProbes, noNetwork } from "./probes/network.ts"
 import { processProbes } from "./probes/processes.ts"
-import { sendRaw } from "./support/raw.ts"
-import { describeVillage, probe, probeVals } from "./support/test-village.ts"
+import { describeAttacks, probe, probeVals } from "./support/describe-attacks.ts"
+import { sendRaw } from "./support/raw-http.ts"
 
-describeVillage("what a val tries in its sandbox: files", {}, (village) =>
-  probeVals(village, fileProbes),
+describeAttacks("what a val tries in its sandbox: files", {}, (getServer) =>
+  probeVals(getServer, fileProbes),
 )
 
-describeVillage("what a val tries in its sandbox: processes", {}, (village) =>
-  probeVals(village, processProbes),
+describeAttacks("what a val tries in its sandbox: processes", {}, (getServer) =>
+  probeVals(getServer, processProbes),
 )
 
 /** Each gives a port, where a sandbox can have one. */
@@ -22,19 +22,19 @@ const listenings: Readonly<Record<string, string>> = {
     return await new Promise((resolve, reject) => { server.once("error", reject); server.listen(0, () => resolve(server.address().port)) })`,
 }
 
-describeVillage("what a val tries in its sandbox: network", {}, (village) => {
-  probeVals(village, networkProbes)
+describeAttacks("what a val tries in its sandbox: network", {}, (getServer) => {
+  probeVals(getServer, networkProbes)
 
   for (const [what, code] of Object.entries(listenings))
     probe(
-      village,
+      getServer,
       `a val tries to listen on ${what}, and nobody outside gets there`,
-      async (place) => {
-        const val = await place.save(place.mallory, {
+      async (server) => {
+        const val = await server.save(server.mallory, {
           code: `const listen = async () => { ${code} }
 export default async () => { try { return { port: await listen() } } catch (error) { return { denied: error.name + ": " + error.message } } }`,
         })
-        const { port, denied } = (await place.visit(val)).json
+        const { port, denied } = (await server.request(val)).json
         // Where system calls are not filtered it listens in a network in which it is alone.
         if (port === undefined) expect(denied).toMatch(noNetwork)
         else
@@ -46,24 +46,24 @@ export default async () => { try { return { port: await listen() } } catch (erro
 
   for (const path of ["/tmp/evil.sock", "\\0evil"])
     probe(
-      village,
+      getServer,
       `a val tries to listen on the Unix socket "${path}", and its neighbour does not find it`,
-      async (place) => {
-        const listener = await place.save(place.mallory, {
+      async (server) => {
+        const listener = await server.save(server.mallory, {
           code: `const listener = Deno.listen({ transport: "unix", path: "${path}" })
 export default () => listener.addr.path`,
         })
-        const seeker = await place.save(place.mallory, {
+        const seeker = await server.save(server.mallory, {
           code: `export default async () => { try { await Deno.connect({ transport: "unix", path: "${path}" }); return "connected" } catch (error) { return error.name } }`,
         })
-        expect((await place.visit(listener)).status).toBe(200)
-        expect((await place.visit(seeker)).text).toMatch(
+        expect((await server.request(listener)).status).toBe(200)
+        expect((await server.request(seeker)).text).toMatch(
           /^(NotFound|ConnectionRefused|NotCapable)$/,
         )
       },
     )
 })
 
-describeVillage("what a val tries in its sandbox: Deno's internals", {}, (village) =>
-  probeVals(village, internalsProbes),
+describeAttacks("what a val tries in its sandbox: Deno's internals", {}, (getServer) =>
+  probeVals(getServer, internalsProbes),
 )

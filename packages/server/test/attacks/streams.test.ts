@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
+import { waitUntil } from "../support/wait-until.ts"
+import type { ReceivedResponse, SavedVal } from "./support/attack-server.ts"
+import { describeAttacks } from "./support/describe-attacks.ts"
 import { countOpenFiles, readResidentBytes } from "./support/processes.ts"
 import { listSandboxes } from "./support/sandboxes.ts"
-import { describeVillage } from "./support/test-village.ts"
-import type { Answer, SavedVal } from "./support/village.ts"
-import { waitUntil } from "./support/wait.ts"
 
 /** `npm run chaos` sets it. */
 const isLong = process.env.HAMLET_CHAOS === "long"
@@ -19,24 +19,24 @@ const socketsOpen = 1000
 const growthBytesMax = 100 * megabyte
 const msMax = isLong ? 900_000 : 90_000
 
-describeVillage(
+describeAttacks(
   "streams",
   { HAMLET_RUNS_PER_VAL_MAX: "1200", HAMLET_RUNS_PER_ACCOUNT_MAX: "1300" },
-  (village) => {
+  (getServer) => {
     test(
       `${streamBytes / megabyte} MB from a val pass through the server without growing it`,
       async () => {
-        const place = village()
-        const val = await place.save(place.mallory, {
+        const server = getServer()
+        const val = await server.save(server.mallory, {
           code: `const part = new Uint8Array(65_536).fill(7)
 export default (request) => {
   let left = Number(new URL(request.url).pathname.slice(1))
   return new Response(new ReadableStream({ pull(controller) { if (left === 0) controller.close(); else { controller.enqueue(part); left -= part.length } } }))
 }`,
         })
-        await (await place.open(val, { path: `/${warmUpBytes}` })).bytes()
-        const watch = watchMemory(place.hamlet.pid)
-        const response = await place.open(val, { path: `/${streamBytes}` })
+        await (await server.open(val, { path: `/${warmUpBytes}` })).bytes()
+        const watch = watchMemory(server.hamlet.pid)
+        const response = await server.open(val, { path: `/${streamBytes}` })
         let bytes = 0
         let wrong = 0
         for await (const part of response.body ?? []) {
@@ -47,7 +47,7 @@ export default (request) => {
         expect([bytes, wrong]).toEqual([streamBytes, 0])
         expect(watch.growth()).toBeLessThan(growthBytesMax)
         expect(
-          (await place.endedRun(response.headers.get("x-run-id") ?? "", place.mallory)).status,
+          (await server.endedRun(response.headers.get("x-run-id") ?? "", server.mallory)).status,
         ).toBe("succeeded")
       },
       msMax,
@@ -56,16 +56,16 @@ export default (request) => {
     test(
       `${streamBytes / megabyte} MB to a val pass through the server without growing it`,
       async () => {
-        const place = village()
-        const val = await place.save(place.mallory, {
+        const server = getServer()
+        const val = await server.save(server.mallory, {
           code: `export default async (request) => {
   let bytes = 0, wrong = 0
   for await (const part of request.body) { bytes += part.length; if (part[0] !== 7 || part.at(-1) !== 7) wrong++ }
   return [bytes, wrong]
 }`,
         })
-        await place.visit(val, { method: "POST", body: new Uint8Array(warmUpBytes) })
-        const watch = watchMemory(place.hamlet.pid)
+        await server.request(val, { method: "POST", body: new Uint8Array(warmUpBytes) })
+        const watch = watchMemory(server.hamlet.pid)
         const part = new Uint8Array(65_536).fill(7)
         let left = streamBytes
         const body = new ReadableStream({
@@ -76,7 +76,7 @@ export default (request) => {
             left -= part.length
           },
         })
-        expect((await place.visit(val, { method: "POST", body })).json).toEqual([streamBytes, 0])
+        expect((await server.request(val, { method: "POST", body })).json).toEqual([streamBytes, 0])
         expect(watch.growth()).toBeLessThan(growthBytesMax)
       },
       msMax,
@@ -85,21 +85,23 @@ export default (request) => {
     test(
       "what is being streamed arrives as it is written, and who goes away is missed",
       async () => {
-        const place = village()
-        const val = await place.save(place.mallory, {
+        const server = getServer()
+        const val = await server.save(server.mallory, {
           code: `let cancelled = 0
 export default (request) => {
   if (new URL(request.url).pathname === "/cancelled") return String(cancelled)
   return new Response(new ReadableStream({ start(controller) { controller.enqueue(new TextEncoder().encode("data: first\\n\\n")) }, cancel() { cancelled++ } }), { headers: { "content-type": "text/event-stream" } })
 }`,
         })
-        const response = await place.open(val)
+        const response = await server.open(val)
         const reader = response.body?.getReader()
         expect(new TextDecoder().decode((await reader?.read())?.value)).toBe("data: first\n\n")
         await reader?.cancel()
-        await waitUntil(async () => (await place.visit(val, { path: "/cancelled" })).text === "1")
+        await waitUntil(
+          async () => (await server.request(val, { path: "/cancelled" })).text === "1",
+        )
         expect(
-          (await place.endedRun(response.headers.get("x-run-id") ?? "", place.mallory)).status,
+          (await server.endedRun(response.headers.get("x-run-id") ?? "", server.mallory)).status,
         ).toBe("succeeded")
       },
       msMax,
@@ -108,8 +110,8 @@ export default (request) => {
     test(
       `${socketsOpen} WebSockets are open at once, and each is its own`,
       async () => {
-        const place = village()
-        const val = await place.save(place.mallory, {
+        const server = getServer()
+        const val = await server.save(server.mallory, {
           code: `let count = 0
 export default (request) => {
   if (new URL(request.url).pathname === "/count") return String(count)
@@ -121,57 +123,57 @@ export default (request) => {
   return response
 }`,
         })
-        await place.visit(val, { path: "/count" })
+        await server.request(val, { path: "/count" })
         const before = {
-          bytes: readResidentBytes(place.hamlet.pid),
-          files: countOpenFiles(place.hamlet.pid),
+          bytes: readResidentBytes(server.hamlet.pid),
+          files: countOpenFiles(server.hamlet.pid),
         }
         const sockets: WebSocket[] = []
         for (let first = 0; first < socketsOpen; first += 50)
           sockets.push(
             ...(await Promise.all(
               Array.from({ length: 50 }, (_, index) =>
-                openSocket(place.port, val.host, `s${first + index}`),
+                openSocket(server.port, val.host, `s${first + index}`),
               ),
             )),
           )
-        expect((await place.visit(val, { path: "/count" })).text).toBe(String(socketsOpen))
+        expect((await server.request(val, { path: "/count" })).text).toBe(String(socketsOpen))
         const echoes = await Promise.all(
           sockets.map((socket, index) => ask(socket, `hello ${index}`)),
         )
         expect(echoes.filter((echo, index) => echo !== `s${index} hello ${index}`)).toEqual([])
-        expect(readResidentBytes(place.hamlet.pid) - before.bytes).toBeLessThan(growthBytesMax)
+        expect(readResidentBytes(server.hamlet.pid) - before.bytes).toBeLessThan(growthBytesMax)
         for (const socket of sockets) socket.close()
-        await waitUntil(async () => (await place.visit(val, { path: "/count" })).text === "0")
-        await waitUntil(() => countOpenFiles(place.hamlet.pid) <= before.files + 20)
-        await place.expectUnharmed()
+        await waitUntil(async () => (await server.request(val, { path: "/count" })).text === "0")
+        await waitUntil(() => countOpenFiles(server.hamlet.pid) <= before.files + 20)
+        await server.expectHealthy()
       },
       msMax,
     )
   },
 )
 
-describeVillage(
+describeAttacks(
   "many vals",
   { HAMLET_PROCESSES_MAX: "8", HAMLET_IDLE_SECONDS: "300" },
-  (village) => {
+  (getServer) => {
     test(
       "24 vals are called at once where 8 can be in processes, and each answers",
       async () => {
-        const place = village()
+        const server = getServer()
         const vals = await Promise.all(
           Array.from({ length: 24 }, (_, index) =>
-            place.save(place.mallory, { code: `export default () => "at once ${index}"` }),
+            server.save(server.mallory, { code: `export default () => "at once ${index}"` }),
           ),
         )
         // Where a machine is so slow that somebody has waited for a process for as long as one may,
         // they come again as they are told.
-        const visit = async (val: SavedVal): Promise<Answer> => {
-          const answer = await place.visit(val)
+        const visit = async (val: SavedVal): Promise<ReceivedResponse> => {
+          const answer = await server.request(val)
           return answer.status === 503 && answer.headers.has("retry-after") ? visit(val) : answer
         }
-        const answers = await Promise.all(vals.map(visit))
-        expect(answers.map(({ status, text }) => `${status} ${text.slice(0, 50)}`)).toEqual(
+        const responses = await Promise.all(vals.map(visit))
+        expect(responses.map(({ status, text }) => `${status} ${text.slice(0, 50)}`)).toEqual(
           vals.map((_, index) => `200 at once ${index}`),
         )
       },
@@ -181,16 +183,16 @@ describeVillage(
     test(
       `${valsCalled} vals are called one after the other, and nothing is left of those before`,
       async () => {
-        const place = village()
-        const { pid } = place.hamlet
+        const server = getServer()
+        const { pid } = server.hamlet
         const call = async (from: number, to: number) => {
           for (let index = from; index < to; index++) {
-            const val = await place.save(place.mallory, {
+            const val = await server.save(server.mallory, {
               code: `export default () => "one of many ${index}"`,
             })
-            const { status, text } = await place.visit(val)
+            const { status, text } = await server.request(val)
             expect(`${status} ${text.slice(0, 50)}`).toBe(`200 one of many ${index}`)
-            place.traces.glance(pid)
+            server.resources.recordSometimes(pid)
           }
         }
         // The first ones fill what is kept on purpose.
@@ -200,7 +202,7 @@ describeVillage(
         expect(listSandboxes(pid).length).toBeLessThanOrEqual(8)
         expect(countOpenFiles(pid) - before.files).toBeLessThan(20)
         expect(readResidentBytes(pid) - before.bytes).toBeLessThan(growthBytesMax)
-        await place.expectUnharmed()
+        await server.expectHealthy()
       },
       msMax,
     )

@@ -1,5 +1,5 @@
 import { errorCodes, errorsOf, type RouteDefinition } from "@hamlet/contract"
-import type { TestAnswer, TestApi, TestUser } from "../support/api.ts"
+import type { TestApi, TestResponse, TestUser } from "../support/api.ts"
 import type { TestCaller } from "./callers.ts"
 import { type Expected, expectedOf, type Privacy } from "./rules.ts"
 import { createSubject, type Subject } from "./subject.ts"
@@ -104,41 +104,42 @@ function send(
   { request }: Subject,
   { authorization }: TestCaller,
   method = request.method,
-): Promise<TestAnswer> {
+): Promise<TestResponse> {
   return api.call(method, request.path, {
     body: request.body,
     headers: authorization === undefined ? {} : { authorization },
   })
 }
 
-function findFault(row: MatrixRow, caller: TestCaller, answer: TestAnswer): readonly string[] {
+function findFault(row: MatrixRow, caller: TestCaller, response: TestResponse): readonly string[] {
   const expected = expectedFor(row, caller)
   const fault =
     expected === "allowed"
-      ? whatIsRefused(row.route, answer)
-      : whatIsWrong(row.route, expected, answer)
+      ? whatIsRefused(row.route, response)
+      : whatIsWrong(row.route, expected, response)
   return fault === undefined ? [] : [`${caller.name}: ${fault}`]
 }
 
-function whatIsRefused(route: RouteDefinition, answer: TestAnswer): string | undefined {
-  const isPromised = answer.status >= 200 && answer.status < 300 && answer.status in route.answers
-  return isPromised ? undefined : `should be allowed, got ${describeAnswer(answer)}`
+function whatIsRefused(route: RouteDefinition, response: TestResponse): string | undefined {
+  const isPromised =
+    response.status >= 200 && response.status < 300 && response.status in route.answers
+  return isPromised ? undefined : `should be allowed, got ${describeAnswer(response)}`
 }
 
 function whatIsWrong(
   route: RouteDefinition,
   expected: Exclude<Expected, "allowed">,
-  answer: TestAnswer,
+  response: TestResponse,
 ): string | undefined {
   const { status } = errorCodes[expected]
-  if (answer.status !== status || answer.json?.code !== expected)
-    return `should get ${status} ${expected}, got ${describeAnswer(answer)}`
+  if (response.status !== status || response.json?.code !== expected)
+    return `should get ${status} ${expected}, got ${describeAnswer(response)}`
   if (!errorsOf(route).includes(expected))
     return `${expected} is not among the errors that the route names`
-  if (status === 401 && answer.headers.get("www-authenticate") !== "Bearer")
+  if (status === 401 && response.headers.get("www-authenticate") !== "Bearer")
     return "got 401 without www-authenticate: Bearer"
   if (expected !== "missing_scope") return undefined
-  const { message } = answer.json
+  const { message } = response.json
   const scopes = [route.scope, route.scopeToWrite].filter((scope) => scope !== undefined)
   const isHelpful =
     message.includes("required permissions") && scopes.some((scope) => message.includes(scope))
@@ -147,6 +148,6 @@ function whatIsWrong(
     : `should be told the required permissions and ${scopes.join(" or ")}, got ${message}`
 }
 
-function describeAnswer({ status, text }: TestAnswer): string {
+function describeAnswer({ status, text }: TestResponse): string {
   return `${status} ${text.slice(0, 300)}`
 }

@@ -1,6 +1,6 @@
 import { type RouteDefinition, routeNames, routes, toCursorText } from "@hamlet/contract"
-import type { TestAnswer, TestApi, TestUser } from "../support/api.ts"
-import { toBlobKey, type World, type WorldVal } from "./privacy-world.ts"
+import type { TestApi, TestResponse, TestUser } from "../support/api.ts"
+import { type PrivacyData, type PrivacyVal, toBlobKey } from "./privacy-data.ts"
 
 /**
  * A record of what one did oneself, so it may mention an unlisted val: one had its address to do
@@ -21,23 +21,23 @@ interface SweptRequest {
  * with a trace of a private val of somebody else's, and for each list with a trace of an unlisted
  * one.
  */
-export async function findTraces(
+export async function findLeaks(
   api: TestApi,
-  world: World,
+  data: PrivacyData,
   viewer: TestUser | undefined,
 ): Promise<readonly string[]> {
-  const vals = [...Object.values(world.adas), ...Object.values(world.bobs)].filter(
+  const vals = [...Object.values(data.adas), ...Object.values(data.bobs)].filter(
     (val) => val.owner.id !== viewer?.id,
   )
   const traces: string[] = []
-  const requests = [...toRequests(world)]
+  const requests = [...toRequests(data)]
   const askAll = async () => {
     for (let request = requests.pop(); request; request = requests.pop()) {
-      const answer = await api.call("GET", request.path, { as: viewer })
-      if (answer.status === 200)
+      const response = await api.call("GET", request.path, { as: viewer })
+      if (response.status === 200)
         traces.push(
-          ...findHidden(vals, request, answer),
-          ...(await findLongerList(api, viewer, request, answer)),
+          ...findHidden(vals, request, response),
+          ...(await findLongerList(api, viewer, request, response)),
         )
     }
   }
@@ -46,20 +46,20 @@ export async function findTraces(
 }
 
 /** Every reading route with every combination of what its path and its query can name. */
-function toRequests(world: World): readonly SweptRequest[] {
+function toRequests(data: PrivacyData): readonly SweptRequest[] {
   return routeNames.flatMap((name) => {
     const route: RouteDefinition = routes[name]
     // Calling a val leaves a run behind, whatever the method.
     if (route.method !== "get" || route.scope?.endsWith(":write")) return []
-    return toPaths(name, route, world).flatMap((path) =>
-      toQueries(name, route, world).map((query) => ({ name, path: path + query })),
+    return toPaths(name, route, data).flatMap((path) =>
+      toQueries(name, route, data).map((query) => ({ name, path: path + query })),
     )
   })
 }
 
-function toPaths(name: string, route: RouteDefinition, world: World): readonly string[] {
-  const vals = [...Object.values(world.adas), ...Object.values(world.bobs)]
-  const people = [world.ada, world.bob]
+function toPaths(name: string, route: RouteDefinition, data: PrivacyData): readonly string[] {
+  const vals = [...Object.values(data.adas), ...Object.values(data.bobs)]
+  const people = [data.ada, data.bob]
   const values: Readonly<Record<string, readonly string[]>> = {
     val_id: vals.map((val) => val.id),
     val_name: vals.map((val) => val.name),
@@ -84,8 +84,8 @@ function toPaths(name: string, route: RouteDefinition, world: World): readonly s
  * Without a query where none must be there, and with each value of each parameter that could widen
  * what is shown.
  */
-function toQueries(name: string, route: RouteDefinition, world: World): readonly string[] {
-  const vals = [...Object.values(world.adas), ...Object.values(world.bobs)]
+function toQueries(name: string, route: RouteDefinition, data: PrivacyData): readonly string[] {
+  const vals = [...Object.values(data.adas), ...Object.values(data.bobs)]
   const words = [
     "code_of",
     "readme_of",
@@ -113,7 +113,7 @@ function toQueries(name: string, route: RouteDefinition, world: World): readonly
     source: ["api"],
     relationship: ["any", "given", "received"],
     privacy: ["public", "unlisted", "private"],
-    userId: [world.ada.id, world.bob.id],
+    userId: [data.ada.id, data.bob.id],
     val_id: vals.map((val) => val.id),
     type: ["script"],
     sort: ["created", "updated", "name", "likes", "run"],
@@ -145,19 +145,24 @@ function known(
 }
 
 function findHidden(
-  vals: readonly WorldVal[],
+  vals: readonly PrivacyVal[],
   request: SweptRequest,
-  answer: TestAnswer,
+  response: TestResponse,
 ): readonly string[] {
-  const found = vals.filter((val) => isForbidden(val, request, answer) && hasTrace(val, answer))
+  const found = vals.filter((val) => isForbidden(val, request, response) && hasTrace(val, response))
   return found.map(
-    (val) => `${request.name} ${request.path} shows ${val.privacy} val ${val.name}: ${answer.text}`,
+    (val) =>
+      `${request.name} ${request.path} shows ${val.privacy} val ${val.name}: ${response.text}`,
   )
 }
 
-function isForbidden(val: WorldVal, { name, path }: SweptRequest, answer: TestAnswer): boolean {
+function isForbidden(
+  val: PrivacyVal,
+  { name, path }: SweptRequest,
+  response: TestResponse,
+): boolean {
   if (val.privacy === "private") return true
-  const isList = Array.isArray(answer.json?.data)
+  const isList = Array.isArray(response.json?.data)
   const isAddressed = path.includes(val.id) || path.includes(val.name)
   return val.privacy === "unlisted" && isList && !isAddressed && !ownDeeds.includes(name)
 }
@@ -166,7 +171,7 @@ function isForbidden(val: WorldVal, { name, path }: SweptRequest, answer: TestAn
  * Names are looked for everywhere but in code, which is where others import the val by its name,
  * and links, which repeat the request.
  */
-function hasTrace(val: WorldVal, { text, json }: TestAnswer): boolean {
+function hasTrace(val: PrivacyVal, { text, json }: TestResponse): boolean {
   const content = json === undefined ? text : JSON.stringify(json.data ?? json)
   if (val.marks.some((mark) => content.includes(mark))) return true
   return (
@@ -185,14 +190,14 @@ async function findLongerList(
   api: TestApi,
   viewer: TestUser | undefined,
   request: SweptRequest,
-  answer: TestAnswer,
+  response: TestResponse,
 ): Promise<readonly string[]> {
-  const shown = answer.json?.data?.length ?? 0
-  if (shown === 0 || answer.json.links === undefined || request.path.includes("limit=")) return []
+  const shown = response.json?.data?.length ?? 0
+  if (shown === 0 || response.json.links === undefined || request.path.includes("limit=")) return []
   const path = `${request.path}${request.path.includes("?") ? "&" : "?"}limit=${shown}`
   const { json } = await api.call("GET", path, { as: viewer })
-  const isSame = JSON.stringify(json.data) === JSON.stringify(answer.json.data)
-  return isSame && json.links.next === undefined && answer.json.links.next === undefined
+  const isSame = JSON.stringify(json.data) === JSON.stringify(response.json.data)
+  return isSame && json.links.next === undefined && response.json.links.next === undefined
     ? []
     : [`${request.name} ${path} says that there is more`]
 }

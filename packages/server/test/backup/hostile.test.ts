@@ -1,47 +1,47 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { existsSync, readdirSync } from "node:fs"
 import { expectStatus, openApi, type TestApi, testBaseUrl } from "../support/api.ts"
-import { createWorld } from "../support/world.ts"
+import { createSampleData } from "../support/sample-data.ts"
 import {
+  type BackupSection,
+  craftBackup,
   firstUsers,
-  make,
   newest,
   owners,
-  type Part,
   user,
   userColumns,
   userId,
   users,
-} from "./craft.ts"
-import { type EmptyPlace, emptyPlace, takeBackup } from "./scene.ts"
+} from "./craft-backup.ts"
+import { createRestoreTarget, type RestoreTarget, takeBackup } from "./restore-target.ts"
 
 describe("restoreBackup", () => {
   let api: TestApi
   let sound: Uint8Array
-  let place: EmptyPlace
+  let target: RestoreTarget
 
   beforeAll(async () => {
     api = await openApi()
-    await createWorld(api, testBaseUrl)
+    await createSampleData(api, testBaseUrl)
     expectStatus(
       await api.call("POST", "/v1/blob/large", { as: api.admin, body: Buffer.alloc(300_000, 1) }),
       201,
     )
     sound = (await takeBackup(api)).bytes
-    place = await emptyPlace("SQLite")
+    target = await createRestoreTarget("SQLite")
   })
   afterAll(async () => {
     await api.close()
-    await place.remove()
+    await target.remove()
   })
 
   /** Why it was refused; nothing of it must be left. */
   async function refusalOf(bytes: Uint8Array): Promise<string> {
-    const refusal = await place.restore(bytes).then(
+    const refusal = await target.restore(bytes).then(
       () => "restored",
       (error: Error) => `${error.name}: ${error.message}`,
     )
-    expect(existsSync(place.folder) ? readdirSync(place.folder) : []).toEqual([])
+    expect(existsSync(target.folder) ? readdirSync(target.folder) : []).toEqual([])
     return refusal
   }
 
@@ -85,7 +85,11 @@ describe("restoreBackup", () => {
   const hostile: Readonly<
     Record<
       string,
-      { readonly parts: readonly Part[]; readonly schemaVersion?: number; readonly why: RegExp }
+      {
+        readonly parts: readonly BackupSection[]
+        readonly schemaVersion?: number
+        readonly why: RegExp
+      }
     >
   > = {
     "of a newer schema": {
@@ -205,7 +209,9 @@ describe("restoreBackup", () => {
   for (const [title, { parts, schemaVersion, why }] of Object.entries(hostile)) {
     test(`refuses a file ${title}, although its hashes are right`, async () => {
       const isBomb = title.includes("unpacks")
-      expect(await refusalOf(make(parts, schemaVersion, isBomb ? 10 : undefined))).toMatch(why)
+      expect(await refusalOf(craftBackup(parts, schemaVersion, isBomb ? 10 : undefined))).toMatch(
+        why,
+      )
     })
   }
 
@@ -219,9 +225,9 @@ describe("restoreBackup", () => {
       columns,
       frames: [{ items: 1, json: [row], bytes: [Buffer.from("abc")] }],
     }
-    const { sections } = await place.restore(make([firstUsers(userId), tokens], 3))
+    const { sections } = await target.restore(craftBackup([firstUsers(userId), tokens], 3))
     expect(sections).toEqual({ users: 1, tokens: 1 })
-    const { db, close } = await place.open()
+    const { db, close } = await target.open()
     const found = await db.read({
       text: "select t.name, t.kind, u.username from tokens t join users u on u.id = t.user_id",
       values: [],
@@ -236,7 +242,7 @@ describe("restoreBackup", () => {
       newest,
     ])
     // There is something now.
-    const again = await place.restore(sound).catch((error: Error) => error.message)
+    const again = await target.restore(sound).catch((error: Error) => error.message)
     expect(again).toMatch(
       /^there are users in .*hamlet\.db already, and only an empty server can be restored into$/,
     )

@@ -6,10 +6,10 @@ import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, openApi, type TestApi, type TestUser, testBaseUrl } from "../support/api.ts"
 import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
 import { FakeBucket } from "../support/fake-bucket.ts"
-import { createWorld, type World } from "../support/world.ts"
-import { make, owners, type Part, user, userId, users } from "./craft.ts"
-import { type EmptyPlace, emptyPlace, otherThan, takeBackup } from "./scene.ts"
-import { type Pools, walkRoutes } from "./walk.ts"
+import { createSampleData, type SampleData } from "../support/sample-data.ts"
+import { type BackupSection, craftBackup, owners, user, userId, users } from "./craft-backup.ts"
+import { type RouteValues, readAllRoutes } from "./read-all-routes.ts"
+import { createRestoreTarget, otherThan, type RestoreTarget, takeBackup } from "./restore-target.ts"
 
 const fox = "🦊 ünï\u2028code \uFFFD"
 const blobs = { small: 10, "a/b c": 65_536, large: 300_000, "very/large": 900_001 }
@@ -19,8 +19,8 @@ describeEachDatabase("backup and restore", (open) => {
   const bucket = new FakeBucket()
   let api: TestApi
   let database: TestDatabase
-  let world: World
-  const places: EmptyPlace[] = []
+  let data: SampleData
+  const places: RestoreTarget[] = []
   const apis: TestApi[] = []
 
   beforeAll(async () => {
@@ -28,8 +28,8 @@ describeEachDatabase("backup and restore", (open) => {
       database = await open(options)
       return database
     }, shared)
-    world = await createWorld(api, testBaseUrl)
-    await enrich(api, database, world)
+    data = await createSampleData(api, testBaseUrl)
+    await enrich(api, database, data)
   })
   afterEach(async () => {
     for (const one of apis.splice(0)) await one.close()
@@ -46,9 +46,9 @@ describeEachDatabase("backup and restore", (open) => {
     bytes: Uint8Array,
     kind: "same" | "other",
     env: Record<string, string> = {},
-    place?: Parameters<EmptyPlace["restore"]>[1],
+    place?: Parameters<RestoreTarget["restore"]>[1],
   ) => {
-    const target = await emptyPlace(kindOf(kind))
+    const target = await createRestoreTarget(kindOf(kind))
     places.push(target)
     await target.restore(bytes, place)
     const opened = await openApi(target.open, { HAMLET_DATA_DIR: target.folder, ...shared, ...env })
@@ -57,7 +57,7 @@ describeEachDatabase("backup and restore", (open) => {
     return { restored, target }
   }
   const walk = (from: TestApi) =>
-    walkRoutes(from, [api.admin, world.ada, world.bob, undefined], poolsOf(api, world))
+    readAllRoutes(from, [api.admin, data.ada, data.bob, undefined], poolsOf(api, data))
 
   test("a server that has moved to the other database and back answers every GET as it did", async () => {
     const before = await walk(api)
@@ -73,7 +73,7 @@ describeEachDatabase("backup and restore", (open) => {
     expect(summary.trailer.sections.find(({ name }) => name === "secrets")?.items).toBe(2)
     const { restored } = await restoreTo(bytes, "other")
     const { deps } = restored.hamlet
-    const [row] = await deps.secrets.listSealed(world.ada.id)
+    const [row] = await deps.secrets.listSealed(data.ada.id)
     expect(row).toBeDefined()
     expect(Buffer.from(bytes).includes("hush")).toBe(false)
   })
@@ -81,7 +81,7 @@ describeEachDatabase("backup and restore", (open) => {
   test("the databases of users are there, rows under the numbers they had, and go on", async () => {
     const { restored, target } = await restoreTo((await takeBackup(api)).bytes, "other")
     const run = (statement: string) =>
-      restored.call("POST", "/v1/sqlite/execute", { as: world.ada, body: { statement } })
+      restored.call("POST", "/v1/sqlite/execute", { as: data.ada, body: { statement } })
     expect(
       expectStatus(await run("select rowid, text from notes order by rowid"), 200).json.rows,
     ).toEqual([
@@ -89,23 +89,23 @@ describeEachDatabase("backup and restore", (open) => {
       [7, fox],
     ])
     expectStatus(await run("insert into notes (text) values ('more')"), 200)
-    expect((await stat(join(target.folder, "sqlite", `${world.ada.id}.db`))).mode & 0o077).toBe(0)
+    expect((await stat(join(target.folder, "sqlite", `${data.ada.id}.db`))).mode & 0o077).toBe(0)
   })
 
   test("a run that was under way is crashed, as after a restart", async () => {
     const id = Bun.randomUUIDv7()
     await database.db.write(function* () {
       yield sql`insert into runs (id, val_id, version, account_id, owner_id, node_id, source, status, started_at)
-        select ${id}, ${world.library.id}, 2, ${world.ada.id}, ${world.ada.id}, id, 'api', 'running', ${Date.now()} from nodes limit 1`
+        select ${id}, ${data.library.id}, 2, ${data.ada.id}, ${data.ada.id}, id, 'api', 'running', ${Date.now()} from nodes limit 1`
     })
     const { restored } = await restoreTo((await takeBackup(api)).bytes, "other")
     const run = expectStatus(
-      await restored.call("GET", `/v1/runs/${id}`, { as: world.ada }),
+      await restored.call("GET", `/v1/runs/${id}`, { as: data.ada }),
       200,
     ).json
     expect([run.status, run.error.name]).toEqual(["crashed", "ServerDied"])
     expect(
-      expectStatus(await api.call("GET", `/v1/runs/${id}`, { as: world.ada }), 200).json.status,
+      expectStatus(await api.call("GET", `/v1/runs/${id}`, { as: data.ada }), 200).json.status,
     ).toBe("running")
     await database.db.write(function* () {
       yield sql`delete from runs where id = ${id}`
@@ -127,40 +127,38 @@ describeEachDatabase("backup and restore", (open) => {
     expect([refused.status, refused.json.code]).toEqual([503, "storage_unavailable"])
     const { restored: back } = await restoreTo((await takeBackup(restored)).bytes, "same")
     for (const [key, size] of Object.entries(blobs))
-      expect(Buffer.compare(await readBlob(back, world.ada, key), toContent(key, size))).toBe(0)
+      expect(Buffer.compare(await readBlob(back, data.ada, key), toContent(key, size))).toBe(0)
     bucket.files.delete([...bucket.files.keys()][0] ?? "")
     const { bytes, summary } = await takeBackup(restored)
     expect(summary.trailer.missing).toHaveLength(1)
     const { restored: poorer } = await restoreTo(bytes, "same")
-    const answers = await Promise.all(
-      ["large", "very/large"].map((key) =>
-        poorer.call("GET", `/v1/blob/${key}`, { as: world.ada }),
-      ),
+    const responses = await Promise.all(
+      ["large", "very/large"].map((key) => poorer.call("GET", `/v1/blob/${key}`, { as: data.ada })),
     )
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 503])
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 503])
   })
 
   test("what does not fit leaves the database as empty as it was, and the next file is restored", async () => {
-    const place = await emptyPlace(kindOf("same"))
+    const place = await createRestoreTarget(kindOf("same"))
     places.push(place)
     const like = {
       name: "likes",
       columns: ["user_id", "val_id", "created_at"],
       frames: [{ items: 1, json: [[userId, userId, 1]] }],
     }
-    const wrong: readonly (readonly Part[])[] = [
+    const wrong: readonly (readonly BackupSection[])[] = [
       [users([user(userId), user(userId)])],
       [users([user(userId), user("no id")])],
       [users([user(userId)]), like],
       [users([user(userId)]), owners(Bun.randomUUIDv7())],
     ]
     for (const parts of wrong) {
-      const refusal = await place.restore(make(parts)).catch((error: Error) => error.name)
+      const refusal = await place.restore(craftBackup(parts)).catch((error: Error) => error.name)
       expect(["RestoreRefused", "BackupDamaged"]).toContain(String(refusal))
     }
     const { sections } = await place.restore((await takeBackup(api)).bytes)
     expect(sections.users).toBe(3)
-    expect(await place.restore(make([])).catch((error: Error) => error.message)).toContain(
+    expect(await place.restore(craftBackup([])).catch((error: Error) => error.message)).toContain(
       "only an empty server can be restored into",
     )
   })
@@ -174,7 +172,7 @@ describeEachDatabase("backup and restore", (open) => {
     )
     const running = await restored.hamlet.deps.backups.open()
     const before = bucket.files.size
-    await restored.hamlet.deps.blobs.remove(world.ada.id, "large", 1)
+    await restored.hamlet.deps.blobs.remove(data.ada.id, "large", 1)
     while (await restored.hamlet.deps.objects.purge(Date.now()));
     expect(bucket.files.size).toBe(before)
     for (let piece = await running.read(); piece; ) piece = await running.read()
@@ -215,7 +213,7 @@ function differences(
 async function enrich(
   api: TestApi,
   { db }: TestDatabase,
-  { ada, bob, library }: World,
+  { ada, bob, library }: SampleData,
 ): Promise<void> {
   const call = async (method: string, path: string, as: TestUser, body: unknown, status: number) =>
     expectStatus(await api.call(method, path, { as, body }), status)
@@ -265,16 +263,16 @@ async function readBlob(api: TestApi, user: TestUser, key: string): Promise<Buff
   return Buffer.from(await response.bytes())
 }
 
-function poolsOf(api: TestApi, world: World): Pools {
+function poolsOf(api: TestApi, data: SampleData): RouteValues {
   return {
-    val_id: [world.library.id, ...world.importers.map(({ id }) => id)],
-    user_id: [api.admin.id, world.ada.id, world.bob.id],
+    val_id: [data.library.id, ...data.importers.map(({ id }) => id)],
+    user_id: [api.admin.id, data.ada.id, data.bob.id],
     username: ["ada", "bob"],
     val_name: ["library", "hidden", "quiet", "firstImporter", "library@1"],
     version: [1, 2],
-    run_id: world.runs.map(({ id }) => id),
+    run_id: data.runs.map(({ id }) => id),
     module: ["blob", "sqlite"],
-    name: world.secrets,
+    name: data.secrets,
     key: Object.keys(blobs),
   }
 }

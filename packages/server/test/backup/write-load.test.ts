@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { join } from "node:path"
 import { openApi, type TestApi, type TestUser } from "../support/api.ts"
 import { describeEachDatabase } from "../support/databases.ts"
-import { emptyPlace, takeBackup } from "./scene.ts"
+import { createRestoreTarget, takeBackup } from "./restore-target.ts"
 
 /**
  * How many backups are taken while others write; `HAMLET_TEST_BACKUPS=50` for as many as a release
@@ -50,12 +50,12 @@ describeEachDatabase("backup under write load", (open) => {
       for (let round = 0; round < backups; round++) {
         const before = load.writes
         const { bytes } = await takeBackup(api)
-        const place = await emptyPlace("SQLite")
+        const target = await createRestoreTarget("SQLite")
         try {
-          await place.restore(bytes)
-          moments.push(checkCopy(place.folder, ada.id))
+          await target.restore(bytes)
+          moments.push(checkCopy(target.folder, ada.id))
         } finally {
-          await place.remove()
+          await target.remove()
         }
         expect(load.writes).toBeGreaterThan(before)
       }

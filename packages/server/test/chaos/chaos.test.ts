@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test"
 import { sql } from "../../src/storage/database/sql.ts"
+import { AttackServer } from "../attacks/support/attack-server.ts"
 import { isRunning } from "../attacks/support/processes.ts"
 import { listSandboxes } from "../attacks/support/sandboxes.ts"
-import { Village } from "../attacks/support/village.ts"
-import { waitUntil } from "../attacks/support/wait.ts"
 import { notRun } from "../support/databases.ts"
-import { Load, toTalkingCode } from "./load.ts"
+import { waitUntil } from "../support/wait-until.ts"
+import { Load, toEchoCode } from "./load.ts"
 
 /** `npm run chaos` asks for more of it. */
 const guestKills = Number(process.env.HAMLET_CHAOS_GUESTS ?? 20)
@@ -22,23 +22,23 @@ if (Bun.which("bwrap"))
   test(
     `${guestKills} guests and ${serverKills} servers are killed under load (HAMLET_CHAOS_SEED=${seed}): no wrong answer, no stuck run, nothing left over`,
     async () => {
-      const village = await Village.open({ HAMLET_RUN_SECONDS_MAX: "20" })
+      const server = await AttackServer.openResponse({ HAMLET_RUN_SECONDS_MAX: "20" })
       try {
         const random = createRandom(seed)
         const vals = await Promise.all(
           Array.from({ length: valCount }, (_, index) =>
-            village.save(index % 2 ? village.ada : village.mallory, {
+            server.save(index % 2 ? server.ada : server.mallory, {
               name: `talker${index}`,
-              code: toTalkingCode(`talker${index}`),
+              code: toEchoCode(`talker${index}`),
             }),
           ),
         )
-        const load = new Load(village, vals, random)
+        const load = new Load(server, vals, random)
         try {
           await load.more(answersBetween)
-          for (let kill = 0; kill < guestKills; kill++) await killGuest(village, load, random)
+          for (let kill = 0; kill < guestKills; kill++) await killGuest(server, load, random)
           expect(load.tally.wrong).toEqual([])
-          for (let kill = 0; kill < serverKills; kill++) await killServer(village, load)
+          for (let kill = 0; kill < serverKills; kill++) await killServer(server, load)
         } finally {
           await load.stop()
         }
@@ -47,12 +47,12 @@ if (Bun.which("bwrap"))
         // Otherwise nothing was tested.
         expect(good).toBeGreaterThan(broken)
         expect(load.acknowledged.size).toBeGreaterThan(0)
-        await village.expectUnharmed()
-        expect(await countOpenRuns(village)).toBe(0)
-        const { left, exitCode, stderr } = await village.leave()
+        await server.expectHealthy()
+        expect(await countOpenRuns(server)).toBe(0)
+        const { left, exitCode, stderr } = await server.stopGracefully()
         expect([left, exitCode, stderr]).toEqual([[], 0, ""])
       } finally {
-        await village.stop()
+        await server.stop()
       }
     },
     msMax,
@@ -60,41 +60,41 @@ if (Bun.which("bwrap"))
 else notRun("chaos", "bubblewrap is not installed")
 
 /** Kills any process of any sandbox, whether it serves, starts or waits; the vals go on. */
-async function killGuest(village: Village, load: Load, random: () => number): Promise<void> {
-  const sandboxes = listSandboxes(village.hamlet.pid)
+async function killGuest(server: AttackServer, load: Load, random: () => number): Promise<void> {
+  const sandboxes = listSandboxes(server.hamlet.pid)
   const chosen = sandboxes[Math.floor(random() * sandboxes.length)]
   // Now and then the process around it: what is inside must not survive that.
   const pid = random() < 0.3 ? chosen?.guest.parent : chosen?.guest.pid
-  if (pid !== undefined && pid !== village.hamlet.pid) kill(pid)
+  if (pid !== undefined && pid !== server.hamlet.pid) kill(pid)
   const { good } = load.tally
   await load.more(answersBetween)
   await waitUntil(() => load.tally.good > good)
 }
 
 /** Kills the server while everything goes on, and starts it again at the same place. */
-async function killServer(village: Village, load: Load): Promise<void> {
+async function killServer(server: AttackServer, load: Load): Promise<void> {
   await load.more(answersBefore)
-  const before = village.traces.look(village.hamlet.pid)
+  const before = server.resources.record(server.hamlet.pid)
   expect(before.length).toBeGreaterThan(0)
-  village.hamlet.signal("SIGKILL")
-  await village.hamlet.ended()
+  server.hamlet.signal("SIGKILL")
+  await server.hamlet.ended()
   await load.pause()
-  await village.start()
+  await server.start()
   // What was under way has ended with the server, in the records as in truth.
-  await waitUntil(async () => (await countOpenRuns(village)) === 0)
+  await waitUntil(async () => (await countOpenRuns(server)) === 0)
   await waitUntil(() => before.filter(isRunning).length === 0)
   for (const [id, value] of [...load.acknowledged].slice(-20)) {
     const owner =
-      value.startsWith("talker1") || value.startsWith("talker3") ? village.ada : village.mallory
-    const { json } = await village.call("GET", `/v1/runs/${id}`, { as: owner })
+      value.startsWith("talker1") || value.startsWith("talker3") ? server.ada : server.mallory
+    const { json } = await server.call("GET", `/v1/runs/${id}`, { as: owner })
     expect(`${json.status} ${json.returnValue}`).toBe(`succeeded ${value}`)
   }
   load.resume()
 }
 
 /** Runs that are said to be under way. */
-async function countOpenRuns(village: Village): Promise<number> {
-  const db = await village.connect()
+async function countOpenRuns(server: AttackServer): Promise<number> {
+  const db = await server.connect()
   try {
     const rows = await db.read<{ status: string }>(
       sql`select status from runs where status in ('queued', 'running')`,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
-import type { SavedVal, Village } from "../attacks/support/village.ts"
-import { waitUntil } from "../attacks/support/wait.ts"
+import type { AttackServer, SavedVal } from "../attacks/support/attack-server.ts"
+import { waitUntil } from "../support/wait-until.ts"
 
 /** What came of the requests so far. */
 export interface Tally {
@@ -20,7 +20,7 @@ const clients = 8
 const bodyLines = 4_000
 
 /** Says what it is and what it was asked, in a few ways of saying it. */
-export function toTalkingCode(name: string): string {
+export function toEchoCode(name: string): string {
   return `export default async function (request, ...rest) {
   if (!(request instanceof Request)) return "${name} was called with " + request
   const url = new URL(request.url)
@@ -43,7 +43,7 @@ export class Load {
    * they must stay.
    */
   readonly acknowledged = new Map<string, string>()
-  readonly #village: Village
+  readonly #server: AttackServer
   readonly #vals: readonly SavedVal[]
   readonly #random: () => number
   #isPaused = false
@@ -51,8 +51,8 @@ export class Load {
   #busy = 0
   readonly #working: Promise<unknown>
 
-  constructor(village: Village, vals: readonly SavedVal[], random: () => number) {
-    this.#village = village
+  constructor(server: AttackServer, vals: readonly SavedVal[], random: () => number) {
+    this.#server = server
     this.#vals = vals
     this.#random = random
     this.#working = Promise.all(Array.from({ length: clients }, () => this.#work()))
@@ -119,7 +119,7 @@ export class Load {
     const path = ["/", "/slow", "/long"][Math.floor(this.#random() * 3)] ?? "/"
     const body = path === "/slow" ? `${word} as a body` : undefined
     const options = body === undefined ? {} : { method: "POST", body }
-    const { status, text } = await this.#village.visit(val, {
+    const { status, text } = await this.#server.request(val, {
       path: `${path}?word=${word}`,
       ...options,
     })
@@ -132,7 +132,7 @@ export class Load {
   }
 
   async #call(val: SavedVal, word: string): Promise<string | undefined> {
-    const { status, json, text } = await this.#village.call("POST", `/v1/vals/${val.id}/runs`, {
+    const { status, json, text } = await this.#server.call("POST", `/v1/vals/${val.id}/runs`, {
       as: val.owner,
       body: { args: [word] },
     })

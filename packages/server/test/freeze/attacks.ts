@@ -2,7 +2,7 @@ import { limits, routeNames, routes } from "@hamlet/contract"
 import { operations } from "../fuzz/operations.ts"
 
 /** A request that is made to keep the server busy. */
-export interface Attack {
+export interface SlowRequest {
   readonly name: string
   readonly method: string
   readonly path: string
@@ -26,7 +26,7 @@ function smallValues(bytes: number): string {
 }
 
 /** The vals that attacks run, by name. Each says or returns the worst of one kind. */
-export const attackCode: Readonly<Record<string, string>> = {
+export const slowVals: Readonly<Record<string, string>> = {
   returnsText: `export default () => "a".repeat(5_000_000)`,
   returnsValues: "export default () => new Array(3_700_000).fill(1)",
   takesArgs: "export default (...args) => args.length",
@@ -44,8 +44,8 @@ function toPath(path: string, valId: string): string {
  * For every route that takes a body the largest one, with as many values as fit in each of its
  * fields.
  */
-export function bodyAttacks(valId: string): readonly Attack[] {
-  return operations.flatMap(({ id, method, path, body, isBytesBody }): Attack[] => {
+export function slowBodies(valId: string): readonly SlowRequest[] {
+  return operations.flatMap(({ id, method, path, body, isBytesBody }): SlowRequest[] => {
     if (body === undefined || isBytesBody) return []
     const fields = Object.keys(body.properties ?? {})
     const share = Math.floor(bodyBytesMax / Math.max(1, fields.length)) - 100
@@ -62,8 +62,8 @@ export function bodyAttacks(valId: string): readonly Attack[] {
 }
 
 /** For every list the largest page, and what else takes long although nothing is wrong with it. */
-export function routeAttacks(valId: string): readonly Attack[] {
-  const lists = routeNames.flatMap((name): Attack[] => {
+export function slowRoutes(valId: string): readonly SlowRequest[] {
+  const lists = routeNames.flatMap((name): SlowRequest[] => {
     const { method, path, query } = routes[name] as (typeof routes)["listVals"]
     if (method !== "get" || !("limit" in (query?.shape ?? {}))) return []
     const search = name === "searchVals" ? `&query=${"-".repeat(limits.queryCharsMax - 1)}!` : ""
@@ -76,7 +76,7 @@ export function routeAttacks(valId: string): readonly Attack[] {
     ]
   })
   const args = `{"args":[${smallValues(bodyBytesMax - 100)}]}`
-  const sound: readonly Attack[] = [
+  const sound: readonly SlowRequest[] = [
     {
       name: "callVal with many arguments",
       method: "POST",

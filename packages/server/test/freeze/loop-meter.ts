@@ -5,7 +5,7 @@
 const referenceMs = 22
 
 /** How much slower this machine is than that one; never less than 1. */
-export function findSlowness(): number {
+export function measureSlowness(): number {
   const text = `[${"[1,2,{}],".repeat(20_000)}1]`
   const times = Array.from({ length: 5 }, () => {
     const before = process.cpuUsage()

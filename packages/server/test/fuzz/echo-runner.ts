@@ -11,7 +11,7 @@ import type {
   Stopped,
 } from "../../src/domain/runs/runner.ts"
 import { idleStatus } from "../support/idle-status.ts"
-import { toAnswer } from "../support/to-answer.ts"
+import { toValResponse } from "../support/val-response.ts"
 
 const error = {
   name: "Error",
@@ -53,7 +53,7 @@ class EchoSeat implements RunSlot {
   }
 
   fetch = (): Promise<HttpOutcome> =>
-    Promise.resolve({ kind: "responded", response: toAnswer(new Response("hello")) })
+    Promise.resolve({ kind: "responded", response: toValResponse(new Response("hello")) })
   connect = (): Promise<SocketOutcome> =>
     Promise.resolve({ kind: "stopped", status: "failed", error })
   stop(): void {}

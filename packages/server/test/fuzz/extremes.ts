@@ -1,5 +1,5 @@
 import type { CallOptions, TestUser } from "../support/api.ts"
-import { hostileObjects } from "./nasty-values.ts"
+import { hostileObjects } from "./hostile-values.ts"
 import type { Operation } from "./operations.ts"
 
 interface Extreme {

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import type { Operation } from "./operations.ts"
 import { poolSize } from "./pools.ts"
-import { mark, soundBytes, soundRequest, soundValue } from "./sound-values.ts"
+import { mark, validBytes, validRequest, validValue } from "./valid-values.ts"
 
 /** A request before the marks in it are resolved. */
 export interface Plan {
@@ -15,7 +15,7 @@ export interface Plan {
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: PlannedBody | undefined
   /** Whether the document says that it is well formed and the token may do it. */
-  readonly isSound: boolean
+  readonly isValid: boolean
 }
 
 /** A body as a value, whose fields can still be spoilt, as a text or as bytes. */
@@ -25,10 +25,10 @@ export type PlannedBody =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
 
 /** Spoils one thing about a request. */
-export type Damage = (plan: Plan) => Plan
+export type Mutation = (plan: Plan) => Plan
 
 /** Requests to an operation that are as the document wants them. */
-export function soundPlan(operation: Operation): fc.Arbitrary<Plan> {
+export function validPlan(operation: Operation): fc.Arbitrary<Plan> {
   const of = (place: string) => operation.parameters.filter((parameter) => parameter.in === place)
   // What administrators do with users, they do with some who are there for nothing else.
   const isTarget = (name: string) => name === "user_id" && operation.isForAdmin
@@ -36,7 +36,7 @@ export function soundPlan(operation: Operation): fc.Arbitrary<Plan> {
     Object.fromEntries(
       of("path").map(({ name, schema }) => [
         name,
-        isTarget(name) ? mark("target") : soundValue(name, schema),
+        isTarget(name) ? mark("target") : validValue(name, schema),
       ]),
     ),
   )
@@ -44,7 +44,7 @@ export function soundPlan(operation: Operation): fc.Arbitrary<Plan> {
   // A cursor is sound in the one list that made it: the other generator has those that are not.
   const free = of("query").filter(({ name }) => name !== "cursor")
   const query = fc.record(
-    Object.fromEntries(free.map(({ name, schema }) => [name, soundValue(name, schema)])),
+    Object.fromEntries(free.map(({ name, schema }) => [name, validValue(name, schema)])),
     {
       requiredKeys: required.map(({ name }) => name),
     },
@@ -67,7 +67,7 @@ export function soundPlan(operation: Operation): fc.Arbitrary<Plan> {
     ),
     headers,
     body,
-    isSound: true,
+    isValid: true,
   }))
 }
 
@@ -94,11 +94,11 @@ function soundBody(operation: Operation): fc.Arbitrary<PlannedBody | undefined> 
     return fc
       .tuple(mark("invitation", "code"), fc.nat())
       .map(([code, number]) => toFields({ code, username: `guest${number}` }))
-  if (operation.id === "sendValRequest") return soundRequest.map(toFields)
-  if (operation.isBytesBody) return soundBytes.map((bytes) => ({ kind: "bytes", bytes }))
+  if (operation.id === "sendValRequest") return validRequest.map(toFields)
+  if (operation.isBytesBody) return validBytes.map((bytes) => ({ kind: "bytes", bytes }))
   return operation.body === undefined
     ? fc.constant(undefined)
-    : soundValue("body", operation.body).map(toFields)
+    : validValue("body", operation.body).map(toFields)
 }
 
 /** The body's fields as JSON texts, so that a single one can be replaced by what no value says. */

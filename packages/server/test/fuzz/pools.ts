@@ -2,7 +2,7 @@
 export const poolSize = 64
 
 /** Something that exists: what a request may need to know of it. */
-export type Known = Readonly<Record<string, string>>
+export type PoolEntry = Readonly<Record<string, string>>
 
 /**
  * What exists, by its kind. A request names it by marks, `~val.7.id~`, so that the same seed makes
@@ -10,9 +10,9 @@ export type Known = Readonly<Record<string, string>>
  */
 export interface Pools {
   /** Never forgotten. */
-  keep(kind: string, thing: Known): void
+  keep(kind: string, thing: PoolEntry): void
   /** Remembered until there are too many newer ones. */
-  add(kind: string, thing: Known): void
+  add(kind: string, thing: PoolEntry): void
   forget(kind: string, id: string): void
   /**
    * The text with what its marks stand for; `focus` is the number that the star in a mark means.
@@ -22,9 +22,9 @@ export interface Pools {
 
 /** Empty pools. */
 export function createPools(): Pools {
-  const kept = new Map<string, Known[]>()
-  const recent = new Map<string, Known[]>()
-  const listOf = (pools: Map<string, Known[]>, kind: string) => {
+  const kept = new Map<string, PoolEntry[]>()
+  const recent = new Map<string, PoolEntry[]>()
+  const listOf = (pools: Map<string, PoolEntry[]>, kind: string) => {
     const list = pools.get(kind) ?? []
     pools.set(kind, list)
     return list

@@ -1,16 +1,16 @@
 import fc from "fast-check"
-import { anyPlan } from "./damage.ts"
-import { toText } from "./damage-body.ts"
+import { toText } from "./body-mutations.ts"
+import { anyPlan } from "./mutations.ts"
 import type { Plan } from "./plan.ts"
 import type { Pools } from "./pools.ts"
-import type { Leaving } from "./raw-client.ts"
+import type { CloseMode } from "./raw-client.ts"
 
 /** Bytes that were a request once. */
 export interface RawPlan {
   readonly plans: readonly Plan[]
   readonly isChunked: boolean
   readonly edits: readonly Edit[]
-  readonly leaving: Leaving
+  readonly leaving: CloseMode
 }
 
 interface Edit {
@@ -45,7 +45,7 @@ export function anyRawPlan(): fc.Arbitrary<RawPlan> {
     plans: fc.array(anyPlan(), { minLength: 1, maxLength: 2 }),
     isChunked: fc.boolean(),
     edits: fc.array(fc.record({ at: fc.nat(), remove: fc.nat(6), insert }), { maxLength: 3 }),
-    leaving: fc.constantFrom<Leaving>("wait", "wait", "wait", "end", "cut"),
+    leaving: fc.constantFrom<CloseMode>("wait", "wait", "wait", "end", "cut"),
   })
 }
 

@@ -1,4 +1,4 @@
-import type { Leaving } from "./raw-client.ts"
+import type { CloseMode } from "./raw-client.ts"
 
 /** What only raw bytes can say, and how it is answered. */
 export interface RawCase {
@@ -11,7 +11,7 @@ export interface RawCase {
    * before it is answered.
    */
   readonly row?: readonly number[]
-  readonly leaving?: Leaving
+  readonly leaving?: CloseMode
 }
 
 const close = "Connection: close\r\n"

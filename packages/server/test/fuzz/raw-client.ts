@@ -1,10 +1,10 @@
 import { connect } from "node:net"
 
 /** How the client leaves: when the server does, after it has said everything, or in the middle. */
-export type Leaving = "wait" | "end" | "cut"
+export type CloseMode = "wait" | "end" | "cut"
 
 /** An answer as it came over the wire. */
-export interface RawAnswer {
+export interface ParsedResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -23,7 +23,7 @@ const quietMs = 300
 export function exchange(
   port: number,
   bytes: string | Uint8Array,
-  leaving: Leaving = "wait",
+  leaving: CloseMode = "wait",
 ): Promise<Buffer> {
   const { promise, resolve } = Promise.withResolvers<Buffer>()
   const received: Buffer[] = []
@@ -45,11 +45,11 @@ export function exchange(
  * The answers in what a server sent; throws when it is not a row of whole ones. `isHead` tells of
  * each request whether it was a HEAD.
  */
-export function parseAnswers(
+export function parseResponses(
   bytes: Buffer,
   isHead: (index: number) => boolean = () => false,
-): readonly RawAnswer[] {
-  const answers: RawAnswer[] = []
+): readonly ParsedResponse[] {
+  const responses: ParsedResponse[] = []
   let rest = bytes
   while (rest.length > 0) {
     const headEnd = rest.indexOf("\r\n\r\n")
@@ -63,13 +63,13 @@ export function parseAnswers(
         line.slice(line.indexOf(":") + 1).trim(),
       ]),
     )
-    const length = isHead(answers.length) ? 0 : Number(headers.get("content-length") ?? 0)
+    const length = isHead(responses.length) ? 0 : Number(headers.get("content-length") ?? 0)
     const body = rest.subarray(headEnd + 4, headEnd + 4 + length)
     if (body.length < length)
       throw new Error(`an answer of ${length} bytes ended after ${body.length}`)
     rest = rest.subarray(headEnd + 4 + length)
     // 100 says only that an answer will come.
-    if (status !== 100) answers.push({ status, headers, text: body.toString() })
+    if (status !== 100) responses.push({ status, headers, text: body.toString() })
   }
-  return answers
+  return responses
 }

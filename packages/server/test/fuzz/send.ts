@@ -1,10 +1,10 @@
 import { parseTarget } from "../../src/http/request/request-url.ts"
-import { assertFitsDocument, parseJson } from "../support/answers.ts"
-import type { TestAnswer } from "../support/api.ts"
-import { isOfLoad } from "./load.ts"
+import type { TestResponse } from "../support/api.ts"
+import { assertMatchesOpenApi, parseJson } from "../support/assert-openapi.ts"
+import type { FuzzServer } from "./fuzz-server.ts"
+import { isOverload } from "./is-overload.ts"
 import type { Plan } from "./plan.ts"
 import { toRequest } from "./to-request.ts"
-import type { World } from "./world.ts"
 
 /** What a request that is as the document wants it is never told. */
 const refusals: readonly number[] = [400, 401, 405, 413, 415]
@@ -19,7 +19,7 @@ export function isFault(answer: {
   readonly status: number
   readonly json: { readonly code?: unknown } | undefined
 }): boolean {
-  return answer.status >= 500 && !isOfVal(answer) && !isOfLoad(answer)
+  return answer.status >= 500 && !isOfVal(answer) && !isOverload(answer)
 }
 
 /** Whether it is what the database says of a statement, about which the document says nothing. */
@@ -37,20 +37,25 @@ const validatorWords =
  * Sends the request and throws unless the answer is one that the document promises, and no fault of
  * the server. Gives its status.
  */
-export async function send(world: World, plan: Plan): Promise<number> {
-  const request = toRequest(plan, world.pools)
+export async function send(fuzzServer: FuzzServer, plan: Plan): Promise<number> {
+  const request = toRequest(plan, fuzzServer.pools)
   const { method } = request
   const path = parseTarget(request.url).pathname
-  const response = await world.api.hamlet.app.fetch(request)
+  const response = await fuzzServer.api.hamlet.app.fetch(request)
   const { status, headers } = response
   const text = await response.text()
-  const answer = { status, headers, text, json: parseJson({ headers, text }) as TestAnswer["json"] }
-  assertFitsDocument(method, path, answer)
+  const answer = {
+    status,
+    headers,
+    text,
+    json: parseJson({ headers, text }) as TestResponse["json"],
+  }
+  assertMatchesOpenApi(method, path, answer)
   if (isFault(answer)) throw new Error(`a fault of the server: ${status} ${text}`)
   if (status === 400 && validatorWords.test(String(answer.json?.message)))
     throw new Error(`not in plain words: ${text}`)
-  if (plan.isSound && refusals.includes(status) && !isOfSql(answer))
+  if (plan.isValid && refusals.includes(status) && !isOfSql(answer))
     throw new Error(`a sound request was refused: ${status} ${text}`)
-  world.learn(request, answer)
+  fuzzServer.learn(request, answer)
   return status
 }

@@ -1,5 +1,5 @@
 import { testBaseUrl } from "../support/api.ts"
-import { toText } from "./damage-body.ts"
+import { toText } from "./body-mutations.ts"
 import type { Plan } from "./plan.ts"
 import type { Pools } from "./pools.ts"
 

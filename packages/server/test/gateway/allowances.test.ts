@@ -1,17 +1,19 @@
 import { expect, test } from "bun:test"
 import { describeEachDatabase } from "../support/databases.ts"
-import { openGatewayStage } from "./support/gateway-stage.ts"
+import { openGatewayFixture } from "./support/gateway-fixture.ts"
 
 const runsMax = 2
 
 describeEachDatabase("HAMLET_RUNS_PER_MINUTE, at vals' own addresses,", (open) => {
   test("lets the owner of the vals have so many runs, and tells visitors when to come again", async () => {
-    await using stage = await openGatewayStage(open, { HAMLET_RUNS_PER_MINUTE: String(runsMax) })
-    await stage.addVal("one")
-    await stage.addVal("two")
-    for (const name of ["one", "two"]) expect((await stage.visit(name)).status).toBe(200)
+    await using fixture = await openGatewayFixture(open, {
+      HAMLET_RUNS_PER_MINUTE: String(runsMax),
+    })
+    await fixture.addVal("one")
+    await fixture.addVal("two")
+    for (const name of ["one", "two"]) expect((await fixture.request(name)).status).toBe(200)
     for (const name of ["one", "two"]) {
-      const refused = await stage.visit(name, "/", { headers: { accept: "application/json" } })
+      const refused = await fixture.request(name, "/", { headers: { accept: "application/json" } })
       expect(refused.status).toBe(429)
       const seconds = Number(refused.headers.get("retry-after"))
       expect(seconds).toBeGreaterThanOrEqual(1)
@@ -23,18 +25,20 @@ describeEachDatabase("HAMLET_RUNS_PER_MINUTE, at vals' own addresses,", (open) =
         message: expect.stringContaining("runs for this minute"),
       })
     }
-    expect(stage.hamlet.deps.allowances.usedBy(stage.ada.id).runs).toEqual({
+    expect(fixture.hamlet.deps.allowances.usedBy(fixture.ada.id).runs).toEqual({
       lastMinute: runsMax,
       sinceStart: runsMax,
     })
   })
 
   test("counts nobody who is sent away: for want of a val, of the right, of a method", async () => {
-    await using stage = await openGatewayStage(open, { HAMLET_RUNS_PER_MINUTE: String(runsMax) })
-    await stage.addVal("hidden", undefined, { privacy: "private" })
-    await stage.addVal("script", undefined, { type: "script" })
+    await using fixture = await openGatewayFixture(open, {
+      HAMLET_RUNS_PER_MINUTE: String(runsMax),
+    })
+    await fixture.addVal("hidden", undefined, { privacy: "private" })
+    await fixture.addVal("script", undefined, { type: "script" })
     for (const name of ["hidden", "script", "nothing"])
-      expect((await stage.visit(name)).status).toBe(404)
-    expect(stage.hamlet.deps.allowances.usedBy(stage.ada.id).runs.sinceStart).toBe(0)
+      expect((await fixture.request(name)).status).toBe(404)
+    expect(fixture.hamlet.deps.allowances.usedBy(fixture.ada.id).runs.sinceStart).toBe(0)
   })
 })

@@ -3,55 +3,61 @@ import { signIn } from "../../src/domain/accounts/sessions.ts"
 import { hashToken } from "../../src/domain/accounts/tokens.ts"
 import { AppError } from "../../src/domain/app-error.ts"
 import { toPageKey } from "../../src/shared/session-cookie.ts"
-import { type GatewayStage, openGatewayStage } from "./support/gateway-stage.ts"
+import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 
-let stage: GatewayStage
+let fixture: GatewayFixture
 beforeAll(async () => {
-  stage = await openGatewayStage(undefined, { HAMLET_VAL_BODY_BYTES_MAX: "200000" })
+  fixture = await openGatewayFixture(undefined, { HAMLET_VAL_BODY_BYTES_MAX: "200000" })
 })
-afterAll(() => stage[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 const failure = (error: object) => Response.json(error, { headers: { "x-hamlet-failure": "1" } })
 const asAda = (more: Record<string, string> = {}) => ({
-  headers: { authorization: `Bearer ${stage.ada.token}`, ...more },
+  headers: { authorization: `Bearer ${fixture.ada.token}`, ...more },
 })
-const lastSeen = () => stage.runner.seen.at(-1)?.headers as Headers
+const lastSeen = () => fixture.runner.seen.at(-1)?.headers as Headers
 
 describe("a request through the gateway", () => {
   test("arrives with method, path, query and body", async () => {
-    await stage.addVal("mirror", async (request, path) =>
+    await fixture.addVal("mirror", async (request, path) =>
       Response.json([request.method, path, request.headers.get("host"), await request.text()]),
     )
-    const host = `ada-mirror.localhost:${stage.port}`
+    const host = `ada-mirror.localhost:${fixture.port}`
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"]) {
-      const response = await stage.visit("mirror", "/a%20b/?c=d&c=%65", { method, body: "text" })
+      const response = await fixture.request("mirror", "/a%20b/?c=d&c=%65", {
+        method,
+        body: "text",
+      })
       expect(await response.json()).toEqual([method, "/a%20b/?c=d&c=%65", host, "text"])
     }
-    expect(await (await stage.visit("mirror")).json()).toEqual(["GET", "/", host, ""])
+    expect(await (await fixture.request("mirror")).json()).toEqual(["GET", "/", host, ""])
   })
 
   test("has its small body kept with the run, and a large one not", async () => {
-    const small = await stage.visit("mirror", "/", {
+    const small = await fixture.request("mirror", "/", {
       method: "POST",
       body: "kept",
       headers: { "content-type": "text/x" },
     })
-    const large = await stage.visit("mirror", "/", { method: "POST", body: "x".repeat(100_000) })
+    const large = await fixture.request("mirror", "/", {
+      method: "POST",
+      body: "x".repeat(100_000),
+    })
     expect(await large.text()).toContain("x".repeat(100_000))
-    await stage.runOf(small)
-    await stage.runOf(large)
+    await fixture.runOf(small)
+    await fixture.runOf(large)
     const inputOf = (response: Response) =>
-      stage.hamlet.deps.runs.findInput(response.headers.get("x-run-id") ?? "")
+      fixture.hamlet.deps.runs.findInput(response.headers.get("x-run-id") ?? "")
     expect((await inputOf(small))?.body).toBe(btoa("kept"))
     expect((await inputOf(small))?.headers).toContainEqual(["content-type", "text/x"])
     expect(await inputOf(large)).toBeUndefined()
   })
 
   test("loses what is between client and gateway, and gains where it came from", async () => {
-    const text = await stage.exchange(
+    const text = await fixture.exchange(
       [
         "GET /mirror HTTP/1.1",
-        `Host: ada-mirror.localhost:${stage.port}`,
+        `Host: ada-mirror.localhost:${fixture.port}`,
         "Connection: close, X-Hop, host",
         ...[
           "X-Hop: 1",
@@ -81,25 +87,25 @@ describe("a request through the gateway", () => {
     )
     expect(text).toStartWith("HTTP/1.1 200")
     expect(lastSeen().toJSON()).toEqual({
-      host: `ada-mirror.localhost:${stage.port}`,
+      host: `ada-mirror.localhost:${fixture.port}`,
       cookie: "a=b",
       "x-mine": "stays",
       "x-forwarded-for": "127.0.0.1",
-      "x-forwarded-host": `ada-mirror.localhost:${stage.port}`,
+      "x-forwarded-host": `ada-mirror.localhost:${fixture.port}`,
       "x-forwarded-proto": "http",
     })
   })
 
   test("keeps an Authorization header that is the val's own business, and no token of ours, whatever it is wrapped in", async () => {
     const pass = async (authorization: string) => {
-      await stage.visit("mirror", "/", { headers: { authorization } })
+      await fixture.request("mirror", "/", { headers: { authorization } })
       return lastSeen().get("authorization")
     }
     expect(await pass("Bearer some-token-of-the-val")).toBe("Bearer some-token-of-the-val")
     expect(await pass("Basic YTpi")).toBe("Basic YTpi")
     expect(await pass(`Bearer ${"x".repeat(40)}`)).toBe(`Bearer ${"x".repeat(40)}`)
-    expect(await pass(`Bearer ${stage.bob.token}`)).toBeNull()
-    expect(await pass(`token ${stage.bob.token}`)).toBeNull()
+    expect(await pass(`Bearer ${fixture.bob.token}`)).toBeNull()
+    expect(await pass(`token ${fixture.bob.token}`)).toBeNull()
     // Of the right form, though nobody has it.
     expect(await pass(`Bearer hamlet_${"A".repeat(49)}`)).toBeNull()
     expect(await pass(`Bearer hamlet_session_${"A".repeat(49)}`)).toBeNull()
@@ -115,9 +121,13 @@ describe("a request through the gateway", () => {
       expiresAt: null,
       lastUsedAt: null,
     }
-    await stage.hamlet.deps.tokens.add({ ...record, userId: stage.bob.id, hash: hashToken(chosen) })
+    await fixture.hamlet.deps.tokens.add({
+      ...record,
+      userId: fixture.bob.id,
+      hash: hashToken(chosen),
+    })
     const pass = async (authorization: string) => {
-      await stage.visit("mirror", "/", { headers: { authorization } })
+      await fixture.request("mirror", "/", { headers: { authorization } })
       return lastSeen().get("authorization")
     }
     const basic = (text: string) => `Basic ${btoa(text)}`
@@ -131,7 +141,7 @@ describe("a request through the gateway", () => {
     ])
       expect(await pass(basic(own))).toBe(basic(own))
     for (const token of [
-      stage.bob.token,
+      fixture.bob.token,
       chosen,
       `hamlet_${"A".repeat(49)}`,
       `hamlet_session_${"A".repeat(49)}`,
@@ -142,16 +152,16 @@ describe("a request through the gateway", () => {
           await pass(basic(text)),
           await pass(basic(text).replace("Basic", "basic ")),
         ]).toEqual([text, null, null])
-    const unusual = btoa(`>>>???:${stage.bob.token}`)
+    const unusual = btoa(`>>>???:${fixture.bob.token}`)
     expect(
       await pass(`Basic ${unusual.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`),
     ).toBeNull()
-    expect(await pass(`${basic("ada:secret")}, ${basic(`ada:${stage.bob.token}`)}`)).toBeNull()
-    expect(await pass(`Basic ${stage.bob.token}`)).toBeNull()
+    expect(await pass(`${basic("ada:secret")}, ${basic(`ada:${fixture.bob.token}`)}`)).toBeNull()
+    expect(await pass(`Basic ${fixture.bob.token}`)).toBeNull()
   })
 
   test("with a body over the limit is refused, whether it says so or not", async () => {
-    const sized = await stage.visit("mirror", "/", {
+    const sized = await fixture.request("mirror", "/", {
       method: "POST",
       body: "x".repeat(200_001),
       headers: { accept: "application/json" },
@@ -165,9 +175,9 @@ describe("a request through the gateway", () => {
         controller.enqueue(new Uint8Array(50_000))
       },
     })
-    const endless = await stage.visit("mirror", "/", { method: "POST", body })
+    const endless = await fixture.request("mirror", "/", { method: "POST", body })
     expect(endless.status).toBe(413)
-    expect(await stage.runOf(endless)).toMatchObject({
+    expect(await fixture.runOf(endless)).toMatchObject({
       status: "failed",
       error: { name: "BodyTooLarge" },
     })
@@ -175,14 +185,14 @@ describe("a request through the gateway", () => {
 
   test("streams its body to the val while it is sent", async () => {
     const first = Promise.withResolvers<string>()
-    await stage.addVal("slurp", async (request) => {
+    await fixture.addVal("slurp", async (request) => {
       const reader = request.body?.getReader()
       first.resolve(new TextDecoder().decode((await reader?.read())?.value))
       while (!(await reader?.read())?.done);
       return new Response("all")
     })
     const pipe = new TransformStream<Uint8Array, Uint8Array>()
-    const answer = stage.visit("slurp", "/", { method: "POST", body: pipe.readable })
+    const answer = fixture.request("slurp", "/", { method: "POST", body: pipe.readable })
     const writer = pipe.writable.getWriter()
     await writer.write(new TextEncoder().encode("first"))
     expect(await first.promise).toBe("first")
@@ -195,12 +205,12 @@ describe("the cookie of a session", () => {
   const send = async (...lines: readonly string[]) => {
     const head = [
       "GET /mirror HTTP/1.1",
-      `Host: ada-mirror.localhost:${stage.port}`,
+      `Host: ada-mirror.localhost:${fixture.port}`,
       "Connection: close",
       ...lines,
       "\r\n",
     ]
-    expect(await stage.exchange(head.join("\r\n"))).toStartWith("HTTP/1.1 200")
+    expect(await fixture.exchange(head.join("\r\n"))).toStartWith("HTTP/1.1 200")
     return lastSeen().get("cookie")
   }
 
@@ -225,35 +235,35 @@ describe("the cookie of a session", () => {
   })
 
   test("is set by no val", async () => {
-    await stage.addVal("planter", () => {
+    await fixture.addVal("planter", () => {
       const headers = new Headers()
       for (const name of ["hamlet_session", "__Host-hamlet_session", "mine"])
         headers.append("set-cookie", `${name}=x; Path=/; Domain=localhost`)
       return new Response("x", { headers })
     })
-    expect((await stage.visit("planter")).headers.getSetCookie()).toEqual(["mine=x; Path=/"])
+    expect((await fixture.request("planter")).headers.getSetCookie()).toEqual(["mine=x; Path=/"])
   })
 
   test("lets nobody in at a private val", async () => {
-    const { text } = await signIn(stage.hamlet.deps, {
-      token: stage.ada.token,
+    const { text } = await signIn(fixture.hamlet.deps, {
+      token: fixture.ada.token,
       userAgent: null,
       replaced: undefined,
     })
-    await stage.addVal("hidden", undefined, { privacy: "private" })
+    await fixture.addVal("hidden", undefined, { privacy: "private" })
     const status = async (headers: Record<string, string>) =>
-      (await stage.visit("hidden", "/", { headers })).status
+      (await fixture.request("hidden", "/", { headers })).status
     expect(
       await status({ cookie: `hamlet_session=${text}`, "x-hamlet-session": toPageKey(text) }),
     ).toBe(404)
     expect(await status({ authorization: `Bearer ${text}` })).toBe(404)
-    expect(await status({ authorization: `Bearer ${stage.ada.token}` })).toBe(200)
+    expect(await status({ authorization: `Bearer ${fixture.ada.token}` })).toBe(200)
   })
 })
 
 describe("an answer through the gateway", () => {
   test("keeps its cookies apart and at home, and loses what concerns others", async () => {
-    await stage.addVal("cookies", () => {
+    await fixture.addVal("cookies", () => {
       const headers = new Headers({
         "clear-site-data": '"*"',
         "alt-svc": "h3=x",
@@ -266,7 +276,7 @@ describe("an answer through the gateway", () => {
       headers.append("set-cookie", "c=domain; Expires=Wed, 09 Jun 2100 10:18:14 GMT")
       return new Response("x", { headers })
     })
-    const { headers } = await stage.visit("cookies")
+    const { headers } = await fixture.request("cookies")
     expect(headers.getSetCookie()).toEqual([
       "a=1; Path=/; Secure",
       "b=2",
@@ -279,11 +289,11 @@ describe("an answer through the gateway", () => {
   })
 
   test("to HEAD has the length and no body", async () => {
-    await stage.addVal(
+    await fixture.addVal(
       "heads",
       () => new Response(null, { headers: { "content-length": "1000", "x-a": "b" } }),
     )
-    const text = await stage.exchange(
+    const text = await fixture.exchange(
       `HEAD / HTTP/1.1\r\nHost: ada-heads.localhost\r\nConnection: close\r\n\r\n`,
     )
     expect(text.toLowerCase()).toContain("content-length: 1000\r\n")
@@ -292,11 +302,11 @@ describe("an answer through the gateway", () => {
 
   for (const status of [204, 304, 205]) {
     test(`with status ${status} has no body`, async () => {
-      await stage.addVal(
+      await fixture.addVal(
         `bodiless${status}`,
         () => new Response(null, { status, headers: { etag: '"x"' } }),
       )
-      const response = await stage.visit(`bodiless${status}`)
+      const response = await fixture.request(`bodiless${status}`)
       expect([response.status, response.headers.get("etag"), await response.text()]).toEqual([
         status,
         '"x"',
@@ -307,32 +317,34 @@ describe("an answer through the gateway", () => {
 
   test("is passed on compressed, as it came", async () => {
     const packed = Bun.gzipSync(new TextEncoder().encode("packed"))
-    await stage.addVal(
+    await fixture.addVal(
       "packed",
       () => new Response(packed, { headers: { "content-encoding": "gzip" } }),
     )
-    const response = await stage.visit("packed")
+    const response = await fixture.request("packed")
     expect(response.headers.get("content-encoding")).toBe("gzip")
     expect(new TextDecoder().decode(Bun.gunzipSync(await response.bytes()))).toBe("packed")
   })
 
   test("is not given a content type that the val did not give it", async () => {
-    await stage.addVal("untyped", () => new Response(new Uint8Array([1, 2])))
-    stage.runner.serveRaw("ada/untyped", (socket) =>
+    await fixture.addVal("untyped", () => new Response(new Uint8Array([1, 2])))
+    fixture.runner.serveRaw("ada/untyped", (socket) =>
       socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nab"),
     )
-    const response = await stage.visit("untyped")
+    const response = await fixture.request("untyped")
     expect([response.headers.get("content-type"), await response.text()]).toEqual([null, "ab"])
   })
 
   test("redirects the client, not the gateway", async () => {
-    await stage.addVal("away", () => Response.redirect("http://elsewhere.example/", 302))
-    expect((await stage.visit("away")).headers.get("location")).toBe("http://elsewhere.example/")
+    await fixture.addVal("away", () => Response.redirect("http://elsewhere.example/", 302))
+    expect((await fixture.request("away")).headers.get("location")).toBe(
+      "http://elsewhere.example/",
+    )
   })
 
   test("streams: every event arrives before the next is made", async () => {
     const next = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    await stage.addVal("events", () => {
+    await fixture.addVal("events", () => {
       const parts = async function* () {
         for (const [index, { promise }] of next.entries()) {
           yield new TextEncoder().encode(`data: ${index}\n\n`)
@@ -343,23 +355,23 @@ describe("an answer through the gateway", () => {
         headers: { "content-type": "text/event-stream" },
       })
     })
-    const response = await stage.visit("events")
+    const response = await fixture.request("events")
     const reader = response.body?.getReader()
     const read = async () => new TextDecoder().decode((await reader?.read())?.value)
     expect(await read()).toBe("data: 0\n\n")
-    expect(stage.runner.taken.size).toBe(1)
+    expect(fixture.runner.taken.size).toBe(1)
     next[0]?.resolve()
     expect(await read()).toBe("data: 1\n\n")
     next[1]?.resolve()
     expect((await reader?.read())?.done).toBe(true)
-    expect(await stage.runOf(response)).toMatchObject({ status: "succeeded" })
-    expect(stage.runner.taken.size).toBe(0)
+    expect(await fixture.runOf(response)).toMatchObject({ status: "succeeded" })
+    expect(fixture.runner.taken.size).toBe(0)
   })
 
   test("of any size arrives whole", async () => {
     const bytes = new Uint8Array(5_000_000).map((_, index) => index % 251)
-    await stage.addVal("large", () => new Response(bytes))
-    expect(Bun.hash(await (await stage.visit("large")).bytes())).toBe(Bun.hash(bytes))
+    await fixture.addVal("large", () => new Response(bytes))
+    expect(Bun.hash(await (await fixture.request("large")).bytes())).toBe(Bun.hash(bytes))
   })
 })
 
@@ -367,25 +379,25 @@ describe("a client that goes away", () => {
   test("before the answer cancels the run and what the val is doing", async () => {
     const asked = Promise.withResolvers<void>()
     const gone = Promise.withResolvers<void>()
-    await stage.addVal("waits", (request) => {
+    await fixture.addVal("waits", (request) => {
       request.signal.addEventListener("abort", () => gone.resolve())
       asked.resolve()
       return new Promise<Response>(() => {})
     })
     const client = new AbortController()
-    const answer = stage.visit("waits", "/", { signal: client.signal }).catch(() => undefined)
+    const answer = fixture.request("waits", "/", { signal: client.signal }).catch(() => undefined)
     await asked.promise
     client.abort()
     await gone.promise
     await answer
     const { items } = await untilRun("waits")
     expect(items[0]).toMatchObject({ status: "cancelled" })
-    expect(stage.runner.taken.size).toBe(0)
+    expect(fixture.runner.taken.size).toBe(0)
   })
 
   test("in the middle of an answer ends the stream of the val, and the run has succeeded", async () => {
     const gone = Promise.withResolvers<void>()
-    await stage.addVal("pours", () => {
+    await fixture.addVal("pours", () => {
       const stream = new ReadableStream({
         async pull(controller) {
           await new Promise((resolve) => setImmediate(resolve))
@@ -396,22 +408,22 @@ describe("a client that goes away", () => {
       return new Response(stream)
     })
     const client = new AbortController()
-    const response = await stage.visit("pours", "/", { signal: client.signal })
+    const response = await fixture.request("pours", "/", { signal: client.signal })
     await response.body?.getReader().read()
     client.abort()
     await gone.promise
-    expect(await stage.runOf(response)).toMatchObject({
+    expect(await fixture.runOf(response)).toMatchObject({
       status: "succeeded",
       request: { status: 200 },
     })
-    expect(stage.runner.taken.size).toBe(0)
+    expect(fixture.runner.taken.size).toBe(0)
   })
 
   async function untilRun(name: string) {
-    const val = await stage.hamlet.deps.vals.findByName("ada", name, stage.ada.id)
+    const val = await fixture.hamlet.deps.vals.findByName("ada", name, fixture.ada.id)
     for (;;) {
       const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
-      const runs = await stage.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, {
+      const runs = await fixture.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, {
         limit: 1,
         offset: 0,
       })
@@ -423,22 +435,22 @@ describe("a client that goes away", () => {
 
 test("a run that is cancelled in the middle of an answer is broken off", async () => {
   const gone = Promise.withResolvers<void>()
-  await stage.addVal("endless", () => {
+  await fixture.addVal("endless", () => {
     const first = (controller: ReadableStreamDefaultController) =>
       controller.enqueue(new Uint8Array(10))
     return new Response(new ReadableStream({ start: first, cancel: () => gone.resolve() }))
   })
-  const response = await stage.visit("endless")
+  const response = await fixture.request("endless")
   const reader = response.body?.getReader()
   await reader?.read()
   const id = response.headers.get("x-run-id")
   // A run is on disk, where it is looked for, a moment after it has begun.
   const cancel = () =>
-    fetch(`http://127.0.0.1:${stage.port}/v1/runs/${id}/cancel`, { method: "POST", ...asAda() })
+    fetch(`http://127.0.0.1:${fixture.port}/v1/runs/${id}/cancel`, { method: "POST", ...asAda() })
   while (!(await cancel()).ok);
   expect(await reader?.read().catch(() => "broken")).toBe("broken")
   await gone.promise
-  expect(await stage.runOf(response)).toMatchObject({
+  expect(await fixture.runOf(response)).toMatchObject({
     status: "cancelled",
     request: { status: 200 },
   })
@@ -452,8 +464,8 @@ describe("a val that fails", () => {
   }
 
   test("is a 502 that tells a stranger the run's id and nothing else", async () => {
-    await stage.addVal("throws", () => failure(thrown))
-    const response = await stage.visit("throws")
+    await fixture.addVal("throws", () => failure(thrown))
+    const response = await fixture.request("throws")
     const text = await response.text()
     const id = response.headers.get("x-run-id") ?? ""
     expect([response.status, response.headers.get("content-type")]).toEqual([
@@ -463,7 +475,7 @@ describe("a val that fails", () => {
     expect(response.headers.get("content-security-policy")).toContain("default-src 'none'")
     expect(text).toContain(id)
     expect(text).not.toMatch(/TypeError|is not a function|throws\.tsx/)
-    expect(await stage.runOf(response)).toMatchObject({
+    expect(await fixture.runOf(response)).toMatchObject({
       status: "failed",
       error: thrown,
       request: { status: 502 },
@@ -471,14 +483,14 @@ describe("a val that fails", () => {
   })
 
   test("tells its owner what happened, and escapes it", async () => {
-    const text = await (await stage.visit("throws", "/", asAda())).text()
+    const text = await (await fixture.request("throws", "/", asAda())).text()
     expect(text).toContain("at ada/throws.tsx:1:2")
     expect(text).toContain("&lt;b&gt;x&lt;/b&gt;")
     expect(text).not.toContain("<b>")
   })
 
   test("answers JSON to who asks for it, with the error for the owner only", async () => {
-    const strange = await stage.visit("throws", "/", {
+    const strange = await fixture.request("throws", "/", {
       headers: { accept: "application/json, */*" },
     })
     const runId = strange.headers.get("x-run-id")
@@ -491,10 +503,10 @@ describe("a val that fails", () => {
       runId,
     }
     expect(await strange.json()).toEqual(shape)
-    const own = await stage.visit("throws", "/", asAda({ accept: "application/json" }))
+    const own = await fixture.request("throws", "/", asAda({ accept: "application/json" }))
     expect(await own.json()).toMatchObject({ code: "run_failed", runError: thrown })
-    const other = await stage.visit("throws", "/", {
-      headers: { accept: "application/json", authorization: `Bearer ${stage.bob.token}` },
+    const other = await fixture.request("throws", "/", {
+      headers: { accept: "application/json", authorization: `Bearer ${fixture.bob.token}` },
     })
     expect(await other.json()).not.toHaveProperty("runError")
   })
@@ -505,37 +517,37 @@ describe("a val that fails", () => {
     ["sandbox_unavailable", 503],
   ] as const) {
     test(`or finds no room is ${status} for ${code}, with retry-after`, async () => {
-      await stage.addVal(`full${status}${code.length}`)
-      stage.runner.refusal = new AppError(code, "Cannot run the val: there are too many")
+      await fixture.addVal(`full${status}${code.length}`)
+      fixture.runner.refusal = new AppError(code, "Cannot run the val: there are too many")
       try {
-        const response = await stage.visit(`full${status}${code.length}`, "/", {
+        const response = await fixture.request(`full${status}${code.length}`, "/", {
           headers: { accept: "application/json" },
         })
         expect([response.status, response.headers.get("retry-after")]).toEqual([status, "1"])
         expect(await response.json()).toMatchObject({ code })
-        expect(await stage.runOf(response)).toMatchObject({ status: "failed" })
+        expect(await fixture.runOf(response)).toMatchObject({ status: "failed" })
       } finally {
-        stage.runner.refusal = undefined
+        fixture.runner.refusal = undefined
       }
     })
   }
 
   test("for a reason that is ours is a 500 without details, and leaves no run open", async () => {
-    await stage.addVal("unlucky")
-    stage.runner.refusal = new Error("a bug with a secret in it")
+    await fixture.addVal("unlucky")
+    fixture.runner.refusal = new Error("a bug with a secret in it")
     try {
-      const response = await stage.visit("unlucky", "/", asAda())
+      const response = await fixture.request("unlucky", "/", asAda())
       expect([response.status, await response.text()]).toEqual([
         500,
         expect.not.stringContaining("secret"),
       ])
     } finally {
-      stage.runner.refusal = undefined
+      fixture.runner.refusal = undefined
     }
-    const val = await stage.hamlet.deps.vals.findByName("ada", "unlucky", stage.ada.id)
+    const val = await fixture.hamlet.deps.vals.findByName("ada", "unlucky", fixture.ada.id)
     const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
     const list = () =>
-      stage.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, { limit: 1, offset: 0 })
+      fixture.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, { limit: 1, offset: 0 })
     const hasEnded = async () => typeof (await list()).items[0]?.endedAt === "number"
     while (!(await hasEnded())) await new Promise((resolve) => setImmediate(resolve))
     expect((await list()).items[0]?.status).toBe("crashed")
@@ -543,15 +555,15 @@ describe("a val that fails", () => {
 
   test("or takes too long is a 504", async () => {
     const asked = Promise.withResolvers<void>()
-    await stage.addVal("sleeps", () => {
+    await fixture.addVal("sleeps", () => {
       asked.resolve()
       return new Promise<Response>(() => {})
     })
-    const answer = stage.visit("sleeps")
+    const answer = fixture.request("sleeps")
     await asked.promise
-    for (const slot of stage.runner.taken) slot.stop("timed_out")
+    for (const slot of fixture.runner.taken) slot.stop("timed_out")
     expect((await answer).status).toBe(504)
-    expect(await stage.runOf(await answer)).toMatchObject({
+    expect(await fixture.runOf(await answer)).toMatchObject({
       status: "timed_out",
       request: { status: 504 },
     })

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { RunDetail } from "../../src/domain/runs/runs.ts"
-import { type GatewayStage, openGatewayStage } from "./support/gateway-stage.ts"
+import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 import type { RawVal } from "./support/plain-runner.ts"
 
-let stage: GatewayStage
+let fixture: GatewayFixture
 let count = 0
 beforeAll(async () => {
-  stage = await openGatewayStage(undefined, { HAMLET_STREAM_SECONDS_MAX: "1" })
-  await stage.addVal("calm", () => new Response("calm"))
+  fixture = await openGatewayFixture(undefined, { HAMLET_STREAM_SECONDS_MAX: "1" })
+  await fixture.addVal("calm", () => new Response("calm"))
 })
 afterAll(async () => {
-  expect(await (await stage.visit("calm")).text()).toBe("calm")
-  await stage[Symbol.asyncDispose]()
+  expect(await (await fixture.request("calm")).text()).toBe("calm")
+  await fixture[Symbol.asyncDispose]()
 })
 
 /** What the client of a val sees that writes like this, and what became of the run. */
@@ -20,16 +20,16 @@ async function visitRaw(
   method = "GET",
 ): Promise<{ text: string; run: RunDetail }> {
   const name = `raw${++count}`
-  await stage.addVal(name)
-  stage.runner.serveRaw(
+  await fixture.addVal(name)
+  fixture.runner.serveRaw(
     `ada/${name}`,
     typeof val === "string" ? (socket) => socket.write(val) : val,
   )
-  const text = await stage.exchange(
+  const text = await fixture.exchange(
     `${method} / HTTP/1.1\r\nHost: ada-${name}.localhost\r\nConnection: close\r\n\r\n`,
   )
   const id = /x-run-id: (\S+)/i.exec(text)?.[1] ?? ""
-  return { text, run: await stage.runOf(id) }
+  return { text, run: await fixture.runOf(id) }
 }
 
 const ok = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n"
@@ -169,20 +169,20 @@ describe("a client cannot", () => {
         `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
         "latin1",
       )
-      expect(await stage.exchange(bytes)).toMatch(/^HTTP\/1\.1 4\d\d /)
+      expect(await fixture.exchange(bytes)).toMatch(/^HTTP\/1\.1 4\d\d /)
     })
   }
 
   test("go elsewhere with an address in place of a path", async () => {
     const ask = (target: string) =>
-      stage.exchange(
+      fixture.exchange(
         `GET ${target} HTTP/1.1\r\nHost: ada-calm.localhost\r\nConnection: close\r\n\r\n`,
       )
     expect(await ask("http://evil.example/x?y")).toEndWith("calm<closed>")
-    expect(stage.runner.seen.at(-1)?.path).toBe("/x?y")
-    expect(stage.runner.seen.at(-1)?.headers.get("host")).toBe("ada-calm.localhost")
+    expect(fixture.runner.seen.at(-1)?.path).toBe("/x?y")
+    expect(fixture.runner.seen.at(-1)?.headers.get("host")).toBe("ada-calm.localhost")
     expect(await ask("/a/../../../b")).toEndWith("calm<closed>")
-    expect(stage.runner.seen.at(-1)?.path).toBe("/b")
+    expect(fixture.runner.seen.at(-1)?.path).toBe("/b")
   })
 
   test.each([
@@ -192,14 +192,16 @@ describe("a client cannot", () => {
     ["ada-calm.localhost", "ada-other.localhost"],
   ])("give two Host headers, %s and %s", async (...hosts) => {
     const lines = hosts.map((host) => `Host: ${host}\r\n`).join("")
-    const text = await stage.exchange(`GET /healthz HTTP/1.1\r\n${lines}Connection: close\r\n\r\n`)
+    const text = await fixture.exchange(
+      `GET /healthz HTTP/1.1\r\n${lines}Connection: close\r\n\r\n`,
+    )
     expect(text).toStartWith("HTTP/1.1 400 ")
     expect(text).toContain("it names more than one host")
     expect(text).not.toContain("x-run-id")
   })
 
   test("use a val as a proxy", async () => {
-    const text = await stage.exchange(
+    const text = await fixture.exchange(
       "CONNECT evil:443 HTTP/1.1\r\nHost: ada-calm.localhost\r\nConnection: close\r\n\r\n",
     )
     expect(text).toMatch(/^HTTP\/1\.1 4\d\d /)
@@ -216,8 +218,8 @@ describe("a client cannot", () => {
       `${head}Transfer-Encoding: chunked\r\n\r\n-1\r\n${hidden}`,
     ]
     for (const attempt of attempts) {
-      await stage.exchange(attempt, /HTTP\/1\.1 \d+/)
-      expect(stage.runner.seen.map(({ path }) => path)).not.toContain("/smuggled")
+      await fixture.exchange(attempt, /HTTP\/1\.1 \d+/)
+      expect(fixture.runner.seen.map(({ path }) => path)).not.toContain("/smuggled")
     }
   })
 })

@@ -5,7 +5,7 @@ import { createCipher } from "../../src/domain/secrets/cipher.ts"
 import type { Val } from "../../src/domain/vals/vals.ts"
 import type { TestUser } from "../support/api.ts"
 import { describeEachDatabase } from "../support/databases.ts"
-import { type GatewayStage, openGatewayStage } from "./support/gateway-stage.ts"
+import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 
 const digits = "abcdefghijklmnopqrstuvwxyz234567"
 
@@ -16,22 +16,22 @@ const fromBits = (bits: string) =>
   (bits.match(/.{5}/g) ?? []).map((five) => digits[Number.parseInt(five, 2)]).join("")
 
 describeEachDatabase("createPreview", (open) => {
-  let stage: GatewayStage
+  let fixture: GatewayFixture
   let hidden: Val
   let other: Val
   beforeAll(async () => {
-    stage = await openGatewayStage(open)
-    hidden = await stage.addVal(
+    fixture = await openGatewayFixture(open)
+    hidden = await fixture.addVal(
       "hidden",
       (request) => new Response(`hidden at ${request.headers.get("host")}`),
       { privacy: "private" },
     )
-    other = await stage.addVal("other", () => new Response("other"), { privacy: "private" })
+    other = await fixture.addVal("other", () => new Response("other"), { privacy: "private" })
   })
-  afterAll(() => stage[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
-  const ask = (val: Val, as: Pick<TestUser, "token"> = stage.ada) =>
-    fetch(`http://127.0.0.1:${stage.port}/v1/vals/${val.id}/preview`, {
+  const ask = (val: Val, as: Pick<TestUser, "token"> = fixture.ada) =>
+    fetch(`http://127.0.0.1:${fixture.port}/v1/vals/${val.id}/preview`, {
       method: "POST",
       headers: { authorization: `Bearer ${as.token}` },
     })
@@ -46,24 +46,24 @@ describeEachDatabase("createPreview", (open) => {
     response.status,
     ((await response.json()) as { code: string }).code,
   ]
-  const hosted = (label: string) => `${label}.localhost:${stage.port}`
+  const hosted = (label: string) => `${label}.localhost:${fixture.port}`
   const caller = () => ({
-    userId: stage.ada.id,
+    userId: fixture.ada.id,
     username: "ada",
     tokenId: "",
     scopes: new Set<never>(),
   })
   const pageAt = async (host: string) => {
-    const response = await stage.visit(host, "/x")
+    const response = await fixture.request(host, "/x")
     const { date: _, ...headers } = response.headers.toJSON()
     return JSON.stringify([response.status, headers, await response.text()])
   }
 
   test("is the address of a val that everybody may look at", async () => {
     for (const privacy of ["public", "unlisted"] as const) {
-      const val = await stage.addVal(privacy, undefined, { privacy })
-      const seen = { url: `http://ada-${privacy}.localhost:${stage.port}`, expiresAt: null }
-      expect([await previewOf(val), await previewOf(val, stage.bob)]).toEqual([seen, seen])
+      const val = await fixture.addVal(privacy, undefined, { privacy })
+      const seen = { url: `http://ada-${privacy}.localhost:${fixture.port}`, expiresAt: null }
+      expect([await previewOf(val), await previewOf(val, fixture.bob)]).toEqual([seen, seen])
     }
   })
 
@@ -71,27 +71,27 @@ describeEachDatabase("createPreview", (open) => {
     const response = await ask(hidden)
     expect(response.headers.get("cache-control")).toBe("no-store")
     const { url, expiresAt } = (await response.json()) as { url: string; expiresAt: string }
-    expect(url).toMatch(new RegExp(`^http://[a-z2-7]{52}\\.localhost:${stage.port}$`))
+    expect(url).toMatch(new RegExp(`^http://[a-z2-7]{52}\\.localhost:${fixture.port}$`))
     expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now())
     const { host } = new URL(url)
-    const visit = await stage.visit(host)
+    const visit = await fixture.request(host)
     expect([visit.status, await visit.text()]).toEqual([200, `hidden at ${host}`])
-    expect((await stage.visit(host.toUpperCase())).status).toBe(200)
+    expect((await fixture.request(host.toUpperCase())).status).toBe(200)
   })
 
   test("is for the owner only, and for vals that have a web address", async () => {
-    expect(await codeOf(await ask(hidden, stage.bob))).toEqual([404, "val_not_found"])
+    expect(await codeOf(await ask(hidden, fixture.bob))).toEqual([404, "val_not_found"])
     expect(
-      await codeOf(await ask(await stage.addVal("script", undefined, { type: "script" }))),
+      await codeOf(await ask(await fixture.addVal("script", undefined, { type: "script" }))),
     ).toEqual([409, "not_http"])
   })
 
   test("is not for the token of a run, which it would outlive, and ends with a token that ends sooner", async () => {
-    const ofRun = { token: stage.hamlet.deps.runTokens.issue(stage.ada) }
+    const ofRun = { token: fixture.hamlet.deps.runTokens.issue(fixture.ada) }
     expect(await codeOf(await ask(hidden, ofRun))).toEqual([403, "missing_scope"])
-    expect((await previewOf(await stage.addVal("open"), ofRun)).expiresAt).toBeNull()
+    expect((await previewOf(await fixture.addVal("open"), ofRun)).expiresAt).toBeNull()
     const expiresAt = (Math.floor(Date.now() / 1000) + 60) * 1000
-    const { text: token } = await issueToken(stage.hamlet.deps, stage.ada.id, {
+    const { text: token } = await issueToken(fixture.hamlet.deps, fixture.ada.id, {
       name: "short",
       scopes: ["val:read"],
       expiresAt,
@@ -116,7 +116,7 @@ describeEachDatabase("createPreview", (open) => {
 
     test("with the id of another val, the time of another pass or the signature of another", async () => {
       const [mine, others] = [toBits(await passOf(hidden)), toBits(await passOf(other))]
-      const later = { ...stage.hamlet.deps, now: () => Date.now() + 60_000 }
+      const later = { ...fixture.hamlet.deps, now: () => Date.now() + 60_000 }
       const laterLabel =
         new URL((await createPreview(later, caller(), hidden.id)).url).host.split(".")[0] ?? ""
       const expected = await unknown()
@@ -134,11 +134,11 @@ describeEachDatabase("createPreview", (open) => {
     })
 
     test("expired, made with another key, cut, made longer or for no val", async () => {
-      const { deps } = stage.hamlet
+      const { deps } = fixture.hamlet
       const labelOf = async (more: object) =>
         new URL((await createPreview({ ...deps, ...more }, caller(), hidden.id)).url).hostname
       const pass = await passOf(hidden)
-      const gone = await stage.addVal("gone", undefined, { privacy: "private" })
+      const gone = await fixture.addVal("gone", undefined, { privacy: "private" })
       const ofGone = await hostOf(gone)
       await deps.vals.delete(gone.id, () => {})
       const expected = await unknown()
@@ -166,22 +166,26 @@ describeEachDatabase("createPreview", (open) => {
 
   test("opens that val and nothing else", async () => {
     const host = await hostOf(hidden)
-    expect((await stage.visit("other")).status).toBe(404)
+    expect((await fixture.request("other")).status).toBe(404)
     // The API is not to be found there: whatever the path, it is the val that answers.
     for (const path of ["/v1/me", `/v1/vals/${hidden.id}`, "/healthz", "/"])
-      expect(await (await stage.visit(host, path)).text()).toBe(`hidden at ${host}`)
+      expect(await (await fixture.request(host, path)).text()).toBe(`hidden at ${host}`)
     const asBearer = { headers: { authorization: `Bearer ${host.split(".")[0]}` } }
-    expect((await stage.visit("hidden", "/", asBearer)).status).toBe(404)
-    expect((await stage.visit(`127.0.0.1:${stage.port}`, "/v1/me", asBearer)).status).toBe(401)
+    expect((await fixture.request("hidden", "/", asBearer)).status).toBe(404)
+    expect((await fixture.request(`127.0.0.1:${fixture.port}`, "/v1/me", asBearer)).status).toBe(
+      401,
+    )
   })
 
   test("goes on when the val is renamed or made public, and ends when it is no longer for the web or deleted", async () => {
-    const val = await stage.addVal("fleeting", () => new Response("there"), { privacy: "private" })
-    stage.runner.serve("ada/renamed", () => new Response("there"))
+    const val = await fixture.addVal("fleeting", () => new Response("there"), {
+      privacy: "private",
+    })
+    fixture.runner.serve("ada/renamed", () => new Response("there"))
     const host = await hostOf(val)
-    const change = (more: Parameters<GatewayStage["hamlet"]["deps"]["vals"]["change"]>[1]) =>
-      stage.hamlet.deps.vals.change(val.id, more, () => {}, Date.now())
-    const status = async () => (await stage.visit(host)).status
+    const change = (more: Parameters<GatewayFixture["hamlet"]["deps"]["vals"]["change"]>[1]) =>
+      fixture.hamlet.deps.vals.change(val.id, more, () => {}, Date.now())
+    const status = async () => (await fixture.request(host)).status
     const seen = [await status()]
     await change({ name: "renamed" })
     seen.push(await status())
@@ -193,7 +197,7 @@ describeEachDatabase("createPreview", (open) => {
     seen.push(await status())
     await change({ type: "http" })
     seen.push(await status())
-    await stage.hamlet.deps.vals.delete(val.id, () => {})
+    await fixture.hamlet.deps.vals.delete(val.id, () => {})
     seen.push(await status())
     expect(seen).toEqual([200, 200, 200, 200, 404, 200, 404])
   })
@@ -203,19 +207,21 @@ describeEachDatabase("createPreview", (open) => {
       "x-frame-options": "DENY",
       "content-security-policy": "frame-ancestors 'none'",
     }
-    const quiet = await stage.addVal("quiet", () => new Response("x", { headers: framing }), {
+    const quiet = await fixture.addVal("quiet", () => new Response("x", { headers: framing }), {
       privacy: "private",
     })
-    const loud = await stage.addVal(
+    const loud = await fixture.addVal(
       "loud",
       () => new Response("x", { headers: { "Referrer-Policy": "origin" } }),
       { privacy: "private" },
     )
-    const answer = await stage.visit(await hostOf(quiet))
+    const answer = await fixture.request(await hostOf(quiet))
     expect(answer.headers.toJSON()).toMatchObject({ ...framing, "referrer-policy": "no-referrer" })
-    expect((await stage.visit(await hostOf(loud))).headers.get("referrer-policy")).toBe("origin")
-    const asAda = { headers: { authorization: `Bearer ${stage.ada.token}` } }
-    expect((await stage.visit("quiet", "/", asAda)).headers.get("referrer-policy")).toBeNull()
+    expect((await fixture.request(await hostOf(loud))).headers.get("referrer-policy")).toBe(
+      "origin",
+    )
+    const asAda = { headers: { authorization: `Bearer ${fixture.ada.token}` } }
+    expect((await fixture.request("quiet", "/", asAda)).headers.get("referrer-policy")).toBeNull()
   })
 
   test("shows errors as the owner sees them, on a page that the web app can frame", async () => {
@@ -224,8 +230,8 @@ describeEachDatabase("createPreview", (open) => {
         { name: "RangeError", message: "too far" },
         { headers: { "x-hamlet-failure": "1" } },
       )
-    const response = await stage.visit(
-      await hostOf(await stage.addVal("fails", failure, { privacy: "private" })),
+    const response = await fixture.request(
+      await hostOf(await fixture.addVal("fails", failure, { privacy: "private" })),
     )
     expect([response.status, await response.text()]).toEqual([
       502,
@@ -238,33 +244,33 @@ describeEachDatabase("createPreview", (open) => {
 
   test("is not kept with the run", async () => {
     const host = await hostOf(hidden)
-    const { request } = await stage.runOf(await stage.visit(host, "/a?b=c"))
+    const { request } = await fixture.runOf(await fixture.request(host, "/a?b=c"))
     expect(request).toEqual({
       method: "GET",
-      url: `http://ada-hidden.localhost:${stage.port}/a?b=c`,
+      url: `http://ada-hidden.localhost:${fixture.port}/a?b=c`,
       status: 200,
     })
   })
 
   test("counts more than a token, which the val does not see", async () => {
     const host = await hostOf(hidden)
-    for (const user of [stage.ada, stage.bob]) {
-      const before = stage.runner.seen.length
+    for (const user of [fixture.ada, fixture.bob]) {
+      const before = fixture.runner.seen.length
       expect(
-        (await stage.visit(host, "/", { headers: { authorization: `Bearer ${user.token}` } }))
+        (await fixture.request(host, "/", { headers: { authorization: `Bearer ${user.token}` } }))
           .status,
       ).toBe(200)
-      expect(stage.runner.seen[before]?.headers.has("authorization")).toBe(false)
+      expect(fixture.runner.seen[before]?.headers.has("authorization")).toBe(false)
     }
   })
 
   test("opens WebSockets", async () => {
-    const val = await stage.addVal("chat", undefined, { privacy: "private" })
-    stage.runner.serve("ada/chat", () => new Response("no socket"), {
+    const val = await fixture.addVal("chat", undefined, { privacy: "private" })
+    fixture.runner.serve("ada/chat", () => new Response("no socket"), {
       message: (socket, text) => void socket.send(`echo ${text}`),
     })
     const hear = async (host: string) => {
-      const socket = new WebSocket(`ws://127.0.0.1:${stage.port}/`, {
+      const socket = new WebSocket(`ws://127.0.0.1:${fixture.port}/`, {
         headers: { host },
       } as unknown as string[])
       const heard = new Promise<string>((resolve) => {

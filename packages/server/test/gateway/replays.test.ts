@@ -1,24 +1,27 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { describeEachDatabase } from "../support/databases.ts"
-import { type GatewayStage, openGatewayStage } from "./support/gateway-stage.ts"
+import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 
 describeEachDatabase("the replay of a request to a val", (open) => {
-  let stage: GatewayStage
+  let fixture: GatewayFixture
   beforeAll(async () => {
-    stage = await openGatewayStage(open)
-    await stage.addVal("mirror", async (request, path) =>
+    fixture = await openGatewayFixture(open)
+    await fixture.addVal("mirror", async (request, path) =>
       Response.json([request.method, path, await request.text()], { status: 203 }),
     )
   })
-  afterAll(() => stage[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   const replay = async (response: Response) => {
     await response.text()
-    const { id } = await stage.runOf(response)
-    const headers = { authorization: `Bearer ${stage.ada.token}` }
-    return fetch(`http://127.0.0.1:${stage.port}/v1/runs/${id}/replay`, { method: "POST", headers })
+    const { id } = await fixture.runOf(response)
+    const headers = { authorization: `Bearer ${fixture.ada.token}` }
+    return fetch(`http://127.0.0.1:${fixture.port}/v1/runs/${id}/replay`, {
+      method: "POST",
+      headers,
+    })
   }
-  const lastSeen = () => stage.runner.seen.at(-1)
+  const lastSeen = () => fixture.runner.seen.at(-1)
 
   for (const [method, body] of [
     ["GET", null],
@@ -33,7 +36,7 @@ describeEachDatabase("the replay of a request to a val", (open) => {
         "x-hub-signature": "sha256=1",
         "accept-language": "de",
       }
-      const first = await stage.visit("mirror", "/a%20b?c=d", { method, body, headers })
+      const first = await fixture.request("mirror", "/a%20b?c=d", { method, body, headers })
       const before = lastSeen()
       const again = await replay(first)
       const run = await again.json()
@@ -56,7 +59,7 @@ describeEachDatabase("the replay of a request to a val", (open) => {
       "x-csrf-token": "hidden",
       "x-mine": "stays",
     }
-    const first = await stage.visit("mirror", "/", { headers })
+    const first = await fixture.request("mirror", "/", { headers })
     expect(lastSeen()?.headers.get("cookie")).toBe("login=secret")
     expect((await replay(first)).status).toBe(200)
     const seen = lastSeen()?.headers
@@ -66,7 +69,7 @@ describeEachDatabase("the replay of a request to a val", (open) => {
       seen?.get("proxy-authorization"),
     ]).toEqual([null, null, null])
     expect(seen?.get("x-mine")).toBe("stays")
-    const input = await stage.hamlet.deps.runs.findInput(first.headers.get("x-run-id") ?? "")
+    const input = await fixture.hamlet.deps.runs.findInput(first.headers.get("x-run-id") ?? "")
     expect(JSON.stringify(input)).not.toMatch(/YTpi|c2VjcmV0|secret|hidden/)
   })
 
@@ -76,7 +79,7 @@ describeEachDatabase("the replay of a request to a val", (open) => {
     ["body", "/", { method: "POST", body: "x".repeat(100_000) }],
   ] as const) {
     test(`is refused where the ${what} was too long to be kept`, async () => {
-      const again = await replay(await stage.visit("mirror", path, init))
+      const again = await replay(await fixture.request("mirror", path, init))
       expect([again.status, await again.json()]).toEqual([
         409,
         expect.objectContaining({ code: "not_replayable" }),

@@ -2,23 +2,23 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { AppError } from "../../src/domain/app-error.ts"
 import { createPreview } from "../../src/domain/requests/preview-pass.ts"
 import { describeEachDatabase } from "../support/databases.ts"
-import { type GatewayStage, openGatewayStage } from "./support/gateway-stage.ts"
+import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 
 /** What the server has logged since this was last asked. */
 type TakeLines = () => readonly Record<string, unknown>[]
 
-/** A stage whose log the test reads. */
-async function openLoggedStage(
-  open: Parameters<typeof openGatewayStage>[0],
+/** A fixture whose log the test reads. */
+async function openLoggedFixture(
+  open: Parameters<typeof openGatewayFixture>[0],
   env: Record<string, string> = {},
-): Promise<{ stage: GatewayStage; takeLines: TakeLines; takeText(): string }> {
+): Promise<{ fixture: GatewayFixture; takeLines: TakeLines; takeText(): string }> {
   let text = ""
   const writeLog = (more: string) => {
     text += more
   }
-  const stage = await openGatewayStage(open, { HAMLET_LOG_LEVEL: "info", ...env }, { writeLog })
+  const fixture = await openGatewayFixture(open, { HAMLET_LOG_LEVEL: "info", ...env }, { writeLog })
   const takeText = () => {
-    stage.hamlet.log.flush()
+    fixture.hamlet.log.flush()
     const taken = text
     text = ""
     return taken
@@ -28,25 +28,25 @@ async function openLoggedStage(
       .split("\n")
       .filter(Boolean)
       .map((line) => JSON.parse(line))
-  return { stage, takeLines, takeText }
+  return { fixture, takeLines, takeText }
 }
 
 describeEachDatabase("log of requests", (open) => {
-  let stage: GatewayStage
+  let fixture: GatewayFixture
   let takeLines: TakeLines
   let takeText: () => string
   beforeAll(async () => {
-    ;({ stage, takeLines, takeText } = await openLoggedStage(open, {
+    ;({ fixture, takeLines, takeText } = await openLoggedFixture(open, {
       HAMLET_ADDRESS_HEADER: "x-forwarded-for",
     }))
-    await stage.addVal("hello")
-    await stage.addVal("hidden", () => new Response("hidden"), { privacy: "private" })
+    await fixture.addVal("hello")
+    await fixture.addVal("hidden", () => new Response("hidden"), { privacy: "private" })
   })
-  afterAll(() => stage[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   const as = ({ token }: { token: string }) => ({ authorization: `Bearer ${token}` })
   const api = (path: string, headers: Record<string, string> = {}) =>
-    fetch(`http://127.0.0.1:${stage.port}${path}`, { headers })
+    fetch(`http://127.0.0.1:${fixture.port}${path}`, { headers })
   const metric = async (sample: string) => {
     const text = await (await api("/metrics")).text()
     return Number(
@@ -59,16 +59,16 @@ describeEachDatabase("log of requests", (open) => {
 
   test("has a line for each request to a val: who asked what for, from where, and what came of it", async () => {
     takeLines()
-    const response = await stage.visit("hello", "/path?key=query-secret", {
+    const response = await fixture.request("hello", "/path?key=query-secret", {
       method: "POST",
       body: "x",
-      headers: { ...as(stage.bob), "x-forwarded-for": "192.0.2.7" },
+      headers: { ...as(fixture.bob), "x-forwarded-for": "192.0.2.7" },
     })
     const runId = response.headers.get("x-run-id")
     const text = takeText()
     expect(text.match(/\n/g)).toHaveLength(1)
     expect(text).not.toContain("query-secret")
-    expect(text).not.toContain(stage.bob.token)
+    expect(text).not.toContain(fixture.bob.token)
     const { at, ms, ...line } = JSON.parse(text)
     expect(typeof at).toBe("string")
     expect(typeof ms).toBe("number")
@@ -78,18 +78,18 @@ describeEachDatabase("log of requests", (open) => {
       requestId: runId,
       runId,
       method: "POST",
-      host: `ada-hello.localhost:${stage.port}`,
+      host: `ada-hello.localhost:${fixture.port}`,
       val: "ada/hello",
       status: 200,
       user: "bob",
-      userId: stage.bob.id,
+      userId: fixture.bob.id,
       address: "192.0.2.7",
     })
   })
 
   test("has a line for each request to the API with the user and the address", async () => {
     takeLines()
-    await api("/v1/me?key=query-secret", { ...as(stage.ada), "x-forwarded-for": "192.0.2.8" })
+    await api("/v1/me?key=query-secret", { ...as(fixture.ada), "x-forwarded-for": "192.0.2.8" })
     await api("/v1/me", { "x-forwarded-for": "192.0.2.9" })
     const [known, unknown] = takeLines()
     expect(known).toMatchObject({
@@ -97,7 +97,7 @@ describeEachDatabase("log of requests", (open) => {
       path: "/v1/me",
       status: 200,
       user: "ada",
-      userId: stage.ada.id,
+      userId: fixture.ada.id,
       address: "192.0.2.8",
     })
     expect(unknown).toMatchObject({ status: 401, address: "192.0.2.9" })
@@ -105,20 +105,25 @@ describeEachDatabase("log of requests", (open) => {
   })
 
   test("has no host that lets in whoever has it, whatever is wrong with it", async () => {
-    const caller = { userId: stage.ada.id, username: "ada", tokenId: "", scopes: new Set<never>() }
-    const hidden = await stage.hamlet.deps.vals.findByName("ada", "hidden", stage.ada.id)
-    const { url } = await createPreview(stage.hamlet.deps, caller, hidden?.id ?? "")
+    const caller = {
+      userId: fixture.ada.id,
+      username: "ada",
+      tokenId: "",
+      scopes: new Set<never>(),
+    }
+    const hidden = await fixture.hamlet.deps.vals.findByName("ada", "hidden", fixture.ada.id)
+    const { url } = await createPreview(fixture.hamlet.deps, caller, hidden?.id ?? "")
     const { host } = new URL(url)
     const pass = host.split(".")[0] ?? ""
     takeLines()
-    expect((await stage.visit(host)).status).toBe(200)
+    expect((await fixture.request(host)).status).toBe(200)
     for (const wrong of [
       `${pass}.localhost:99999`,
       `x.${pass}.localhost`,
       `x${pass}.localhost`,
       `${pass.replace(/^./, "7")}.localhost`,
     ])
-      expect((await stage.visit(wrong)).status).toBe(404)
+      expect((await fixture.request(wrong)).status).toBe(404)
     const text = takeText()
     expect(text.match(/\n/g)).toHaveLength(5)
     expect(text).not.toContain(pass.slice(1))
@@ -134,17 +139,17 @@ describeEachDatabase("log of requests", (open) => {
     const samples = [sample("val_not_found", 404), sample("overloaded", 503)]
     const before = await Promise.all(samples.map(metric))
     takeLines()
-    await stage.visit("nothing")
-    stage.runner.refusal = new AppError(
+    await fixture.request("nothing")
+    fixture.runner.refusal = new AppError(
       "overloaded",
       "Cannot run the val: no process became free for it in time",
     )
-    await stage.visit("hello")
-    stage.runner.refusal = undefined
-    await stage.visit("hello")
+    await fixture.request("hello")
+    fixture.runner.refusal = undefined
+    await fixture.request("hello")
     const [missing, refused, served] = takeLines()
     expect(missing).toMatchObject({
-      host: `ada-nothing.localhost:${stage.port}`,
+      host: `ada-nothing.localhost:${fixture.port}`,
       status: 404,
       code: "val_not_found",
     })
@@ -160,11 +165,14 @@ describeEachDatabase("log of requests", (open) => {
     const evil = '"}\\u000a{"level":"error"} \x9b31m'
     await api(`/v1/${"a".repeat(5_000)}`, { "x-forwarded-for": `${evil}${"b".repeat(3_000)}` })
     await api("/v1/%0A%7B%22level%22")
-    await api(`/v1/vals/${stage.ada.token}`)
-    await stage.visit("hello", "/", { method: "PROPFIND", headers: { "x-forwarded-for": evil } })
+    await api(`/v1/vals/${fixture.ada.token}`)
+    await fixture.request("hello", "/", {
+      method: "PROPFIND",
+      headers: { "x-forwarded-for": evil },
+    })
     const text = takeText()
     expect(text.match(/\n/g)).toHaveLength(4)
-    expect(text).not.toContain(stage.ada.token)
+    expect(text).not.toContain(fixture.ada.token)
     expect(text).toMatch(/^[\x20-\x7e\n]*$/)
     for (const line of text.split("\n").filter(Boolean)) {
       expect(line.length).toBeLessThan(2_500)
@@ -174,10 +182,10 @@ describeEachDatabase("log of requests", (open) => {
 
   test("names a val's WebSocket by its status", async () => {
     takeLines()
-    await stage.addVal("socket")
-    stage.runner.serve("ada/socket", () => new Response(null, { status: 400 }), { message() {} })
-    const socket = new WebSocket(`ws://127.0.0.1:${stage.port}/`, {
-      headers: { host: `ada-socket.localhost:${stage.port}` },
+    await fixture.addVal("socket")
+    fixture.runner.serve("ada/socket", () => new Response(null, { status: 400 }), { message() {} })
+    const socket = new WebSocket(`ws://127.0.0.1:${fixture.port}/`, {
+      headers: { host: `ada-socket.localhost:${fixture.port}` },
     } as unknown as string[])
     await new Promise((resolve) => socket.addEventListener("open", resolve, { once: true }))
     socket.close()
@@ -188,17 +196,19 @@ describeEachDatabase("log of requests", (open) => {
 })
 
 test("the log has no addresses when the operator wants none, and no requests above info", async () => {
-  const { stage, takeLines } = await openLoggedStage(undefined, { HAMLET_LOG_ADDRESSES: "no" })
-  await using _ = stage
-  await stage.addVal("hello")
-  await stage.visit("hello")
-  await fetch(`http://127.0.0.1:${stage.port}/v1/me`)
+  const { fixture, takeLines } = await openLoggedFixture(undefined, {
+    HAMLET_LOG_ADDRESSES: "no",
+  })
+  await using _ = fixture
+  await fixture.addVal("hello")
+  await fixture.request("hello")
+  await fetch(`http://127.0.0.1:${fixture.port}/v1/me`)
   const lines = takeLines()
   expect(lines.map(({ event }) => event)).toEqual(["val_request", "request"])
   for (const line of lines) expect(line).not.toHaveProperty("address")
-  const quiet = await openLoggedStage(undefined, { HAMLET_LOG_LEVEL: "warn" })
-  await using __ = quiet.stage
-  await quiet.stage.addVal("hello")
-  expect((await quiet.stage.visit("hello")).status).toBe(200)
+  const quiet = await openLoggedFixture(undefined, { HAMLET_LOG_LEVEL: "warn" })
+  await using __ = quiet.fixture
+  await quiet.fixture.addVal("hello")
+  expect((await quiet.fixture.request("hello")).status).toBe(200)
   expect(quiet.takeLines()).toEqual([])
 })

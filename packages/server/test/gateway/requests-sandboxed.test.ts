@@ -4,7 +4,7 @@ import { limits, type valResponse } from "@hamlet/contract"
 import type { z } from "zod"
 import { notRun } from "../support/databases.ts"
 import type { HamletProcess } from "../support/hamlet-process.ts"
-import { chosenToken, openStage, type Stage } from "../support/stage.ts"
+import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 type ValResponse = z.output<typeof valResponse>
 
@@ -22,14 +22,14 @@ if (Bun.which("bwrap")) describe(title, define)
 else notRun(title, "bubblewrap is not installed")
 
 function define(): void {
-  let stage: Stage
+  let fixture: ServerFixture
   let hamlet: HamletProcess
   let baseUrl = ""
   /** Takes as long as an answer may, so that it is begun before everything else. */
   let endless: Promise<ValResponse>
   beforeAll(async () => {
-    stage = await openStage()
-    const served = await stage.serve({ HAMLET_LOG_LEVEL: "error", HAMLET_RUN_SECONDS_MAX: "4" })
+    fixture = await openServerFixture()
+    const served = await fixture.serve({ HAMLET_LOG_LEVEL: "error", HAMLET_RUN_SECONDS_MAX: "4" })
     hamlet = served.hamlet
     baseUrl = `http://127.0.0.1:${new URL(served.baseUrl).port}`
     const id = await save(
@@ -43,7 +43,7 @@ function define(): void {
     endless = send(id)
     endless.catch(() => {})
   })
-  afterAll(() => stage[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   const call = (method: string, path: string, body?: object) =>
     fetch(`${baseUrl}${path}`, {

@@ -6,7 +6,7 @@ import { AppError } from "../../src/domain/app-error.ts"
 import type { Val } from "../../src/domain/vals/vals.ts"
 import type { TestUser } from "../support/api.ts"
 import { describeEachDatabase } from "../support/databases.ts"
-import { type GatewayStage, openGatewayStage } from "./support/gateway-stage.ts"
+import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 import type { PlainVal } from "./support/plain-runner.ts"
 
 type ValResponse = z.output<typeof valResponse>
@@ -30,15 +30,15 @@ const echo: PlainVal = async (request, path) => {
 }
 
 describeEachDatabase("sendValRequest", (open) => {
-  let stage: GatewayStage
+  let fixture: GatewayFixture
   let vals: Record<"echo" | "hidden" | "script" | "throws", Val>
   beforeAll(async () => {
-    stage = await openGatewayStage(open)
+    fixture = await openGatewayFixture(open)
     vals = {
-      echo: await stage.addVal("echo", echo),
-      hidden: await stage.addVal("hidden", echo, { privacy: "private" }),
-      script: await stage.addVal("script", echo, { type: "script" }),
-      throws: await stage.addVal("throws", () => {
+      echo: await fixture.addVal("echo", echo),
+      hidden: await fixture.addVal("hidden", echo, { privacy: "private" }),
+      script: await fixture.addVal("script", echo, { type: "script" }),
+      throws: await fixture.addVal("throws", () => {
         return Response.json(
           { name: "RangeError", message: "too far" },
           { headers: { "x-hamlet-failure": "1" } },
@@ -46,15 +46,15 @@ describeEachDatabase("sendValRequest", (open) => {
       }),
     }
   })
-  afterAll(() => stage[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   const post = (
     val: Pick<Val, "id">,
     body: unknown,
-    as: TestUser = stage.ada,
+    as: TestUser = fixture.ada,
     headers: Record<string, string> = {},
   ) =>
-    fetch(`http://127.0.0.1:${stage.port}/v1/vals/${val.id}/requests`, {
+    fetch(`http://127.0.0.1:${fixture.port}/v1/vals/${val.id}/requests`, {
       method: "POST",
       headers: {
         authorization: `Bearer ${as.token}`,
@@ -103,12 +103,12 @@ describeEachDatabase("sendValRequest", (open) => {
     })
     expect(seen.headers).toMatchObject({
       "x-mine": "1",
-      host: `ada-echo.localhost:${stage.port}`,
+      host: `ada-echo.localhost:${fixture.port}`,
       "content-length": "3",
     })
     expect(seen.headers).toMatchObject({
       "x-forwarded-for": "127.0.0.1",
-      "x-forwarded-host": `ada-echo.localhost:${stage.port}`,
+      "x-forwarded-host": `ada-echo.localhost:${fixture.port}`,
     })
     // Nothing is added that a visitor would not have sent.
     expect(Object.keys(seen.headers)).not.toContain("authorization")
@@ -117,14 +117,14 @@ describeEachDatabase("sendValRequest", (open) => {
 
   test("the run is there when the answer is", async () => {
     const { runId } = await send(vals.echo, { path: "/kept" })
-    const run = await stage.hamlet.deps.runs.find(stage.ada.id, runId ?? "")
+    const run = await fixture.hamlet.deps.runs.find(fixture.ada.id, runId ?? "")
     expect(run).toMatchObject({ status: "succeeded", source: "http", val: { name: "echo" } })
     expect(run?.request).toEqual({
       method: "GET",
-      url: `http://ada-echo.localhost:${stage.port}/kept`,
+      url: `http://ada-echo.localhost:${fixture.port}/kept`,
       status: 200,
     })
-    expect(stage.runner.taken.size).toBe(0)
+    expect(fixture.runner.taken.size).toBe(0)
   })
 
   test("takes headers as an object, too, and bytes as base64", async () => {
@@ -151,10 +151,10 @@ describeEachDatabase("sendValRequest", (open) => {
     "delete",
   ])
     test(`sends ${method}`, async () => {
-      const before = stage.runner.seen.length
+      const before = fixture.runner.seen.length
       const answer = await send(vals.echo, { method, path: `/${method}` })
       expect(answer.status).toBe(200)
-      expect(stage.runner.seen[before]?.path).toBe(`/${method}`)
+      expect(fixture.runner.seen[before]?.path).toBe(`/${method}`)
       if (method === "HEAD")
         expect(answer).toMatchObject({ body: "", isBase64: false, isTruncated: false })
       else expect(JSON.parse(answer.body).method).toBe(method.toUpperCase())
@@ -200,7 +200,7 @@ describeEachDatabase("sendValRequest", (open) => {
       expect(names).not.toContain(name)
     expect(headers).toMatchObject({
       ...{
-        host: `ada-echo.localhost:${stage.port}`,
+        host: `ada-echo.localhost:${fixture.port}`,
         "content-length": "4",
         "x-forwarded-for": "127.0.0.1",
       },
@@ -228,7 +228,7 @@ describeEachDatabase("sendValRequest", (open) => {
       headers: { "transfer-encoding": "chunked" },
       body: "kept",
     })
-    expect(await stage.hamlet.deps.runs.findInput(runId ?? "")).toMatchObject({
+    expect(await fixture.hamlet.deps.runs.findInput(runId ?? "")).toMatchObject({
       body: Buffer.from("kept").toString("base64"),
     })
   })
@@ -245,7 +245,7 @@ describeEachDatabase("sendValRequest", (open) => {
       const { path: seen, headers } = await see(vals.echo, { path })
       expect([seen.startsWith("/"), headers.host]).toEqual([
         true,
-        `ada-echo.localhost:${stage.port}`,
+        `ada-echo.localhost:${fixture.port}`,
       ])
     }
   })
@@ -292,11 +292,11 @@ describeEachDatabase("sendValRequest", (open) => {
     }
     for (const [what, request] of Object.entries(bad))
       test(what, async () => {
-        const before = stage.runner.seen.length
+        const before = fixture.runner.seen.length
         expect(
           await codeOf(await post(vals.echo, { method: "GET", path: "/", ...request })),
         ).toEqual([400, "invalid_request"])
-        expect(stage.runner.seen.length).toBe(before)
+        expect(fixture.runner.seen.length).toBe(before)
       })
 
     test("a val that is not of type http", async () => {
@@ -308,16 +308,18 @@ describeEachDatabase("sendValRequest", (open) => {
 
     test("a chain of vals that is too long", async () => {
       const ask = (depth: string) =>
-        post(vals.echo, { method: "GET", path: "/" }, stage.ada, { "x-hamlet-depth": depth })
+        post(vals.echo, { method: "GET", path: "/" }, fixture.ada, { "x-hamlet-depth": depth })
       expect(await codeOf(await ask("16"))).toEqual([508, "call_too_deep"])
       expect((await ask("15")).status).toBe(200)
     })
 
     test("whoever has no run:write, as vals have not", async () => {
       expect(runScopes).not.toContain("run:write")
-      const token = stage.hamlet.deps.runTokens.issue(stage.ada)
+      const token = fixture.hamlet.deps.runTokens.issue(fixture.ada)
       expect(
-        await codeOf(await post(vals.echo, { method: "GET", path: "/" }, { ...stage.ada, token })),
+        await codeOf(
+          await post(vals.echo, { method: "GET", path: "/" }, { ...fixture.ada, token }),
+        ),
       ).toEqual([403, "missing_scope"])
     })
   })
@@ -327,9 +329,9 @@ describeEachDatabase("sendValRequest", (open) => {
 
     test("a private val is there for its owner only, whoever's token is among the headers", async () => {
       expect((await send(vals.hidden)).status).toBe(200)
-      expect((await send(vals.hidden, { headers: bearer(stage.bob) })).status).toBe(200)
-      const request = { method: "GET", path: "/", headers: bearer(stage.ada) }
-      expect(await codeOf(await post(vals.hidden, request, stage.bob))).toEqual([
+      expect((await send(vals.hidden, { headers: bearer(fixture.bob) })).status).toBe(200)
+      const request = { method: "GET", path: "/", headers: bearer(fixture.ada) }
+      expect(await codeOf(await post(vals.hidden, request, fixture.bob))).toEqual([
         404,
         "val_not_found",
       ])
@@ -346,15 +348,15 @@ describeEachDatabase("sendValRequest", (open) => {
       expect(toOwner.runId).toBe(JSON.parse(toOwner.body).runId)
       const toOther = await send(
         vals.throws,
-        { headers: [...json, ...bearer(stage.ada)] },
-        stage.bob,
+        { headers: [...json, ...bearer(fixture.ada)] },
+        fixture.bob,
       )
       expect([toOther.status, toOther.body.includes("too far")]).toEqual([502, false])
     })
 
     test("no val sees a token of this server, and every val sees what else it is to be told", async () => {
       expect(
-        (await see(vals.echo, { headers: bearer(stage.bob) })).headers.authorization,
+        (await see(vals.echo, { headers: bearer(fixture.bob) })).headers.authorization,
       ).toBeUndefined()
       const { headers } = await see(vals.echo, {
         headers: { Authorization: "Basic YTpi", Cookie: "session=1" },
@@ -363,15 +365,15 @@ describeEachDatabase("sendValRequest", (open) => {
     })
 
     test("a run is on the account of the val's owner, as that of any visitor is", async () => {
-      const { runId } = await send(vals.echo, {}, stage.bob)
-      expect(await stage.hamlet.deps.runs.find(stage.bob.id, runId ?? "")).toBeUndefined()
-      expect(await stage.hamlet.deps.runs.find(stage.ada.id, runId ?? "")).toBeDefined()
+      const { runId } = await send(vals.echo, {}, fixture.bob)
+      expect(await fixture.hamlet.deps.runs.find(fixture.bob.id, runId ?? "")).toBeUndefined()
+      expect(await fixture.hamlet.deps.runs.find(fixture.ada.id, runId ?? "")).toBeDefined()
     })
   })
 
   describe("answers", () => {
     const answer = async (name: string, val: PlainVal, request?: object) =>
-      send(await stage.addVal(name, val), request)
+      send(await fixture.addVal(name, val), request)
 
     test("a redirect is not followed, and cookies stay apart", async () => {
       const headers = new Headers({ location: "http://evil.example/" })
@@ -416,22 +418,22 @@ describeEachDatabase("sendValRequest", (open) => {
       expect(got).toMatchObject({ status: 200, isBase64: false, isTruncated: true })
       expect(got.body).toBe("x".repeat(limits.responseBytesMax))
       await cancelled.promise
-      expect(await stage.runOf(got.runId ?? "")).toMatchObject({ status: "succeeded" })
-      expect(stage.runner.taken.size).toBe(0)
+      expect(await fixture.runOf(got.runId ?? "")).toMatchObject({ status: "succeeded" })
+      expect(fixture.runner.taken.size).toBe(0)
     })
 
     test("an answer that breaks off is told as far as it came, and the run says that it failed", async () => {
-      const val = await stage.addVal("breaks")
-      stage.runner.serveRaw("ada/breaks", (socket) => {
+      const val = await fixture.addVal("breaks")
+      fixture.runner.serveRaw("ada/breaks", (socket) => {
         socket.end("HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 100\r\n\r\nhalf")
       })
       const got = await send(val)
       expect(got).toMatchObject({ status: 200, body: "half", isTruncated: true })
-      expect(await stage.runOf(got.runId ?? "")).toMatchObject({ status: "failed" })
+      expect(await fixture.runOf(got.runId ?? "")).toMatchObject({ status: "failed" })
     })
 
     test("that there is no room is an answer too", async () => {
-      stage.runner.refusal = new AppError("overloaded", "Cannot run the val: the server is full")
+      fixture.runner.refusal = new AppError("overloaded", "Cannot run the val: the server is full")
       try {
         const got = await send(vals.echo)
         expect(got).toMatchObject({
@@ -441,27 +443,27 @@ describeEachDatabase("sendValRequest", (open) => {
         })
         expect(got.headers).toContainEqual(["retry-after", "1"])
       } finally {
-        stage.runner.refusal = undefined
+        fixture.runner.refusal = undefined
       }
     })
 
     test("whoever leaves ends what they have asked for", async () => {
       const asked = Promise.withResolvers<void>()
-      const val = await stage.addVal("waits", () => {
+      const val = await fixture.addVal("waits", () => {
         asked.resolve()
         return new Promise<Response>(() => {})
       })
       const leaving = new AbortController()
-      const request = fetch(`http://127.0.0.1:${stage.port}/v1/vals/${val.id}/requests`, {
+      const request = fetch(`http://127.0.0.1:${fixture.port}/v1/vals/${val.id}/requests`, {
         method: "POST",
-        headers: { authorization: `Bearer ${stage.ada.token}` },
+        headers: { authorization: `Bearer ${fixture.ada.token}` },
         body: JSON.stringify({ method: "GET", path: "/" }),
         signal: leaving.signal,
       }).catch(() => "left")
       await asked.promise
       leaving.abort()
       expect(await request).toBe("left")
-      while (stage.runner.taken.size > 0) await new Promise((resolve) => setImmediate(resolve))
+      while (fixture.runner.taken.size > 0) await new Promise((resolve) => setImmediate(resolve))
     })
   })
 })

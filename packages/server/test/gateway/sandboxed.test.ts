@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { connect } from "node:net"
 import { notRun } from "../support/databases.ts"
 import type { HamletProcess } from "../support/hamlet-process.ts"
-import { chosenToken, openStage, type Stage } from "../support/stage.ts"
+import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 const title = "the gateway in front of sandboxed vals"
 const mega = 1024 ** 2
@@ -13,12 +13,12 @@ if (Bun.which("bwrap")) describe(title, define)
 else notRun(title, "bubblewrap is not installed")
 
 function define(): void {
-  let stage: Stage
+  let fixture: ServerFixture
   let hamlet: HamletProcess
   let port = 0
   beforeAll(async () => {
-    stage = await openStage()
-    const served = await stage.serve({
+    fixture = await openServerFixture()
+    const served = await fixture.serve({
       HAMLET_LOG_LEVEL: "error",
       HAMLET_RUNS_PER_VAL_MAX: "2000",
       HAMLET_RUNS_PER_ACCOUNT_MAX: "2000",
@@ -26,7 +26,7 @@ function define(): void {
     hamlet = served.hamlet
     port = Number(new URL(served.baseUrl).port)
   })
-  afterAll(() => stage[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   const headers = { authorization: `Bearer ${chosenToken}` }
   const save = async (name: string, code: string) => {
@@ -180,7 +180,7 @@ function define(): void {
         return socket
       }),
     )
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       sockets.map((socket, index) => {
         socket.send(`I am ${index}`)
         return new Promise<string>((resolve) =>
@@ -188,7 +188,7 @@ function define(): void {
         )
       }),
     )
-    expect(answers).toEqual(sockets.map((_, index) => `I am ${index}`))
+    expect(responses).toEqual(sockets.map((_, index) => `I am ${index}`))
     await Promise.all(
       sockets.map((socket) => {
         socket.close()

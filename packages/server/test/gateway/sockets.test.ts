@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { connect } from "node:net"
-import { type GatewayStage, openGatewayStage } from "./support/gateway-stage.ts"
+import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 
-let stage: GatewayStage
+let fixture: GatewayFixture
 beforeAll(async () => {
-  stage = await openGatewayStage()
+  fixture = await openGatewayFixture()
 })
-afterAll(() => stage[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 /** A val of ada's that takes WebSockets. */
 async function addSocketVal(
   name: string,
   handler: Partial<Bun.WebSocketHandler<undefined>>,
 ): Promise<void> {
-  await stage.addVal(name)
-  stage.runner.serve(`ada/${name}`, () => new Response("no socket", { status: 418 }), {
+  await fixture.addVal(name)
+  fixture.runner.serve(`ada/${name}`, () => new Response("no socket", { status: 418 }), {
     message() {},
     ...handler,
   })
@@ -38,7 +38,7 @@ async function open(
     headers: { host: `ada-${name}.localhost`, ...headers },
   } as unknown as string[]
   const socket = new WebSocket(
-    `ws://127.0.0.1:${stage.port}/chat?room=1`,
+    `ws://127.0.0.1:${fixture.port}/chat?room=1`,
     options,
   ) as Client["socket"]
   socket.binaryType = "arraybuffer"
@@ -68,14 +68,14 @@ async function open(
 }
 
 async function lastRun(name: string) {
-  const val = await stage.hamlet.deps.vals.findByName("ada", name, stage.ada.id)
+  const val = await fixture.hamlet.deps.vals.findByName("ada", name, fixture.ada.id)
   const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
   for (;;) {
-    const { items } = await stage.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, {
+    const { items } = await fixture.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, {
       limit: 1,
       offset: 0,
     })
-    if (items[0] && items[0].endedAt !== null) return stage.runOf(items[0].id)
+    if (items[0] && items[0].endedAt !== null) return fixture.runOf(items[0].id)
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
@@ -97,11 +97,11 @@ describe("a WebSocket through the gateway", () => {
       new Uint8Array([0, 255, 1]),
       "",
     ])
-    expect(stage.runner.seen.at(-1)?.path).toBe("/chat?room=1")
+    expect(fixture.runner.seen.at(-1)?.path).toBe("/chat?room=1")
     client.socket.close(4001, "done")
     expect(await client.closed).toEqual({ code: 4001, reason: "done" })
     expect(await lastRun("echo")).toMatchObject({ status: "succeeded", request: { status: 101 } })
-    expect(stage.runner.taken.size).toBe(0)
+    expect(fixture.runner.taken.size).toBe(0)
   })
 
   for (const [code, reason] of [
@@ -157,15 +157,15 @@ describe("a WebSocket through the gateway", () => {
     })
     const client = await open("stopped")
     await client.heard(1)
-    const headers = { authorization: `Bearer ${stage.ada.token}` }
-    const val = await stage.hamlet.deps.vals.findByName("ada", "stopped", stage.ada.id)
+    const headers = { authorization: `Bearer ${fixture.ada.token}` }
+    const val = await fixture.hamlet.deps.vals.findByName("ada", "stopped", fixture.ada.id)
     for (let id: string | undefined; id === undefined; ) {
-      const list = await fetch(`http://127.0.0.1:${stage.port}/v1/vals/${val?.id}/runs`, {
+      const list = await fetch(`http://127.0.0.1:${fixture.port}/v1/vals/${val?.id}/runs`, {
         headers,
       })
       id = ((await list.json()) as { data: { id: string }[] }).data[0]?.id
       if (id)
-        await fetch(`http://127.0.0.1:${stage.port}/v1/runs/${id}/cancel`, {
+        await fetch(`http://127.0.0.1:${fixture.port}/v1/runs/${id}/cancel`, {
           method: "POST",
           headers,
         })
@@ -184,21 +184,21 @@ describe("a WebSocket through the gateway", () => {
   })
 
   test("to a private val needs a token of its owner", async () => {
-    await stage.addVal("secretive", undefined, { privacy: "private" })
-    stage.runner.serve("ada/secretive", () => new Response("no"), {
+    await fixture.addVal("secretive", undefined, { privacy: "private" })
+    fixture.runner.serve("ada/secretive", () => new Response("no"), {
       message() {},
       open: (socket) => void socket.send("hi"),
     })
     expect((await (await open("secretive")).closed).code).not.toBe(1000)
-    const client = await open("secretive", [], { authorization: `Bearer ${stage.ada.token}` })
+    const client = await open("secretive", [], { authorization: `Bearer ${fixture.ada.token}` })
     expect(await client.heard(1)).toEqual(["hi"])
     client.socket.close()
   })
 
   test("that is no handshake is an ordinary request", async () => {
-    await stage.addVal("ordinary", () => new Response("ordinary"))
+    await fixture.addVal("ordinary", () => new Response("ordinary"))
     const request = (upgrade: string) =>
-      stage.exchange(
+      fixture.exchange(
         `GET / HTTP/1.1\r\nHost: ada-ordinary.localhost\r\nUpgrade: ${upgrade}\r\nConnection: upgrade, close\r\n\r\n`,
       )
     expect(await request("h2c")).toStartWith("HTTP/1.1 200 ")
@@ -219,7 +219,7 @@ describe("a WebSocket through the gateway", () => {
       },
     })
     // A client that sends its handshake and never reads again.
-    const client = connect(stage.port, "127.0.0.1")
+    const client = connect(fixture.port, "127.0.0.1")
     client.pause().on("error", () => {})
     client.write(
       [
@@ -238,7 +238,7 @@ describe("a WebSocket through the gateway", () => {
   })
 
   test("works where answers may be longer in coming than connections may be idle", async () => {
-    await using patient = await openGatewayStage(undefined, { HAMLET_RUN_SECONDS_MAX: "600" })
+    await using patient = await openGatewayFixture(undefined, { HAMLET_RUN_SECONDS_MAX: "600" })
     await patient.addVal("echo")
     patient.runner.serve("ada/echo", () => new Response("plain"), {
       message: (socket, message) => void socket.send(message),
@@ -251,7 +251,7 @@ describe("a WebSocket through the gateway", () => {
       socket.addEventListener("message", resolve),
     )
     socket.close()
-    expect([data, await (await patient.visit("echo")).text()]).toEqual(["again", "plain"])
+    expect([data, await (await patient.request("echo")).text()]).toEqual(["again", "plain"])
   })
 
   test("closes when a message is larger than it may be", async () => {

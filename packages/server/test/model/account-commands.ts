@@ -4,8 +4,8 @@ import { checkToken, createToken, deleteSecret, putSecret, revokeToken } from ".
 import { type Actor, anyViewer, pickMostly, slot, viewerOf } from "./arbitraries.ts"
 import { checkOutcome, checkRecord } from "./check.ts"
 import { type Command, command } from "./command.ts"
+import { done, type Model, type ModelToken, refuse } from "./model.ts"
 import { viewToken } from "./views.ts"
-import { done, type ModelToken, refuse, type World } from "./world.ts"
 
 const scopes: readonly Scope[] = ["val:read", "val:write", "user:read", "user:write", "run:read"]
 
@@ -43,48 +43,48 @@ export const createTokenCommand: fc.Arbitrary<Command> = fc
     expiresAt: fc.constantFrom(null, null, "2999-12-31T23:59:59.999Z", "2001-01-01T00:00:00.000Z"),
   })
   .map(({ asking, ...fields }) =>
-    command(`create token ${JSON.stringify({ asking, ...fields })}`, async (world, api) => {
-      const token = pickToken(world, asking)
-      const outcome = createToken(world, token, fields)
-      const answer = await api.call("POST", "/v1/me/tokens", { as: token.text, body: fields })
-      checkOutcome(answer, outcome)
+    command(`create token ${JSON.stringify({ asking, ...fields })}`, async (model, api) => {
+      const token = pickToken(model, asking)
+      const outcome = createToken(model, token, fields)
+      const response = await api.call("POST", "/v1/me/tokens", { as: token.text, body: fields })
+      checkOutcome(response, outcome)
       if (outcome.code !== undefined) return
-      outcome.value.id = answer.json.id
-      outcome.value.createdAt = answer.json.createdAt
-      outcome.value.text = answer.json.token
-      checkRecord(answer.json, viewToken(outcome.value))
+      outcome.value.id = response.json.id
+      outcome.value.createdAt = response.json.createdAt
+      outcome.value.text = response.json.token
+      checkRecord(response.json, viewToken(outcome.value))
     }),
   )
 
 export const useTokenCommand: fc.Arbitrary<Command> = fc
   .record({ token: slot, use: fc.constantFrom(...uses) })
   .map(({ token: tokenSlot, use }) =>
-    command(`use token ${tokenSlot} for ${use.method} ${use.path}`, async (world, api) => {
-      const token = pickToken(world, tokenSlot)
-      const answer = await api.call(use.method, use.path, {
+    command(`use token ${tokenSlot} for ${use.method} ${use.path}`, async (model, api) => {
+      const token = pickToken(model, tokenSlot)
+      const response = await api.call(use.method, use.path, {
         as: token.text,
         ...(use.method === "POST" ? { body: {} } : {}),
       })
-      checkOutcome(answer, checkToken(world, token, use.scope) ?? use.outcome)
+      checkOutcome(response, checkToken(model, token, use.scope) ?? use.outcome)
     }),
   )
 
 export const revokeTokenCommand: fc.Arbitrary<Command> = fc
   .record({ token: slot, by: fc.constantFrom<Actor[]>("owner", "owner", "owner", 0, undefined) })
   .map(({ token: tokenSlot, by }) =>
-    command(`revoke token ${JSON.stringify({ token: tokenSlot, by })}`, async (world, api) => {
-      const token = pickToken(world, tokenSlot)
-      const caller = by === "owner" ? token.owner : viewerOf(world, by)
+    command(`revoke token ${JSON.stringify({ token: tokenSlot, by })}`, async (model, api) => {
+      const token = pickToken(model, tokenSlot)
+      const caller = by === "owner" ? token.owner : viewerOf(model, by)
       // With the first token the model's users do everything else.
       if (token.text === caller?.token) return
-      const outcome = revokeToken(world, caller, token.id)
+      const outcome = revokeToken(model, caller, token.id)
       checkOutcome(await api.call("DELETE", `/v1/me/tokens/${token.id}`, { as: caller }), outcome)
     }),
   )
 
 /** Mostly one that a command has made, for the first ones may do everything but `admin`. */
-function pickToken(world: World, index: number): ModelToken {
-  return pickMostly(world.tokens.slice(world.users.length - 1), world.allTokens, index)
+function pickToken(model: Model, index: number): ModelToken {
+  return pickMostly(model.tokens.slice(model.users.length - 1), model.allTokens, index)
 }
 
 const secretNames = ["B_1", "_A"]
@@ -97,9 +97,9 @@ export const putSecretCommand: fc.Arbitrary<Command> = fc
     hosts: fc.constantFrom(undefined, null, ["api.example.com", "localhost:8080"]),
   })
   .map(({ by, name, hosts }) =>
-    command(`put secret ${JSON.stringify({ by, name, hosts })}`, async (world, api) => {
-      const caller = viewerOf(world, by)
-      const outcome = putSecret(world, caller, name, hosts ?? null)
+    command(`put secret ${JSON.stringify({ by, name, hosts })}`, async (model, api) => {
+      const caller = viewerOf(model, by)
+      const outcome = putSecret(model, caller, name, hosts ?? null)
       // Secrets have no ids, so two in one millisecond would leave open which is the newest.
       while (Date.now() <= lastSecretAt) await Bun.sleep(0)
       checkOutcome(
@@ -116,9 +116,9 @@ export const putSecretCommand: fc.Arbitrary<Command> = fc
 export const deleteSecretCommand: fc.Arbitrary<Command> = fc
   .record({ by: anyViewer, name: fc.constantFrom(...secretNames) })
   .map(({ by, name }) =>
-    command(`delete secret ${JSON.stringify({ by, name })}`, async (world, api) => {
-      const caller = viewerOf(world, by)
-      const outcome = deleteSecret(world, caller, name)
+    command(`delete secret ${JSON.stringify({ by, name })}`, async (model, api) => {
+      const caller = viewerOf(model, by)
+      const outcome = deleteSecret(model, caller, name)
       checkOutcome(await api.call("DELETE", `/v1/me/secrets/${name}`, { as: caller }), outcome)
     }),
   )

@@ -1,16 +1,16 @@
 import fc from "fast-check"
 import { type TestUser, testBaseUrl } from "../support/api.ts"
 import type { PageOf } from "./check.ts"
-import type { Code, ValFields } from "./val-rules.ts"
 import {
   addressOf,
   currentOf,
+  type Model,
   type ModelVal,
   type Privacy,
   type ValType,
   type Viewer,
-  type World,
-} from "./world.ts"
+} from "./model.ts"
+import type { Code, ValFields } from "./val-rules.ts"
 
 /** Who does something to a val: its owner, the user of that number, or nobody. */
 export type Actor = "owner" | number | undefined
@@ -114,7 +114,7 @@ export const anyCode: fc.Arbitrary<SymbolicCode> = fc.record({
 
 /** The code as the owner sends it. */
 export function writeCode(
-  world: World,
+  model: Model,
   owner: TestUser | undefined,
   { imports, rest }: SymbolicCode,
 ): Code {
@@ -123,8 +123,8 @@ export function writeCode(
   for (const [index, one] of imports.entries()) {
     const username =
       one.form === "relative"
-        ? (owner ?? userOf(world, 0)).username
-        : userOf(world, one.user).username
+        ? (owner ?? userOf(model, 0)).username
+        : userOf(model, one.user).username
     lines.push(writeStatement(one.statement, writeAddress(one.form, username, one.name), index))
     if (!["type only", "comment", "text"].includes(one.statement))
       imported.push(addressOf(username, one.name))
@@ -175,20 +175,20 @@ export function writeIfMatch(
   return { headers: { "if-match": kind === "etag" ? `"${version}-abc"` : `"${version}"` }, version }
 }
 
-function userOf(world: World, index: number): TestUser {
-  const user = world.users[index]
+function userOf(model: Model, index: number): TestUser {
+  const user = model.users[index]
   if (!user) throw new Error(`the model has no user ${index}`)
   return user
 }
 
-export function viewerOf(world: World, index: number | undefined): Viewer {
-  return index === undefined ? undefined : userOf(world, index)
+export function viewerOf(model: Model, index: number | undefined): Viewer {
+  return index === undefined ? undefined : userOf(model, index)
 }
 
 /** Who acts on the val with that id; a val that is gone has no owner any more. */
-export function actorOf(world: World, actor: Actor, valId: string): Viewer {
-  if (actor !== "owner") return viewerOf(world, actor)
-  return world.vals.find((val) => val.id === valId)?.owner ?? userOf(world, 0)
+export function actorOf(model: Model, actor: Actor, valId: string): Viewer {
+  if (actor !== "owner") return viewerOf(model, actor)
+  return model.vals.find((val) => val.id === valId)?.owner ?? userOf(model, 0)
 }
 
 /** One of the list. */
@@ -204,10 +204,10 @@ export function pickMostly<Item>(now: readonly Item[], ever: readonly Item[], in
 }
 
 /** The id of some val. */
-export function pickVal(world: World, index: number): string {
+export function pickVal(model: Model, index: number): string {
   return pickMostly(
-    world.vals.map((val) => val.id),
-    world.valIds,
+    model.vals.map((val) => val.id),
+    model.valIds,
     index,
   )
 }

@@ -1,8 +1,8 @@
 import { expect } from "bun:test"
-import { type TestAnswer, type TestApi, testBaseUrl } from "../support/api.ts"
+import { type TestApi, type TestResponse, testBaseUrl } from "../support/api.ts"
 import type { ExpectedList } from "./lists.ts"
+import type { Model, Outcome, Viewer } from "./model.ts"
 import { withoutServersOwn } from "./views.ts"
-import type { Outcome, Viewer, World } from "./world.ts"
 
 type Item = Record<string, unknown>
 
@@ -16,8 +16,11 @@ const listMax = 100
 const limitDefault = 20
 
 /** Fails unless the answer has the status of the outcome, and the code where it is a refusal. */
-export function checkOutcome(answer: TestAnswer, outcome: Outcome<unknown>): void {
-  const said = { status: answer.status, ...(answer.status < 400 ? {} : { code: answer.json.code }) }
+export function checkOutcome(response: TestResponse, outcome: Outcome<unknown>): void {
+  const said = {
+    status: response.status,
+    ...(response.status < 400 ? {} : { code: response.json.code }),
+  }
   expect(said).toEqual(
     outcome.code === undefined
       ? { status: outcome.status }
@@ -33,18 +36,18 @@ export function checkRecord(record: unknown, expected: object): void {
 /** Reads the list whole and fails unless it is the expected one. Gives its items as they came. */
 export async function checkList(
   api: TestApi,
-  world: World,
+  model: Model,
   viewer: Viewer,
   list: ExpectedList,
 ): Promise<readonly Item[]> {
-  const answer = await read(api, viewer, list, { limit: String(listMax) })
-  checkOutcome(answer, list.outcome)
+  const response = await read(api, viewer, list, { limit: String(listMax) })
+  checkOutcome(response, list.outcome)
   if (list.outcome.code !== undefined) return []
-  const items = answer.json.data as Item[]
-  checkLinks(answer, list, { limit: listMax }, items.length)
+  const items = response.json.data as Item[]
+  checkLinks(response, list, { limit: listMax }, items.length)
   if (list.orderedBy === undefined)
     expect(items.map(withoutServersOwn)).toEqual(list.outcome.value as Item[])
-  else checkReferences(world, items, list.outcome.value)
+  else checkReferences(model, items, list.outcome.value)
   return items
 }
 
@@ -57,13 +60,13 @@ export async function checkPage(
   page: PageOf,
 ): Promise<void> {
   const { limit = limitDefault, offset = 0 } = page
-  const answer = await read(api, viewer, list, toQuery(page))
-  checkOutcome(answer, list.outcome)
+  const response = await read(api, viewer, list, toQuery(page))
+  checkOutcome(response, list.outcome)
   if (list.outcome.code !== undefined) return
-  expect(answer.json.data.map(withoutLastUse)).toEqual(
+  expect(response.json.data.map(withoutLastUse)).toEqual(
     whole.slice(offset, offset + limit).map(withoutLastUse),
   )
-  checkLinks(answer, list, { limit, offset }, whole.length)
+  checkLinks(response, list, { limit, offset }, whole.length)
 }
 
 /** Reads what lies between the times of two items: `since` is exclusive, `until` inclusive. */
@@ -78,8 +81,8 @@ export async function checkPeriod(
   if (period === undefined || whole.length === 0) return
   const timeOf = (item: Item | undefined) => String(item?.[period])
   const [since = "", until = ""] = ends.map((end) => timeOf(whole[end % whole.length])).sort()
-  const answer = await read(api, viewer, list, { since, until, limit: String(listMax) })
-  expect(answer.json.data).toEqual(
+  const response = await read(api, viewer, list, { since, until, limit: String(listMax) })
+  expect(response.json.data).toEqual(
     whole.filter((item) => timeOf(item) > since && timeOf(item) <= until),
   )
 }
@@ -89,7 +92,7 @@ function read(
   viewer: Viewer,
   list: ExpectedList,
   query: Readonly<Record<string, string>>,
-): Promise<TestAnswer> {
+): Promise<TestResponse> {
   return api.call("GET", `${list.path}?${new URLSearchParams({ ...list.query, ...query })}`, {
     as: viewer,
   })
@@ -104,7 +107,7 @@ function toQuery({ limit, offset }: PageOf): Record<string, string> {
 
 /** A neighbour is named by an absolute address when there is one, and absent when there is none. */
 function checkLinks(
-  answer: TestAnswer,
+  response: TestResponse,
   list: ExpectedList,
   { limit = limitDefault, offset = 0 }: PageOf,
   total: number,
@@ -112,7 +115,7 @@ function checkLinks(
   const expected: Record<string, number> = { self: offset }
   if (offset + limit < total) expected.next = offset + limit
   if (offset > 0) expected.prev = Math.max(0, offset - limit)
-  const links = Object.entries(answer.json.links as Record<string, string>)
+  const links = Object.entries(response.json.links as Record<string, string>)
   expect(
     Object.fromEntries(
       links.map(([name, link]) => [name, Number(new URL(link).searchParams.get("offset"))]),
@@ -135,7 +138,7 @@ function checkLinks(
  * list must have the right ones, each with a time at which it can have come to be, the latest
  * first.
  */
-function checkReferences(world: World, items: readonly Item[], expected: readonly object[]): void {
+function checkReferences(model: Model, items: readonly Item[], expected: readonly object[]): void {
   const sorted = (list: readonly object[]) => list.map((item) => JSON.stringify(item)).sort()
   expect(sorted(items.map(withoutServersOwn))).toEqual(sorted(expected))
   const times = items.map((item) => Date.parse(String(item.referencedAt)))
@@ -145,7 +148,7 @@ function checkReferences(world: World, items: readonly Item[], expected: readonl
       reference: { id: string }
       dependsOn: { id: string }
     }
-    const link = world.links.find(
+    const link = model.links.find(
       ({ from, to }) => from.id === reference.id && to.id === dependsOn.id,
     )
     expect(times[index]).toBeGreaterThanOrEqual(link?.earliest ?? Number.POSITIVE_INFINITY)

@@ -1,9 +1,9 @@
 import type fc from "fast-check"
-import type { TestAnswer, TestApi } from "../support/api.ts"
-import { relink, type World } from "./world.ts"
+import type { TestApi, TestResponse } from "../support/api.ts"
+import { type Model, relink } from "./model.ts"
 
 /** One thing that somebody does. */
-export type Command = fc.AsyncCommand<World, TestApi>
+export type Command = fc.AsyncCommand<Model, TestApi>
 
 /**
  * A command that is always possible: what there may be nothing of is picked from lists that are
@@ -11,18 +11,21 @@ export type Command = fc.AsyncCommand<World, TestApi>
  */
 export function command(
   title: string,
-  run: (world: World, api: TestApi) => Promise<void>,
+  run: (model: Model, api: TestApi) => Promise<void>,
 ): Command {
   return { check: () => true, run, toString: () => title }
 }
 
 /**
- * Sends what changes something, and brings the links of the world, which the model has changed
+ * Sends what changes something, and brings the links of the model, which the model has changed
  * before, up to date with its time.
  */
-export async function change(world: World, send: () => Promise<TestAnswer>): Promise<TestAnswer> {
+export async function change(
+  model: Model,
+  send: () => Promise<TestResponse>,
+): Promise<TestResponse> {
   const earliest = Date.now()
-  const answer = await send()
-  relink(world, earliest, Date.now())
-  return answer
+  const response = await send()
+  relink(model, earliest, Date.now())
+  return response
 }

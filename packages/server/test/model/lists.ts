@@ -1,18 +1,18 @@
-import { viewComment, viewReference, viewSecret, viewToken, viewVal, viewVersion } from "./views.ts"
 import {
   canSee,
   countLikes,
   done,
   findVal,
   isListed,
+  type Model,
   type ModelLink,
   type ModelVal,
   type Outcome,
   type Privacy,
   refuse,
   type Viewer,
-  type World,
-} from "./world.ts"
+} from "./model.ts"
+import { viewComment, viewReference, viewSecret, viewToken, viewVal, viewVersion } from "./views.ts"
 
 /** A list as a viewer must see it. */
 export interface ExpectedList {
@@ -30,11 +30,11 @@ export interface ExpectedList {
 
 /** GET /v1/vals */
 export function listVals(
-  world: World,
+  model: Model,
   viewer: Viewer,
   filter: { readonly userId?: string; readonly privacy?: Privacy } = {},
 ): ExpectedList {
-  const found = world.vals.filter(
+  const found = model.vals.filter(
     (val) =>
       isListed(val, viewer) &&
       (filter.userId === undefined || val.owner.id === filter.userId) &&
@@ -45,20 +45,20 @@ export function listVals(
     query: { ...filter },
     outcome: done(
       200,
-      newestFirst(found).map((val) => viewVal(world, val)),
+      newestFirst(found).map((val) => viewVal(model, val)),
     ),
   }
 }
 
 /** GET /v1/users/{user_id}/vals */
-export function listUserVals(world: World, viewer: Viewer, userId: string): ExpectedList {
-  return { ...listVals(world, viewer, { userId }), query: {}, path: `/v1/users/${userId}/vals` }
+export function listUserVals(model: Model, viewer: Viewer, userId: string): ExpectedList {
+  return { ...listVals(model, viewer, { userId }), query: {}, path: `/v1/users/${userId}/vals` }
 }
 
 /** GET /v1/search/vals: hits in the name first, then the most liked, then the newest. */
-export function search(world: World, viewer: Viewer, query: string): ExpectedList {
+export function search(model: Model, viewer: Viewer, query: string): ExpectedList {
   const has = (text: string | null) => text?.toLowerCase().includes(query.toLowerCase()) ?? false
-  const found = world.vals.filter(
+  const found = model.vals.filter(
     (val) =>
       isListed(val, viewer) &&
       (has(val.name) || has(val.versions.at(-1)?.code ?? null) || has(val.readme)),
@@ -66,67 +66,67 @@ export function search(world: World, viewer: Viewer, query: string): ExpectedLis
   const ranked = newestFirst(found).sort(
     (one, other) =>
       Number(has(other.name)) - Number(has(one.name)) ||
-      countLikes(world, other) - countLikes(world, one),
+      countLikes(model, other) - countLikes(model, one),
   )
   return {
     path: "/v1/search/vals",
     query: { query },
     outcome: done(
       200,
-      ranked.map((val) => viewVal(world, val)),
+      ranked.map((val) => viewVal(model, val)),
     ),
   }
 }
 
 /** GET /v1/vals/{val_id}/versions */
-export function listVersions(world: World, viewer: Viewer, id: string): ExpectedList {
-  return ofVal(world, viewer, id, "versions", (val) =>
+export function listVersions(model: Model, viewer: Viewer, id: string): ExpectedList {
+  return ofVal(model, viewer, id, "versions", (val) =>
     [...val.versions].reverse().map((version) => viewVersion(val, version)),
   )
 }
 
 /** GET /v1/vals/{val_id}/comments */
-export function listComments(world: World, viewer: Viewer, id: string): ExpectedList {
-  return ofVal(world, viewer, id, "comments", (val) =>
-    newestFirst(world.comments.filter((comment) => comment.val === val)).map(viewComment),
+export function listComments(model: Model, viewer: Viewer, id: string): ExpectedList {
+  return ofVal(model, viewer, id, "comments", (val) =>
+    newestFirst(model.comments.filter((comment) => comment.val === val)).map(viewComment),
   )
 }
 
 /** GET /v1/vals/{val_id}/references */
-export function listReferences(world: World, viewer: Viewer, id: string): ExpectedList {
-  const list = ofVal(world, viewer, id, "references", (val) =>
-    viewLinks(world, (link) => link.to === val && isListed(link.from, viewer)),
+export function listReferences(model: Model, viewer: Viewer, id: string): ExpectedList {
+  const list = ofVal(model, viewer, id, "references", (val) =>
+    viewLinks(model, (link) => link.to === val && isListed(link.from, viewer)),
   )
   return { ...list, orderedBy: "referencedAt", period: "referencedAt" }
 }
 
 /** GET /v1/vals/{val_id}/dependencies */
-export function listDependencies(world: World, viewer: Viewer, id: string): ExpectedList {
-  const list = ofVal(world, viewer, id, "dependencies", (val) =>
-    viewLinks(world, (link) => link.from === val && isListed(link.to, viewer)),
+export function listDependencies(model: Model, viewer: Viewer, id: string): ExpectedList {
+  const list = ofVal(model, viewer, id, "dependencies", (val) =>
+    viewLinks(model, (link) => link.from === val && isListed(link.to, viewer)),
   )
   return { ...list, orderedBy: "referencedAt", period: "referencedAt" }
 }
 
 /** GET /v1/me/likes: the latest like first; what the viewer may no longer see is left out. */
-export function listMyLikes(world: World, viewer: Viewer): ExpectedList {
-  const liked = world.likes
+export function listMyLikes(model: Model, viewer: Viewer): ExpectedList {
+  const liked = model.likes
     .filter((like) => like.user === viewer && canSee(like.val, viewer))
     .reverse()
   return ofMe(
     viewer,
     "likes",
-    liked.map((like) => viewVal(world, like.val)),
+    liked.map((like) => viewVal(model, like.val)),
   )
 }
 
 /** GET /v1/me/comments: received are those of others on the viewer's vals. */
 export function listMyComments(
-  world: World,
+  model: Model,
   viewer: Viewer,
   relationship?: "any" | "given" | "received",
 ): ExpectedList {
-  const found = world.comments.filter((comment) => {
+  const found = model.comments.filter((comment) => {
     const isGiven = comment.author === viewer
     const isReceived = !isGiven && comment.val.owner === viewer
     const isMeant =
@@ -142,23 +142,23 @@ export function listMyComments(
 }
 
 /** GET /v1/me/references */
-export function listMyReferences(world: World, viewer: Viewer): ExpectedList {
-  const links = viewLinks(world, (link) => link.to.owner === viewer && isListed(link.from, viewer))
+export function listMyReferences(model: Model, viewer: Viewer): ExpectedList {
+  const links = viewLinks(model, (link) => link.to.owner === viewer && isListed(link.from, viewer))
   return { ...ofMe(viewer, "references", links), orderedBy: "referencedAt", period: "referencedAt" }
 }
 
 /** GET /v1/me/tokens */
-export function listTokens(world: World, viewer: Viewer): ExpectedList {
+export function listTokens(model: Model, viewer: Viewer): ExpectedList {
   return ofMe(
     viewer,
     "tokens",
-    newestFirst(world.tokens.filter((token) => token.owner === viewer)).map(viewToken),
+    newestFirst(model.tokens.filter((token) => token.owner === viewer)).map(viewToken),
   )
 }
 
 /** GET /v1/me/secrets */
-export function listSecrets(world: World, viewer: Viewer): ExpectedList {
-  const own = world.secrets.filter((secret) => secret.owner === viewer).reverse()
+export function listSecrets(model: Model, viewer: Viewer): ExpectedList {
+  const own = model.secrets.filter((secret) => secret.owner === viewer).reverse()
   return ofMe(viewer, "secrets", own.map(viewSecret))
 }
 
@@ -175,13 +175,13 @@ function ofMe(viewer: Viewer, name: string, items: readonly object[]): ExpectedL
 }
 
 function ofVal(
-  world: World,
+  model: Model,
   viewer: Viewer,
   id: string,
   name: string,
   list: (val: ModelVal) => readonly object[],
 ): ExpectedList {
-  const val = findVal(world, viewer, id)
+  const val = findVal(model, viewer, id)
   return {
     path: `/v1/vals/${id}/${name}`,
     outcome: val ? done(200, list(val)) : refuse(404, "val_not_found"),
@@ -199,6 +199,6 @@ function newestFirst<Item extends { readonly createdAt: string; readonly id: str
   return [...items].sort((one, other) => (key(one) < key(other) ? 1 : -1))
 }
 
-function viewLinks(world: World, isMeant: (link: ModelLink) => boolean): readonly object[] {
-  return world.links.filter(isMeant).map((link) => viewReference(link.from, link.to))
+function viewLinks(model: Model, isMeant: (link: ModelLink) => boolean): readonly object[] {
+  return model.links.filter(isMeant).map((link) => viewReference(link.from, link.to))
 }

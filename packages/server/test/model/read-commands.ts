@@ -12,16 +12,16 @@ import {
 import { checkList, checkPage, checkPeriod } from "./check.ts"
 import { type Command, command } from "./command.ts"
 import * as lists from "./lists.ts"
+import type { Model, Viewer } from "./model.ts"
 import { checkAlias, checkModule, checkVal, checkVersion } from "./single.ts"
-import type { Viewer, World } from "./world.ts"
 
 export const getValCommand: fc.Arbitrary<Command> = fc
   .record({ val: slot, by: anyViewer, version: fc.option(fc.nat({ max: 3 }), { nil: undefined }) })
   .map(({ val, by, version }) =>
-    command(`get val ${JSON.stringify({ val, by, version })}`, async (world, api) => {
-      const id = pickVal(world, val)
-      if (version === undefined) await checkVal(api, world, viewerOf(world, by), id)
-      else await checkVersion(api, world, viewerOf(world, by), id, version)
+    command(`get val ${JSON.stringify({ val, by, version })}`, async (model, api) => {
+      const id = pickVal(model, val)
+      if (version === undefined) await checkVal(api, model, viewerOf(model, by), id)
+      else await checkVersion(api, model, viewerOf(model, by), id, version)
     }),
   )
 
@@ -34,18 +34,18 @@ export const getByNameCommand: fc.Arbitrary<Command> = fc
     version: fc.option(fc.nat({ max: 3 }), { nil: undefined }),
   })
   .map(({ val, name, by, at, version }) =>
-    command(`get by name ${JSON.stringify({ val, name, by, at, version })}`, async (world, api) => {
-      const names = world.vals.map((one) => ({ username: one.owner.username, name: one.name }))
-      const anyNames = world.users.map(({ username }) => ({
+    command(`get by name ${JSON.stringify({ val, name, by, at, version })}`, async (model, api) => {
+      const names = model.vals.map((one) => ({ username: one.owner.username, name: one.name }))
+      const anyNames = model.users.map(({ username }) => ({
         username: username.toUpperCase(),
         name,
       }))
       const wanted = pickMostly(names, anyNames, val)
-      await checkAlias(api, world, viewerOf(world, by), `${at}${wanted.username}`, wanted.name)
+      await checkAlias(api, model, viewerOf(model, by), `${at}${wanted.username}`, wanted.name)
       await checkModule(
         api,
-        world,
-        viewerOf(world, by),
+        model,
+        viewerOf(model, by),
         `${at}${wanted.username}`,
         wanted.name,
         version,
@@ -53,26 +53,26 @@ export const getByNameCommand: fc.Arbitrary<Command> = fc
     }),
   )
 
-type MakeList = (world: World, viewer: Viewer, val: string, user: string) => lists.ExpectedList
+type MakeList = (model: Model, viewer: Viewer, val: string, user: string) => lists.ExpectedList
 
 const kinds: Readonly<Record<string, MakeList>> = {
-  vals: (world, viewer) => lists.listVals(world, viewer),
-  "public vals": (world, viewer) => lists.listVals(world, viewer, { privacy: "public" }),
-  "unlisted vals": (world, viewer) => lists.listVals(world, viewer, { privacy: "unlisted" }),
-  "private vals": (world, viewer) => lists.listVals(world, viewer, { privacy: "private" }),
-  "vals of one": (world, viewer, _val, userId) => lists.listVals(world, viewer, { userId }),
-  "private vals of one": (world, viewer, _val, userId) =>
-    lists.listVals(world, viewer, { userId, privacy: "private" }),
-  "user's vals": (world, viewer, _val, userId) => lists.listUserVals(world, viewer, userId),
+  vals: (model, viewer) => lists.listVals(model, viewer),
+  "public vals": (model, viewer) => lists.listVals(model, viewer, { privacy: "public" }),
+  "unlisted vals": (model, viewer) => lists.listVals(model, viewer, { privacy: "unlisted" }),
+  "private vals": (model, viewer) => lists.listVals(model, viewer, { privacy: "private" }),
+  "vals of one": (model, viewer, _val, userId) => lists.listVals(model, viewer, { userId }),
+  "private vals of one": (model, viewer, _val, userId) =>
+    lists.listVals(model, viewer, { userId, privacy: "private" }),
+  "user's vals": (model, viewer, _val, userId) => lists.listUserVals(model, viewer, userId),
   versions: lists.listVersions,
   comments: lists.listComments,
   references: lists.listReferences,
   dependencies: lists.listDependencies,
   "my likes": lists.listMyLikes,
-  "my comments": (world, viewer) => lists.listMyComments(world, viewer),
-  "any of my comments": (world, viewer) => lists.listMyComments(world, viewer, "any"),
-  "my given comments": (world, viewer) => lists.listMyComments(world, viewer, "given"),
-  "my received comments": (world, viewer) => lists.listMyComments(world, viewer, "received"),
+  "my comments": (model, viewer) => lists.listMyComments(model, viewer),
+  "any of my comments": (model, viewer) => lists.listMyComments(model, viewer, "any"),
+  "my given comments": (model, viewer) => lists.listMyComments(model, viewer, "given"),
+  "my received comments": (model, viewer) => lists.listMyComments(model, viewer, "received"),
   "my references": lists.listMyReferences,
   tokens: lists.listTokens,
   secrets: lists.listSecrets,
@@ -89,11 +89,11 @@ export const listCommand: fc.Arbitrary<Command> = fc
     ends: fc.tuple(fc.nat({ max: 5 }), fc.nat({ max: 5 })),
   })
   .map(({ kind, val, user, by, page, ends }) =>
-    command(`list ${kind} ${JSON.stringify({ val, user, by, page, ends })}`, async (world, api) => {
-      const viewer = viewerOf(world, by)
-      const list = kinds[kind]?.(world, viewer, pickVal(world, val), world.users[user]?.id ?? "")
+    command(`list ${kind} ${JSON.stringify({ val, user, by, page, ends })}`, async (model, api) => {
+      const viewer = viewerOf(model, by)
+      const list = kinds[kind]?.(model, viewer, pickVal(model, val), model.users[user]?.id ?? "")
       if (!list) throw new Error(`there is no list ${kind}`)
-      const whole = await checkList(api, world, viewer, list)
+      const whole = await checkList(api, model, viewer, list)
       await checkPage(api, viewer, list, whole, page)
       await checkPeriod(api, viewer, list, whole, ends)
     }),
@@ -122,9 +122,9 @@ const queries = [
 export const searchCommand: fc.Arbitrary<Command> = fc
   .record({ query: fc.constantFrom(...queries), by: anyViewer, page: anyPage })
   .map(({ query, by, page }) =>
-    command(`search ${JSON.stringify({ query, by, page })}`, async (world, api) => {
-      const viewer = viewerOf(world, by)
-      const list = lists.search(world, viewer, query)
-      await checkPage(api, viewer, list, await checkList(api, world, viewer, list), page)
+    command(`search ${JSON.stringify({ query, by, page })}`, async (model, api) => {
+      const viewer = viewerOf(model, by)
+      const list = lists.search(model, viewer, query)
+      await checkPage(api, viewer, list, await checkList(api, model, viewer, list), page)
     }),
   )

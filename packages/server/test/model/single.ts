@@ -1,20 +1,20 @@
 import { expect } from "bun:test"
 import { expectStatus, type TestApi, type TestUser } from "../support/api.ts"
 import { checkOutcome, checkRecord } from "./check.ts"
-import { viewVal } from "./views.ts"
 import {
   canSee,
   currentOf,
   done,
   findByName,
   findVal,
+  type Model,
   type ModelVal,
   type ModelVersion,
   type Outcome,
   refuse,
   type Viewer,
-  type World,
-} from "./world.ts"
+} from "./model.ts"
+import { viewVal } from "./views.ts"
 
 interface Found {
   readonly val: ModelVal
@@ -24,24 +24,24 @@ interface Found {
 /** GET /v1/vals/{val_id} */
 export async function checkVal(
   api: TestApi,
-  world: World,
+  model: Model,
   viewer: Viewer,
   id: string,
 ): Promise<void> {
-  const val = findVal(world, viewer, id)
-  await check(api, world, viewer, `/v1/vals/${id}`, findVersion(val, undefined))
+  const val = findVal(model, viewer, id)
+  await check(api, model, viewer, `/v1/vals/${id}`, findVersion(val, undefined))
 }
 
 /** GET /v1/vals/{val_id}/versions/{version} */
 export async function checkVersion(
   api: TestApi,
-  world: World,
+  model: Model,
   viewer: Viewer,
   id: string,
   version: number,
 ): Promise<void> {
-  const val = findVal(world, viewer, id)
-  await check(api, world, viewer, `/v1/vals/${id}/versions/${version}`, findVersion(val, version))
+  const val = findVal(model, viewer, id)
+  await check(api, model, viewer, `/v1/vals/${id}/versions/${version}`, findVersion(val, version))
 }
 
 /** GET /v1/alias/{username} and /v1/users/{user_id} */
@@ -58,54 +58,54 @@ export async function checkUser(api: TestApi, viewer: Viewer, user: TestUser): P
 /** GET /v1/alias/{username}/{val_name} */
 export async function checkAlias(
   api: TestApi,
-  world: World,
+  model: Model,
   viewer: Viewer,
   username: string,
   name: string,
 ): Promise<void> {
-  const val = findVisible(world, viewer, username, name)
-  await check(api, world, viewer, `/v1/alias/${username}/${name}`, findVersion(val, undefined))
+  const val = findVisible(model, viewer, username, name)
+  await check(api, model, viewer, `/v1/alias/${username}/${name}`, findVersion(val, undefined))
 }
 
 /** GET /v/{username}/{val_name}@{version} */
 export async function checkModule(
   api: TestApi,
-  world: World,
+  model: Model,
   viewer: Viewer,
   username: string,
   name: string,
   version?: number,
 ): Promise<void> {
-  const found = findVersion(findVisible(world, viewer, username, name), version)
-  const answer = await api.call(
+  const found = findVersion(findVisible(model, viewer, username, name), version)
+  const response = await api.call(
     "GET",
     `/v/${username}/${name}${version === undefined ? "" : `@${version}`}`,
     { as: viewer },
   )
-  checkOutcome(answer, found)
-  if (found.code === undefined) expect(answer.text).toBe(found.value.version.code)
+  checkOutcome(response, found)
+  if (found.code === undefined) expect(response.text).toBe(found.value.version.code)
 }
 
 async function check(
   api: TestApi,
-  world: World,
+  model: Model,
   viewer: Viewer,
   path: string,
   found: Outcome<Found>,
 ): Promise<void> {
-  const answer = await api.call("GET", path, { as: viewer })
-  checkOutcome(answer, found)
+  const response = await api.call("GET", path, { as: viewer })
+  checkOutcome(response, found)
   if (found.code === undefined)
-    checkRecord(answer.json, viewVal(world, found.value.val, found.value.version))
+    checkRecord(response.json, viewVal(model, found.value.val, found.value.version))
 }
 
 function findVisible(
-  world: World,
+  model: Model,
   viewer: Viewer,
   username: string,
   name: string,
 ): ModelVal | undefined {
-  const val = findByName(world, username.replace("@", ""), name)
+  const val = findByName(model, username.replace("@", ""), name)
   return val && canSee(val, viewer) ? val : undefined
 }
 

@@ -20,10 +20,10 @@ export const likeCommand: fc.Arbitrary<Command> = fc
   .map(({ val, by, isTakenBack }) =>
     command(
       `${isTakenBack ? "unlike" : "like"} ${JSON.stringify({ val, by })}`,
-      async (world, api) => {
-        const id = pickVal(world, val)
-        const caller = viewerOf(world, by)
-        const outcome = (isTakenBack ? unlike : like)(world, caller, id)
+      async (model, api) => {
+        const id = pickVal(model, val)
+        const caller = viewerOf(model, by)
+        const outcome = (isTakenBack ? unlike : like)(model, caller, id)
         // The times of likes are in no answer, so two in one millisecond would leave open which was
         // the latest.
         while (Date.now() <= lastLikeAt) await Bun.sleep(0)
@@ -39,20 +39,20 @@ export const likeCommand: fc.Arbitrary<Command> = fc
 export const commentCommand: fc.Arbitrary<Command> = fc
   .record({ val: slot, by: anyViewer, text: fc.constantFrom("Nice", "**Why?**", "ø\n😀") })
   .map(({ val, by, text }) =>
-    command(`comment ${JSON.stringify({ val, by, text })}`, async (world, api) => {
-      const id = pickVal(world, val)
-      const caller = viewerOf(world, by)
-      const outcome = addComment(world, caller, id, text)
-      const answer = await api.call("POST", `/v1/vals/${id}/comments`, {
+    command(`comment ${JSON.stringify({ val, by, text })}`, async (model, api) => {
+      const id = pickVal(model, val)
+      const caller = viewerOf(model, by)
+      const outcome = addComment(model, caller, id, text)
+      const response = await api.call("POST", `/v1/vals/${id}/comments`, {
         as: caller,
         body: { comment: text },
       })
-      checkOutcome(answer, outcome)
+      checkOutcome(response, outcome)
       if (outcome.code !== undefined) return
-      outcome.value.id = answer.json.id
-      outcome.value.createdAt = answer.json.createdAt
-      world.commentIds.push(outcome.value.id)
-      checkRecord(answer.json, viewComment(outcome.value))
+      outcome.value.id = response.json.id
+      outcome.value.createdAt = response.json.createdAt
+      model.commentIds.push(outcome.value.id)
+      checkRecord(response.json, viewComment(outcome.value))
     }),
   )
 
@@ -62,17 +62,17 @@ export const deleteCommentCommand: fc.Arbitrary<Command> = fc
     by: fc.constantFrom("author", "author", "owner", "owner", 0, 1, 2, undefined),
   })
   .map(({ comment, by }) =>
-    command(`delete comment ${JSON.stringify({ comment, by })}`, async (world, api) => {
-      const now = world.comments.map((one) => one.id)
-      const id = pickMostly(now, world.commentIds, comment)
-      const known = world.comments.find((one) => one.id === id)
+    command(`delete comment ${JSON.stringify({ comment, by })}`, async (model, api) => {
+      const now = model.comments.map((one) => one.id)
+      const id = pickMostly(now, model.commentIds, comment)
+      const known = model.comments.find((one) => one.id === id)
       const caller =
         by === "author"
-          ? (known?.author ?? world.users[0])
-          : actorOf(world, by as Actor, known?.val.id ?? "")
-      const outcome = deleteComment(world, caller, id)
+          ? (known?.author ?? model.users[0])
+          : actorOf(model, by as Actor, known?.val.id ?? "")
+      const outcome = deleteComment(model, caller, id)
       checkOutcome(
-        await change(world, () => api.call("DELETE", `/v1/comments/${id}`, { as: caller })),
+        await change(model, () => api.call("DELETE", `/v1/comments/${id}`, { as: caller })),
         outcome,
       )
     }),

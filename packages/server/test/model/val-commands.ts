@@ -22,6 +22,7 @@ import {
 } from "./arbitraries.ts"
 import { checkOutcome, checkRecord } from "./check.ts"
 import { type Command, change, command } from "./command.ts"
+import { currentOf, findByName, type Model, type ModelVal } from "./model.ts"
 import {
   createVal,
   deleteVal,
@@ -31,7 +32,6 @@ import {
   updateVal,
 } from "./val-rules.ts"
 import { viewVal } from "./views.ts"
-import { currentOf, findByName, type ModelVal, type World } from "./world.ts"
 
 interface Answered {
   readonly id: string
@@ -58,15 +58,15 @@ function createCommand(
   fields: SentFields,
   symbolic: SymbolicCode,
 ): Command {
-  return command(`create val ${show({ by, fields, symbolic })}`, async (world, api) => {
-    const caller = viewerOf(world, by)
-    const code = writeCode(world, caller, symbolic)
-    const outcome = createVal(world, caller, toFields(fields), code)
-    const answer = await change(world, () =>
+  return command(`create val ${show({ by, fields, symbolic })}`, async (model, api) => {
+    const caller = viewerOf(model, by)
+    const code = writeCode(model, caller, symbolic)
+    const outcome = createVal(model, caller, toFields(fields), code)
+    const response = await change(model, () =>
       api.call("POST", "/v1/vals", { as: caller, body: { ...fields, code: code.text } }),
     )
-    checkOutcome(answer, outcome)
-    if (outcome.code === undefined) adopt(world, outcome.value, answer.json)
+    checkOutcome(response, outcome)
+    if (outcome.code === undefined) adopt(model, outcome.value, response.json)
   })
 }
 
@@ -79,20 +79,20 @@ export const saveValCommand: fc.Arbitrary<Command> = fc
     ifMatch: anyIfMatch,
   })
   .map(({ by, fields, name, code: symbolic, ifMatch }) =>
-    command(`save val ${show({ by, name, fields, symbolic, ifMatch })}`, async (world, api) => {
-      const caller = viewerOf(world, by)
-      const code = writeCode(world, caller, symbolic)
+    command(`save val ${show({ by, name, fields, symbolic, ifMatch })}`, async (model, api) => {
+      const caller = viewerOf(model, by)
+      const code = writeCode(model, caller, symbolic)
       const { headers, version } = writeIfMatch(
         ifMatch,
-        caller && findByName(world, caller.username, name),
+        caller && findByName(model, caller.username, name),
       )
       const body = { ...fields, name, code: code.text }
-      const outcome = saveVal(world, caller, { ...toFields(fields), name }, code, version)
-      const answer = await change(world, () =>
+      const outcome = saveVal(model, caller, { ...toFields(fields), name }, code, version)
+      const response = await change(model, () =>
         api.call("PUT", "/v1/vals", { as: caller, headers, body }),
       )
-      checkOutcome(answer, outcome)
-      if (outcome.code === undefined) adopt(world, outcome.value, answer.json)
+      checkOutcome(response, outcome)
+      if (outcome.code === undefined) adopt(model, outcome.value, response.json)
     }),
   )
 
@@ -104,11 +104,11 @@ export const updateValCommand: fc.Arbitrary<Command> = fc
     ifMatch: anyIfMatch,
   })
   .map(({ val, by, fields, ifMatch }) =>
-    command(`update val ${show({ val, by, fields, ifMatch })}`, async (world, api) => {
-      const { id, caller, headers, version } = target(world, val, by, ifMatch)
-      const outcome = updateVal(world, caller, id, toFields(fields), version)
+    command(`update val ${show({ val, by, fields, ifMatch })}`, async (model, api) => {
+      const { id, caller, headers, version } = target(model, val, by, ifMatch)
+      const outcome = updateVal(model, caller, id, toFields(fields), version)
       checkOutcome(
-        await change(world, () =>
+        await change(model, () =>
           api.call("PUT", `/v1/vals/${id}`, { as: caller, headers, body: fields }),
         ),
         outcome,
@@ -131,20 +131,20 @@ export const saveVersionCommand: fc.Arbitrary<Command> = fc
   .map(({ val, by, fields, code: symbolic, isSame, ifMatch }) =>
     command(
       `save version ${show({ val, by, fields, symbolic, isSame, ifMatch })}`,
-      async (world, api) => {
-        const { id, caller, headers, version } = target(world, val, by, ifMatch)
-        const known = world.vals.find((one) => one.id === id)
+      async (model, api) => {
+        const { id, caller, headers, version } = target(model, val, by, ifMatch)
+        const known = model.vals.find((one) => one.id === id)
         const code =
           isSame && known
             ? { ...currentOf(known), text: currentOf(known).code }
-            : writeCode(world, known?.owner, symbolic)
-        const outcome = saveVersion(world, caller, id, toFields(fields), code, version)
+            : writeCode(model, known?.owner, symbolic)
+        const outcome = saveVersion(model, caller, id, toFields(fields), code, version)
         const body = { ...fields, code: code.text }
-        const answer = await change(world, () =>
+        const response = await change(model, () =>
           api.call("POST", `/v1/vals/${id}/versions`, { as: caller, headers, body }),
         )
-        checkOutcome(answer, outcome)
-        if (outcome.code === undefined) adopt(world, outcome.value, answer.json)
+        checkOutcome(response, outcome)
+        if (outcome.code === undefined) adopt(model, outcome.value, response.json)
       },
     ),
   )
@@ -154,18 +154,18 @@ export const deleteVersionCommand: fc.Arbitrary<Command> = fc
   .map(({ val, by, version: versionSlot, ifMatch }) =>
     command(
       `delete version ${show({ val, by, version: versionSlot, ifMatch })}`,
-      async (world, api) => {
-        const { id, caller, headers, version } = target(world, val, by, ifMatch)
-        const known = world.vals.find((one) => one.id === id)
+      async (model, api) => {
+        const { id, caller, headers, version } = target(model, val, by, ifMatch)
+        const known = model.vals.find((one) => one.id === id)
         const now = known?.versions.map((one) => one.version).reverse() ?? []
         const number = pickMostly(
           now,
           Array.from({ length: (known?.versionLast ?? 0) + 2 }, (_, index) => index),
           versionSlot,
         )
-        const outcome = deleteVersion(world, caller, id, number, version)
+        const outcome = deleteVersion(model, caller, id, number, version)
         checkOutcome(
-          await change(world, () =>
+          await change(model, () =>
             api.call("DELETE", `/v1/vals/${id}/versions/${number}`, { as: caller, headers }),
           ),
           outcome,
@@ -177,38 +177,38 @@ export const deleteVersionCommand: fc.Arbitrary<Command> = fc
 export const deleteValCommand: fc.Arbitrary<Command> = fc
   .record({ val: slot, by: anyActor, ifMatch: anyIfMatch })
   .map(({ val, by, ifMatch }) =>
-    command(`delete val ${show({ val, by, ifMatch })}`, async (world, api) => {
-      const { id, caller, headers, version } = target(world, val, by, ifMatch)
-      const outcome = deleteVal(world, caller, id, version)
+    command(`delete val ${show({ val, by, ifMatch })}`, async (model, api) => {
+      const { id, caller, headers, version } = target(model, val, by, ifMatch)
+      const outcome = deleteVal(model, caller, id, version)
       checkOutcome(
-        await change(world, () => api.call("DELETE", `/v1/vals/${id}`, { as: caller, headers })),
+        await change(model, () => api.call("DELETE", `/v1/vals/${id}`, { as: caller, headers })),
         outcome,
       )
     }),
   )
 
 /** The val that is meant, who acts on it, and what they say of the version they have seen. */
-function target(world: World, val: number, by: Parameters<typeof actorOf>[1], ifMatch: IfMatch) {
-  const id = pickVal(world, val)
-  const known = world.vals.find((one) => one.id === id)
-  return { id, caller: actorOf(world, by, id), ...writeIfMatch(ifMatch, known) }
+function target(model: Model, val: number, by: Parameters<typeof actorOf>[1], ifMatch: IfMatch) {
+  const id = pickVal(model, val)
+  const known = model.vals.find((one) => one.id === id)
+  return { id, caller: actorOf(model, by, id), ...writeIfMatch(ifMatch, known) }
 }
 
 /** Takes over what the server made up, and checks the rest of its answer. */
-function adopt(world: World, val: ModelVal, answered: Answered): void {
+function adopt(model: Model, val: ModelVal, answered: Answered): void {
   if (val.id === "") {
     if (val.name === "") {
-      expect(findByName(world, val.owner.username, answered.name)).toBeUndefined()
+      expect(findByName(model, val.owner.username, answered.name)).toBeUndefined()
       val.name = answered.name
     }
     val.id = answered.id
     val.createdAt = answered.createdAt
-    expect(world.valIds).not.toContain(val.id)
-    world.valIds.push(val.id)
+    expect(model.valIds).not.toContain(val.id)
+    model.valIds.push(val.id)
   }
   const current = currentOf(val)
   if (current.createdAt === "") current.createdAt = answered.versionCreatedAt
-  checkRecord(answered, viewVal(world, val))
+  checkRecord(answered, viewVal(model, val))
 }
 
 function show(details: object): string {

@@ -3,18 +3,18 @@ import {
   countLikes,
   countReferences,
   currentOf,
+  type Model,
   type ModelComment,
   type ModelSecret,
   type ModelToken,
   type ModelVal,
   type ModelVersion,
-  type World,
-} from "./world.ts"
+} from "./model.ts"
 
 // What answers must say of each record. Left out is what the contract leaves to the server: `url`,
 // `updatedAt`, `lastUsedAt`, the times of secrets.
 
-export function viewVal(world: World, val: ModelVal, version: ModelVersion = currentOf(val)) {
+export function viewVal(model: Model, val: ModelVal, version: ModelVersion = currentOf(val)) {
   const self = `${testBaseUrl}/v1/vals/${val.id}`
   const endpoint = `http://${val.owner.username}-${val.name}.hamlet.test`.toLowerCase()
   return {
@@ -33,8 +33,8 @@ export function viewVal(world: World, val: ModelVal, version: ModelVersion = cur
       ...(val.type === "http" ? { endpoint } : {}),
     },
     author: viewAuthor(val.owner),
-    likeCount: countLikes(world, val),
-    referenceCount: countReferences(world, val),
+    likeCount: countLikes(model, val),
+    referenceCount: countReferences(model, val),
     createdAt: val.createdAt,
     versionCreatedAt: version.createdAt,
     runStartAt: null,

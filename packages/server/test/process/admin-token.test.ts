@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
 import { describeEachDatabase } from "../support/databases.ts"
-import { chosenToken, openStage } from "../support/stage.ts"
+import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 
 describeEachDatabase("hamlet admin-token", (open) => {
   test("makes a token for whoever has lost theirs, while the server runs, and the audit log says so", async () => {
-    await using stage = await openStage(open)
-    const { baseUrl } = await stage.serve()
+    await using fixture = await openServerFixture(open)
+    const { baseUrl } = await fixture.serve()
     const lost = createClient({ baseUrl, token: chosenToken })
     const bob = await lost.createUser({ username: "bob" })
     await lost.suspendUser({ user_id: bob.id })
@@ -14,7 +14,7 @@ describeEachDatabase("hamlet admin-token", (open) => {
     for (const { id } of (await lost.listTokens()).data)
       await lost.revokeToken({ token_id: id }).catch(() => {})
 
-    const { exitCode, stdout, stderr } = await stage.start(["admin-token"]).ended()
+    const { exitCode, stdout, stderr } = await fixture.start(["admin-token"]).ended()
     expect([exitCode, stderr]).toEqual([
       0,
       expect.stringContaining(`A token of user "${me.username}"`),
@@ -28,12 +28,12 @@ describeEachDatabase("hamlet admin-token", (open) => {
     })
 
     // A name may be said, also of a user who is suspended; a name that nobody has is told.
-    const bobs = await stage.start(["admin-token", "bob"]).ended()
+    const bobs = await fixture.start(["admin-token", "bob"]).ended()
     expect(bobs.stderr).toContain('User "bob" is no longer suspended')
     expect(
       (await createClient({ baseUrl, token: bobs.stdout.trim() }).listUsers()).data.length,
     ).toBe(2)
-    expect(await stage.start(["admin-token", "nobody"]).ended()).toMatchObject({
+    expect(await fixture.start(["admin-token", "nobody"]).ended()).toMatchObject({
       exitCode: 1,
       stderr: 'Cannot find user "nobody"\n',
     })
@@ -41,12 +41,12 @@ describeEachDatabase("hamlet admin-token", (open) => {
 })
 
 test("hamlet admin-token makes no new server in a folder without one", async () => {
-  await using stage = await openStage()
-  const { exitCode, stderr } = await stage
-    .start(["admin-token", "--data-dir", `${stage.dataDir}/nothing`], { HAMLET_DATABASE_URL: "" })
+  await using fixture = await openServerFixture()
+  const { exitCode, stderr } = await fixture
+    .start(["admin-token", "--data-dir", `${fixture.dataDir}/nothing`], { HAMLET_DATABASE_URL: "" })
     .ended()
   expect([exitCode, stderr]).toEqual([
     1,
-    `Cannot make a token: there is no database "${stage.dataDir}/nothing/hamlet.db"\n`,
+    `Cannot make a token: there is no database "${fixture.dataDir}/nothing/hamlet.db"\n`,
   ])
 })

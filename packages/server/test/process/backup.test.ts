@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { connect, type Socket } from "node:net"
 import { createBackupChecker } from "@hamlet/contract/backup"
 import { describeEachDatabase } from "../support/databases.ts"
-import { chosenToken, openStage } from "../support/stage.ts"
+import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 
 const headers = { authorization: `Bearer ${chosenToken}` }
 /** More than fits into what lies between a server and a client. */
@@ -10,8 +10,8 @@ const blobBytes = 32 * 1024 ** 2
 
 describeEachDatabase("GET /v1/backup over a socket", (open) => {
   test("lets one client take one at a time, and goes on at once when that client has gone", async () => {
-    await using stage = await openStage(open)
-    const { baseUrl } = await stage.serve()
+    await using fixture = await openServerFixture(open)
+    const { baseUrl } = await fixture.serve()
     const content = crypto.getRandomValues(Buffer.alloc(65_536))
     const body = Buffer.alloc(blobBytes)
     // Nothing that could be made smaller.

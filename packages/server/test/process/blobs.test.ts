@@ -4,7 +4,7 @@ import { createClient } from "@hamlet/contract/client"
 import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { FakeBucket } from "../support/fake-bucket.ts"
-import { chosenToken, openStage } from "../support/stage.ts"
+import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 
 const mega = 1024 ** 2
 
@@ -70,8 +70,8 @@ describeEachDatabase("hamlet serve, given a large blob,", (open) => {
     async (place) => {
       const bucket = new FakeBucket()
       try {
-        await using stage = await openStage(open)
-        const { hamlet, baseUrl } = await stage.serve({
+        await using fixture = await openServerFixture(open)
+        const { hamlet, baseUrl } = await fixture.serve({
           ...env,
           ...(place === "a bucket" ? { HAMLET_S3_URL: bucket.url } : {}),
         })
@@ -100,11 +100,11 @@ describeEachDatabase("hamlet serve, given a large blob,", (open) => {
   test(
     "and killed in the middle of it, has the one that was there before, and the next one cleans up",
     async () => {
-      await using stage = await openStage(open)
-      const { hamlet, baseUrl } = await stage.serve(env)
+      await using fixture = await openServerFixture(open)
+      const { hamlet, baseUrl } = await fixture.serve(env)
       const client = createClient({ baseUrl, token: chosenToken, retriesMax: 0 })
       await client.putBlob({ key: "a", content: "old" })
-      const db = await stage.connect()
+      const db = await fixture.connect()
       const countChunks = async () =>
         Number(
           (await db.read<{ count: unknown }>(sql`select count(*) as count from object_chunks`))[0]
@@ -121,7 +121,7 @@ describeEachDatabase("hamlet serve, given a large blob,", (open) => {
         yield sql`update objects set unused_since = 1`
       })
 
-      const next = await stage.serve(env)
+      const next = await fixture.serve(env)
       const again = createClient({ baseUrl: next.baseUrl, token: chosenToken })
       expect(await (await again.getBlob({ key: "a" })).text()).toBe("old")
       while ((await countChunks()) > 0) await Bun.sleep(50)

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
 import { describeEachDatabase } from "../support/databases.ts"
-import { chosenToken, openStage } from "../support/stage.ts"
+import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 
 const hang = 'export default async () => { console.log("begun"); await new Promise(() => {}) }'
 
 describeEachDatabase("a server that is killed", (open) => {
   test("has runs in flight that have crashed when it is back, and no others", async () => {
-    await using stage = await openStage(open)
-    const before = await stage.serve()
+    await using fixture = await openServerFixture(open)
+    const before = await fixture.serve()
     const client = createClient({ baseUrl: before.baseUrl, token: chosenToken })
     const { id: val_id } = await client.createVal({ code: hang })
     const ended = await client.createRun({
@@ -19,7 +19,7 @@ describeEachDatabase("a server that is killed", (open) => {
     before.hamlet.signal("SIGKILL")
     await before.hamlet.ended()
 
-    const after = createClient({ baseUrl: (await stage.serve()).baseUrl, token: chosenToken })
+    const after = createClient({ baseUrl: (await fixture.serve()).baseUrl, token: chosenToken })
     const crashed = await after.getRun({ run_id: id })
     expect(crashed).toMatchObject({
       status: "crashed",

@@ -17,7 +17,7 @@ import type { Finding } from "../../src/doctor/finding.ts"
 import { doctorLimits } from "../../src/doctor/limits.ts"
 import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
-import { chosenToken, openStage, type Stage } from "../support/stage.ts"
+import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 // A test starts the program up to four times, and a busy machine is slow with each.
 setDefaultTimeout(90_000)
@@ -31,11 +31,13 @@ type Findings = Readonly<Record<string, Pick<Finding, "status" | "found" | "mend
 
 /** What the doctor finds, by the name of the check. Its exit code is always that of the worst. */
 async function examine(
-  stage: Stage,
+  fixture: ServerFixture,
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Findings> {
-  const { exitCode, stdout, stderr } = await stage.start(["doctor", "--json", ...args], env).ended()
+  const { exitCode, stdout, stderr } = await fixture
+    .start(["doctor", "--json", ...args], env)
+    .ended()
   expect(stderr).toBe("")
   const lines = stdout.trimEnd().split("\n")
   const findings: Finding[] = lines.map((line) => JSON.parse(line))
@@ -63,28 +65,28 @@ function listFiles(folder: string): readonly string[] {
     .sort()
 }
 
-async function serveAndStop(stage: Stage): Promise<void> {
-  const { hamlet } = await stage.serve({ HAMLET_PROCESSES_READY: "0" })
+async function serveAndStop(fixture: ServerFixture): Promise<void> {
+  const { hamlet } = await fixture.serve({ HAMLET_PROCESSES_READY: "0" })
   hamlet.signal("SIGTERM")
   await hamlet.ended()
 }
 
 describeEachDatabase("hamlet doctor", (open) => {
   test("finds nothing wrong before the first start, while the server runs and after it, and changes nothing", async () => {
-    await using stage = await openStage(open)
-    const before = await examine(stage)
-    expect(existsSync(stage.dataDir)).toBe(false)
+    await using fixture = await openServerFixture(open)
+    const before = await examine(fixture)
+    expect(existsSync(fixture.dataDir)).toBe(false)
     expect(before["data folder"]?.found).toContain("does not exist yet")
 
-    const { hamlet, baseUrl } = await stage.serve({ HAMLET_PROCESSES_READY: "0" })
-    const running = await examine(stage, ["--port", new URL(baseUrl).port])
+    const { hamlet, baseUrl } = await fixture.serve({ HAMLET_PROCESSES_READY: "0" })
+    const running = await examine(fixture, ["--port", new URL(baseUrl).port])
     expect(running.port?.found).toMatch(/^Hamlet \S+ runs at \d+ on 127\.0\.0\.1$/)
     hamlet.signal("SIGTERM")
     expect((await hamlet.ended()).exitCode).toBe(0)
 
-    const files = listFiles(stage.dataDir)
-    const after = await examine(stage)
-    expect(listFiles(stage.dataDir)).toEqual(files)
+    const files = listFiles(fixture.dataDir)
+    const after = await examine(fixture)
+    expect(listFiles(fixture.dataDir)).toEqual(files)
 
     for (const findings of [before, running, after]) {
       const {
@@ -113,30 +115,32 @@ describeEachDatabase("hamlet doctor", (open) => {
       /^[0-9a-f]{16}, in .+, opens what is in the database$/,
     )
     expect(after.database?.found).toMatch(
-      stage.url ? /^PostgreSQL \d+.+ answers in / : /^SQLite in .+ read through, nothing damaged$/,
+      fixture.url
+        ? /^PostgreSQL \d+.+ answers in /
+        : /^SQLite in .+ read through, nothing damaged$/,
     )
   })
 
   test("says that a key was taken away too early, that it is another one, and that a newer version has written it", async () => {
-    await using stage = await openStage(open)
-    const { hamlet, baseUrl } = await stage.serve({ HAMLET_PROCESSES_READY: "0" })
+    await using fixture = await openServerFixture(open)
+    const { hamlet, baseUrl } = await fixture.serve({ HAMLET_PROCESSES_READY: "0" })
     await createClient({ baseUrl, token: chosenToken }).putSecret({ name: "NAME", value: "value" })
     hamlet.signal("SIGTERM")
     await hamlet.ended()
-    const db = await stage.connect()
+    const db = await fixture.connect()
     await db.write(function* () {
       yield sql`update secrets set key_id = ${"0123456789abcdef"}`
       yield sql`insert into schema_migrations (version, name, applied_at) values (${999}, ${"from the future"}, ${0})`
     })
     await db.stop()
 
-    expect((await examine(stage))["secret key"]).toMatchObject({
+    expect((await examine(fixture))["secret key"]).toMatchObject({
       status: "failure",
       found: expect.stringMatching(
         /^1 of the secrets are encrypted with key 0123456789abcdef, which is not in /,
       ),
     })
-    const findings = await examine(stage, [], { HAMLET_SECRET_KEY: otherKey })
+    const findings = await examine(fixture, [], { HAMLET_SECRET_KEY: otherKey })
 
     expect(findings["secret key"]).toMatchObject({
       status: "failure",
@@ -152,21 +156,21 @@ describeEachDatabase("hamlet doctor", (open) => {
 
 describe("hamlet doctor says how to mend", () => {
   test("a database file that is damaged, a key file that is gone or open to others, and a folder that is", async () => {
-    await using stage = await openStage()
-    await serveAndStop(stage)
-    const [key, file] = [join(stage.dataDir, "secret.key"), join(stage.dataDir, "hamlet.db")]
+    await using fixture = await openServerFixture()
+    await serveAndStop(fixture)
+    const [key, file] = [join(fixture.dataDir, "secret.key"), join(fixture.dataDir, "hamlet.db")]
     chmodSync(key, 0o644)
-    chmodSync(stage.dataDir, 0o755)
-    const lax = await examine(stage)
+    chmodSync(fixture.dataDir, 0o755)
+    const lax = await examine(fixture)
     expect([lax["secret key"], lax["data folder"]]).toMatchObject([
       { status: "warning", mend: `"chmod 600 ${key}"` },
-      { status: "warning", mend: expect.stringContaining(`"chmod 700 ${stage.dataDir}"`) },
+      { status: "warning", mend: expect.stringContaining(`"chmod 700 ${fixture.dataDir}"`) },
     ])
 
     writeFileSync(key, "")
     // Into the pages of tables, not into the header.
     writeSync(openSync(file, "r+"), Buffer.alloc(20_000, 0xa5), 0, 20_000, 8_192)
-    const damaged = await examine(stage)
+    const damaged = await examine(fixture)
     expect(damaged.database).toMatchObject({
       status: "failure",
       mend: expect.stringContaining('"hamlet restore"'),
@@ -174,14 +178,14 @@ describe("hamlet doctor says how to mend", () => {
     expect(damaged["secret key"]?.status ?? "failure").toBe("failure")
 
     writeFileSync(file, "not a database ".repeat(1000))
-    expect((await examine(stage)).database).toMatchObject({
+    expect((await examine(fixture)).database).toMatchObject({
       status: "failure",
       found: expect.stringContaining("not a database"),
     })
   })
 
   test("a database that nobody answers for, without its password, and a port that somebody else has", async () => {
-    await using stage = await openStage()
+    await using fixture = await openServerFixture()
     using other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("hello") })
     const args = [
       "--database-url",
@@ -191,7 +195,7 @@ describe("hamlet doctor says how to mend", () => {
       "--vals-domain",
       "vals.invalid",
     ]
-    const findings = await examine(stage, args)
+    const findings = await examine(fixture, args)
     expect(findings.database).toMatchObject({
       status: "failure",
       mend: expect.stringContaining("HAMLET_DATABASE_URL"),
@@ -208,14 +212,15 @@ describe("hamlet doctor says how to mend", () => {
   })
 
   test("an address that the machine does not have, settings that cannot be used and names that are no settings", async () => {
-    await using stage = await openStage()
+    await using fixture = await openServerFixture()
     expect(
-      (await examine(stage, ["--host", "192.0.2.1", "--port", "8123", "--isolation", "deno"])).port,
+      (await examine(fixture, ["--host", "192.0.2.1", "--port", "8123", "--isolation", "deno"]))
+        .port,
     ).toMatchObject({
       status: "failure",
       found: "Cannot listen on 192.0.2.1 port 8123: this machine does not have that address",
     })
-    expect(await examine(stage, ["--port", "http"])).toEqual({
+    expect(await examine(fixture, ["--port", "http"])).toEqual({
       settings: {
         status: "failure",
         found: 'Cannot use HAMLET_PORT "http": it must be a whole number from 0 to 65535',
@@ -226,14 +231,19 @@ describe("hamlet doctor says how to mend", () => {
 
   test("a machine without bubblewrap, and one with few files", async () => {
     // Everything else that a sandbox needs is there, so that only bubblewrap is missed.
-    await using stage = await openStage(undefined, ["sh", "-c", 'ulimit -n 200; exec "$@"', "sh"])
-    const programs = join(dirname(stage.dataDir), "bin")
+    await using fixture = await openServerFixture(undefined, [
+      "sh",
+      "-c",
+      'ulimit -n 200; exec "$@"',
+      "sh",
+    ])
+    const programs = join(dirname(fixture.dataDir), "bin")
     mkdirSync(programs)
     for (const name of ["sh", "setpriv", "ldd"]) {
       const path = Bun.which(name)
       if (path) symlinkSync(path, join(programs, name))
     }
-    const loopback = await examine(stage, [], { PATH: programs, HAMLET_DATADIR: "typo" })
+    const loopback = await examine(fixture, [], { PATH: programs, HAMLET_DATADIR: "typo" })
     expect(loopback.isolation).toMatchObject({
       status: "warning",
       found: expect.stringMatching(/^WEAK, .+bwrap/),
@@ -248,12 +258,12 @@ describe("hamlet doctor says how to mend", () => {
       status: "warning",
       found: expect.stringContaining("HAMLET_DATADIR"),
     })
-    const open = await examine(stage, ["--host", "0.0.0.0"], { PATH: programs })
+    const open = await examine(fixture, ["--host", "0.0.0.0"], { PATH: programs })
     expect(open.isolation).toMatchObject({
       status: "failure",
       found: expect.stringContaining("refuses to serve others than this machine"),
     })
-    const wanted = await examine(stage, ["--isolation", "bubblewrap"], { PATH: programs })
+    const wanted = await examine(fixture, ["--isolation", "bubblewrap"], { PATH: programs })
     expect(wanted.isolation).toMatchObject({
       status: "failure",
       found: expect.stringContaining("is not installed"),
@@ -261,10 +271,10 @@ describe("hamlet doctor says how to mend", () => {
   })
 
   test.skipIf(!isRoot)("a data folder that is somebody else's", async () => {
-    await using stage = await openStage(undefined)
-    mkdirSync(stage.dataDir, { mode: 0o700 })
-    chownSync(stage.dataDir, nobody, nobody)
-    expect((await examine(stage))["data folder"]).toMatchObject({
+    await using fixture = await openServerFixture(undefined)
+    mkdirSync(fixture.dataDir, { mode: 0o700 })
+    chownSync(fixture.dataDir, nobody, nobody)
+    expect((await examine(fixture))["data folder"]).toMatchObject({
       status: "warning",
       found: expect.stringContaining(`owner ${nobody}, you are 0`),
     })
@@ -274,19 +284,23 @@ describe("hamlet doctor says how to mend", () => {
     const prefix = isRoot
       ? ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"]
       : []
-    await using stage = await openStage(undefined, prefix)
-    chmodSync(dirname(stage.dataDir), 0o755)
-    mkdirSync(stage.dataDir, { mode: 0o500 })
-    const findings = await examine(stage, ["--isolation", "deno"], { HOME: "/", TMPDIR: "/tmp" })
+    await using fixture = await openServerFixture(undefined, prefix)
+    chmodSync(dirname(fixture.dataDir), 0o755)
+    mkdirSync(fixture.dataDir, { mode: 0o500 })
+    const findings = await examine(fixture, ["--isolation", "deno"], { HOME: "/", TMPDIR: "/tmp" })
     expect(findings["data folder"]).toMatchObject({
       status: "failure",
       found: expect.stringContaining("cannot be written to"),
     })
     expect(
       (
-        await examine(stage, ["--isolation", "deno", "--data-dir", join(stage.dataDir, "below")], {
-          HOME: "/",
-        })
+        await examine(
+          fixture,
+          ["--isolation", "deno", "--data-dir", join(fixture.dataDir, "below")],
+          {
+            HOME: "/",
+          },
+        )
       )["data folder"],
     ).toMatchObject({
       status: "failure",
@@ -297,13 +311,13 @@ describe("hamlet doctor says how to mend", () => {
 
 describe("hamlet doctor", () => {
   test("leaves what a dead server has left to the next server, and nothing of its own, also when it is interrupted", async () => {
-    await using stage = await openStage()
-    const temporary = join(dirname(stage.dataDir), "tmp")
+    await using fixture = await openServerFixture()
+    const temporary = join(dirname(fixture.dataDir), "tmp")
     const left = join(temporary, `hamlet-${process.getuid?.()}-0123abcd`, "999999-x-1-x.0")
     mkdirSync(left, { recursive: true })
     const env = { TMPDIR: temporary }
-    await examine(stage, [], env)
-    const interrupted = stage.start(["doctor", "--json"], env)
+    await examine(fixture, [], env)
+    const interrupted = fixture.start(["doctor", "--json"], env)
     await interrupted.waitFor("stdout", /"check":"deno"/)
     interrupted.signal("SIGTERM")
     expect((await interrupted.ended()).exitCode).toBe(143)
@@ -312,8 +326,8 @@ describe("hamlet doctor", () => {
   })
 
   test("is for people without --json", async () => {
-    await using stage = await openStage()
-    const { stdout } = await stage.start(["doctor", "--port", "http"]).ended()
+    await using fixture = await openServerFixture()
+    const { stdout } = await fixture.start(["doctor", "--port", "http"]).ended()
     expect(stdout).toBe(
       'failure  settings: Cannot use HAMLET_PORT "http": it must be a whole number from 0 to 65535\n         docs/configuration.md says what each setting may be\n',
     )

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
 import { createClient } from "@hamlet/contract/client"
-import { attackCode, bodyAttacks, routeAttacks } from "../freeze/attacks.ts"
-import { findSlowness, readPauses } from "../freeze/loop-meter.ts"
+import { slowBodies, slowRoutes, slowVals } from "../freeze/attacks.ts"
+import { measureSlowness, readPauses } from "../freeze/loop-meter.ts"
 import { describeEachDatabase } from "../support/databases.ts"
-import { chosenToken, openStage } from "../support/stage.ts"
+import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 
 /**
  * What nobody should wait for another one's request, in seconds, and what a compiler or a collector
@@ -19,21 +19,21 @@ describeEachDatabase("freeze", (open) => {
   test(
     "no request and no message of a guest keeps the event loop at work for long",
     async () => {
-      await using stage = await openStage(open)
-      const { hamlet, baseUrl } = await stage.serve({
+      await using fixture = await openServerFixture(open)
+      const { hamlet, baseUrl } = await fixture.serve({
         HAMLET_RATE_PER_TOKEN: "none",
         HAMLET_RATE_PER_ADDRESS: "none",
       })
       const client = createClient({ baseUrl, token: chosenToken })
       const headers = { authorization: `Bearer ${chosenToken}`, "content-type": "application/json" }
       await client.putSecret({ name: "FREEZE", value: `${"a".repeat(127)}b` })
-      for (const [name, code] of Object.entries(attackCode))
+      for (const [name, code] of Object.entries(slowVals))
         await client.saveVal({ name, code, type: "script" })
       const code = `//${"-".repeat(limits.codeCharsMax - 2)}`
       for (let count = 0; count < largeVals; count++)
         await client.createVal({ code, privacy: "public" })
       const { id } = await client.getValByName({ username: "ada", val_name: "takesArgs" })
-      const runs = Object.keys(attackCode).map((name) => ({
+      const runs = Object.keys(slowVals).map((name) => ({
         name: `${name} runs`,
         method: "POST",
         path: `/v1/run/ada.${name}`,
@@ -41,11 +41,11 @@ describeEachDatabase("freeze", (open) => {
       }))
 
       // A body is read before a database is asked.
-      const bodies = stage.url === undefined ? bodyAttacks(id) : []
+      const bodies = fixture.url === undefined ? slowBodies(id) : []
 
-      const bound = pauseSecondsMax * tolerance * findSlowness()
+      const bound = pauseSecondsMax * tolerance * measureSlowness()
       const pauses: string[] = []
-      for (const { name, method, path, body } of [...runs, ...bodies, ...routeAttacks(id)]) {
+      for (const { name, method, path, body } of [...runs, ...bodies, ...slowRoutes(id)]) {
         const before = await readPauses(baseUrl)
         const response = await fetch(`${baseUrl}${path}`, {
           method,

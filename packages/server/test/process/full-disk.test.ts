@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { closeSync, openSync, writeSync } from "node:fs"
 import { createClient } from "@hamlet/contract/client"
 import { notRun } from "../support/databases.ts"
-import { chosenToken, openStage } from "../support/stage.ts"
+import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 
 const canMount =
   process.platform === "linux" && Bun.spawnSync(["unshare", "--mount", "true"]).exitCode === 0
@@ -40,20 +40,23 @@ describe.if(canMount)("hamlet serve", () => {
     ],
     ["a read-only folder for temporary files", mount("$TMPDIR", "ro"), "read-only"],
   ])("says in one sentence that it cannot start on %s", async (_name, script, words) => {
-    await using stage = await openStage(undefined, onDisk(script))
+    await using fixture = await openServerFixture(undefined, onDisk(script))
     // A short one, since the addresses of sockets in it may not be long.
-    const { exitCode, stdout, stderr } = await stage.start(["serve"], { TMPDIR: "/mnt" }).ended()
+    const { exitCode, stdout, stderr } = await fixture.start(["serve"], { TMPDIR: "/mnt" }).ended()
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" })
     expect(stderr).toMatch(sentence(`(${words})`))
   })
 
   test("ends on a disk that has become full, and says so in sentences", async () => {
-    await using stage = await openStage(undefined, onDisk(mount("$HAMLET_DATA_DIR", "size=8m")))
-    const { hamlet, baseUrl } = await stage.serve({ HAMLET_LOG_LEVEL: "none" })
+    await using fixture = await openServerFixture(
+      undefined,
+      onDisk(mount("$HAMLET_DATA_DIR", "size=8m")),
+    )
+    const { hamlet, baseUrl } = await fixture.serve({ HAMLET_LOG_LEVEL: "none" })
     const client = createClient({ baseUrl, token: chosenToken, retriesMax: 0 })
     const { id } = await client.createVal({ code: "export default () => 1" })
     await client.createRun({ val_id: id })
-    fillFrom(`/proc/${hamlet.pid}/root${stage.dataDir}/filler`)
+    fillFrom(`/proc/${hamlet.pid}/root${fixture.dataDir}/filler`)
     const refused = await client
       .createVal({ name: "lost", code: `/* ${"x".repeat(60_000)} */` })
       .catch((error: unknown) => error)

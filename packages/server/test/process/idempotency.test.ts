@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test"
 import { describeEachDatabase } from "../support/databases.ts"
-import { chosenToken, openStage } from "../support/stage.ts"
+import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 
 const count = 40
 /** By kill. What is cut off is another part of the work each time. */
-const deeds = [
+const writes = [
   { path: "/v1/vals", body: (index: number) => ({ code: `export default ${index}` }) },
   { path: "/v1/me/tokens", body: (index: number) => ({ name: `t${index}`, scopes: ["val:read"] }) },
   { path: "/v1/users", body: (index: number) => ({ username: `user${index}` }) },
@@ -12,9 +12,9 @@ const deeds = [
 
 describeEachDatabase("a server that is killed over requests with an idempotency key", (open) => {
   test("has done each of them at most once when they are sent again, and answers them all", async () => {
-    await using stage = await openStage(open)
+    await using fixture = await openServerFixture(open)
     const authorization = `Bearer ${chosenToken}`
-    const send = (baseUrl: string, which: (typeof deeds)[number], index: number) =>
+    const send = (baseUrl: string, which: (typeof writes)[number], index: number) =>
       fetch(`${baseUrl}${which.path}`, {
         method: "POST",
         headers: {
@@ -24,8 +24,8 @@ describeEachDatabase("a server that is killed over requests with an idempotency 
         },
         body: JSON.stringify(which.body(index)),
       })
-    for (const which of deeds) {
-      const { hamlet, baseUrl } = await stage.serve()
+    for (const which of writes) {
+      const { hamlet, baseUrl } = await fixture.serve()
       const sent = Array.from({ length: count }, (_, index) => send(baseUrl, which, index))
       // Most have written something by the time the first is answered.
       await Promise.any(sent)
@@ -33,19 +33,19 @@ describeEachDatabase("a server that is killed over requests with an idempotency 
       await hamlet.ended()
       await Promise.allSettled(sent.map(async (answer) => (await answer).text()))
 
-      const again = await stage.serve()
-      const answers = await Promise.all(
+      const again = await fixture.serve()
+      const responses = await Promise.all(
         Array.from({ length: count }, (_, index) => send(again.baseUrl, which, index)),
       )
-      const texts = await Promise.all(answers.map((answer) => answer.text()))
-      expect([which.path, answers.map(({ status }) => status)]).toEqual([
+      const texts = await Promise.all(responses.map((response) => response.text()))
+      expect([which.path, responses.map(({ status }) => status)]).toEqual([
         which.path,
         Array(count).fill(200),
       ])
       const repeated = await Promise.all(
         Array.from({ length: count }, (_, index) => send(again.baseUrl, which, index)),
       )
-      expect(await Promise.all(repeated.map((answer) => answer.text()))).toEqual(texts)
+      expect(await Promise.all(repeated.map((response) => response.text()))).toEqual(texts)
       const ids = texts.map((text) => JSON.parse(text).id)
       expect(new Set(ids).size).toBe(count)
       const tokens = which.path === "/v1/vals" ? [] : texts.map((text) => JSON.parse(text).token)
@@ -58,7 +58,7 @@ describeEachDatabase("a server that is killed over requests with an idempotency 
       again.hamlet.signal("SIGTERM")
       await again.hamlet.ended()
     }
-    const { baseUrl } = await stage.serve()
+    const { baseUrl } = await fixture.serve()
     const countOf = async (path: string) => {
       const found = []
       for (let next: string | undefined = `${baseUrl}${path}?limit=100`; next !== undefined; ) {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { createClient } from "@hamlet/contract/client"
 import { databases } from "../support/databases.ts"
-import { chosenToken, openStage } from "../support/stage.ts"
+import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url))
 const postgres = databases.find(({ name }) => name === "PostgreSQL")
@@ -14,12 +14,12 @@ test.skipIf(!postgres)(
   async () => {
     const target = await postgres?.open({ isEmpty: true })
     if (!target) throw new Error("Cannot move: there is no PostgreSQL")
-    await using stage = await openStage()
-    const folder = dirname(stage.dataDir)
+    await using fixture = await openServerFixture()
+    const folder = dirname(fixture.dataDir)
     const path = preparePath(folder)
     const [before = "", after = ""] = readRecipe(target.url ?? "").split("# stop the server\n")
 
-    const { hamlet, baseUrl } = await stage.serve()
+    const { hamlet, baseUrl } = await fixture.serve()
     const old = createClient({ baseUrl, token: chosenToken })
     await old.createVal({
       name: "library",

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { ApiError, createClient } from "@hamlet/contract/client"
 import { sql } from "../../src/storage/database/sql.ts"
 import { databases, notRun } from "../support/databases.ts"
-import { openStage, type Stage } from "../support/stage.ts"
+import { openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 // A node is a server with a data folder of its own; what nodes share is the database and the key.
 const sharedKey = { HAMLET_SECRET_KEY: Buffer.alloc(32, 5).toString("base64") }
@@ -13,13 +13,13 @@ if (server === undefined) notRun("several nodes", "HAMLET_TEST_POSTGRES_URL is n
 else
   describe("several nodes", () => {
     test("that start at once on an empty database all come up, with one first user and one token", async () => {
-      await using stage = await openStage(server.open)
-      const nodes = [startNode(stage, 1), startNode(stage, 2), startNode(stage, 3)]
+      await using fixture = await openServerFixture(server.open)
+      const nodes = [startNode(fixture, 1), startNode(fixture, 2), startNode(fixture, 3)]
       const baseUrls = await Promise.all(nodes.map((node) => node.listening()))
 
       const tokens = nodes.flatMap((node) => /\n {2}token {2,}(\S+)\n/.exec(node.stdout)?.[1] ?? [])
       expect(tokens).toHaveLength(1)
-      const db = await stage.connect()
+      const db = await fixture.connect()
       expect(await db.read(sql`select username from users`)).toHaveLength(1)
       expect(await db.read(sql`select id from tokens where kind = 'token'`)).toHaveLength(1)
       await db.stop()
@@ -44,9 +44,9 @@ else
     })
 
     test("do once what was sent to two of them with one idempotency key", async () => {
-      await using stage = await openStage(server.open)
+      await using fixture = await openServerFixture(server.open)
       const token = "a-token-that-both-nodes-are-given-0123456789"
-      const nodes = [startNode(stage, 1, token), startNode(stage, 2, token)]
+      const nodes = [startNode(fixture, 1, token), startNode(fixture, 2, token)]
       const clients = await Promise.all(
         nodes.map(async (node) =>
           createClient({ baseUrl: await node.listening(), token, retriesMax: 0 }),
@@ -68,9 +68,9 @@ else
     })
 
     test("refuse to work with different keys", async () => {
-      await using stage = await openStage(server.open)
-      await startNode(stage, 1).listening()
-      const other = stage.start(["serve", "--data-dir", join(stage.dataDir, "other")])
+      await using fixture = await openServerFixture(server.open)
+      await startNode(fixture, 1).listening()
+      const other = fixture.start(["serve", "--data-dir", join(fixture.dataDir, "other")])
       expect(await other.ended()).toMatchObject({
         exitCode: 1,
         stderr: expect.stringMatching(/^Cannot start: the secrets [^\n]+\n$/),
@@ -78,8 +78,8 @@ else
     })
   })
 
-function startNode(stage: Stage, number: number, token = "") {
+function startNode(fixture: ServerFixture, number: number, token = "") {
   // Each would call the first user differently, so that two of them would show.
   const env = { ...sharedKey, HAMLET_TOKEN: token, HAMLET_USER: `node${number}` }
-  return stage.start(["serve", "--data-dir", join(stage.dataDir, String(number))], env)
+  return fixture.start(["serve", "--data-dir", join(fixture.dataDir, String(number))], env)
 }

@@ -9,7 +9,7 @@ import { checkExposure } from "../../src/doctor/checks/check-exposure.ts"
 import { type Authority, createAuthority } from "../support/certificates.ts"
 import { notRun } from "../support/databases.ts"
 import type { HamletProcess } from "../support/hamlet-process.ts"
-import { chosenToken, openStage, type Stage } from "../support/stage.ts"
+import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 // What docs/self-hosting.md tells an operator to type and to write, as it stands there but for
 // ports and the place of the certificate.
@@ -45,12 +45,12 @@ test("the settings of the proxy recipe are what doctor wants", () => {
 
 describe.if(nginx !== null)("the proxy recipe of docs/self-hosting.md", () => {
   let proxy: Proxy
-  let stage: Stage
+  let fixture: ServerFixture
   let hamlet: HamletProcess
   beforeAll(async () => {
-    stage = await openStage()
+    fixture = await openServerFixture()
     const port = await findFreePort()
-    ;({ hamlet } = await stage.serve({
+    ;({ hamlet } = await fixture.serve({
       ...settings,
       HAMLET_PORT: String(port),
       HAMLET_RATE_PER_ADDRESS: "60",
@@ -64,7 +64,7 @@ describe.if(nginx !== null)("the proxy recipe of docs/self-hosting.md", () => {
     await proxy?.[Symbol.asyncDispose]()
     hamlet?.signal("SIGTERM")
     await hamlet?.ended()
-    await stage?.[Symbol.asyncDispose]()
+    await fixture?.[Symbol.asyncDispose]()
   })
 
   test("serves the API at its own address, over TLS only, and hides the metrics", async () => {

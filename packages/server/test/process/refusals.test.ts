@@ -9,7 +9,7 @@ import { describeEachDatabase, notRun } from "../support/databases.ts"
 import type { HamletProcess } from "../support/hamlet-process.ts"
 import { OldPostgres } from "../support/old-postgres.ts"
 import { PrivatePostgres } from "../support/private-postgres.ts"
-import { openStage } from "../support/stage.ts"
+import { openServerFixture } from "../support/server-fixture.ts"
 
 const binaries = process.env.HAMLET_TEST_POSTGRES_BIN
 const startMsMax = 60_000
@@ -25,67 +25,67 @@ async function refusal(hamlet: HamletProcess): Promise<string> {
 
 describe("hamlet serve refuses to start, with one sentence,", () => {
   test("when its port is taken, before it has written anything", async () => {
-    await using stage = await openStage()
+    await using fixture = await openServerFixture()
     using other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() })
-    const message = await refusal(stage.start(["serve", "--port", String(other.port)]))
+    const message = await refusal(fixture.start(["serve", "--port", String(other.port)]))
     expect(message).toBe(
       `Cannot listen on 127.0.0.1 port ${other.port}: another program listens there`,
     )
-    expect(await Bun.file(join(stage.dataDir, "hamlet.db")).exists()).toBe(false)
+    expect(await Bun.file(join(fixture.dataDir, "hamlet.db")).exists()).toBe(false)
   })
 
   test("when the machine does not have the address", async () => {
-    await using stage = await openStage()
-    const message = await refusal(stage.start(["serve", "--host", "192.0.2.1"]))
+    await using fixture = await openServerFixture()
+    const message = await refusal(fixture.start(["serve", "--host", "192.0.2.1"]))
     expect(message).toBe(
       "Cannot listen on 192.0.2.1 port 0: this machine does not have that address",
     )
   })
 
   test("when the data folder cannot be made or written to", async () => {
-    await using stage = await openStage()
+    await using fixture = await openServerFixture()
     // Root may write to every folder, but nobody can make one below a file.
-    await writeFile(stage.dataDir, "a file")
-    const message = await refusal(stage.start())
-    expect(message).toStartWith(`Cannot use the data folder "${stage.dataDir}": `)
+    await writeFile(fixture.dataDir, "a file")
+    const message = await refusal(fixture.start())
+    expect(message).toStartWith(`Cannot use the data folder "${fixture.dataDir}": `)
     expect(
-      await refusal(stage.start(["serve", "--data-dir", join(stage.dataDir, "below")])),
+      await refusal(fixture.start(["serve", "--data-dir", join(fixture.dataDir, "below")])),
     ).toStartWith("Cannot use the data folder ")
   })
 
   test("when the database file is none", async () => {
-    await using stage = await openStage()
-    await mkdir(stage.dataDir)
-    await writeFile(join(stage.dataDir, "hamlet.db"), "not a database ".repeat(1000))
-    expect(await refusal(stage.start())).toBe("Cannot use the database: file is not a database")
+    await using fixture = await openServerFixture()
+    await mkdir(fixture.dataDir)
+    await writeFile(join(fixture.dataDir, "hamlet.db"), "not a database ".repeat(1000))
+    expect(await refusal(fixture.start())).toBe("Cannot use the database: file is not a database")
   })
 
   test.each(["", "short\n", "not base64 at all, but long enough to be a key\n"])(
     "when the key file holds %j",
     async (content) => {
-      await using stage = await openStage()
-      await mkdir(stage.dataDir)
-      const path = join(stage.dataDir, "secret.key")
+      await using fixture = await openServerFixture()
+      await mkdir(fixture.dataDir)
+      const path = join(fixture.dataDir, "secret.key")
       await writeFile(path, content)
-      expect(await refusal(stage.start())).toBe(
+      expect(await refusal(fixture.start())).toBe(
         `Cannot read the key file "${path}": each line must be 32 bytes in base64`,
       )
     },
   )
 
   test("when nobody answers at the address of the database", async () => {
-    await using stage = await openStage()
+    await using fixture = await openServerFixture()
     const message = await refusal(
-      stage.start(["serve", "--database-url", "postgres://ada:hush@127.0.0.1:1/hamlet"]),
+      fixture.start(["serve", "--database-url", "postgres://ada:hush@127.0.0.1:1/hamlet"]),
     )
     expect(message).toStartWith("Cannot use the database: ")
     expect(message).not.toContain("hush")
   })
 
   test("when the database is too old", async () => {
-    await using stage = await openStage()
+    await using fixture = await openServerFixture()
     const server = new OldPostgres("13.14", "130014")
-    const message = await refusal(stage.start(["serve", "--database-url", server.url]))
+    const message = await refusal(fixture.start(["serve", "--database-url", server.url]))
     expect(message).toBe(
       "Cannot use the database: PostgreSQL 14 or newer is needed, and the server is 13.14",
     )
@@ -115,18 +115,18 @@ else
     afterAll(() => server.remove(), startMsMax)
 
     test("refuses to start, and repeats no password", async () => {
-      await using stage = await openStage()
+      await using fixture = await openServerFixture()
       const url = server.url.replace("postgres@", "locked:hush@")
-      const message = await refusal(stage.start(["serve", "--database-url", url]))
+      const message = await refusal(fixture.start(["serve", "--database-url", url]))
       expect(message).toBe(
         'Cannot use the database: password authentication failed for user "locked"',
       )
     })
 
     test("refuses to start with a database that does not exist", async () => {
-      await using stage = await openStage()
+      await using fixture = await openServerFixture()
       const message = await refusal(
-        stage.start(["serve", "--database-url", server.url.replace("/postgres?", "/nowhere?")]),
+        fixture.start(["serve", "--database-url", server.url.replace("/postgres?", "/nowhere?")]),
       )
       expect(message).toBe('Cannot use the database: database "nowhere" does not exist')
     })
@@ -134,16 +134,16 @@ else
 
 describeEachDatabase("hamlet serve", (open) => {
   test("refuses to start on data that a newer version has written, and changes nothing", async () => {
-    await using stage = await openStage(open)
-    const { hamlet } = await stage.serve()
+    await using fixture = await openServerFixture(open)
+    const { hamlet } = await fixture.serve()
     hamlet.signal("SIGTERM")
     await hamlet.ended()
-    const db = await stage.connect()
+    const db = await fixture.connect()
     await db.write(function* () {
       yield sql`insert into schema_migrations (version, name, applied_at) values (${999}, ${"from the future"}, ${0})`
     })
 
-    const message = await refusal(stage.start())
+    const message = await refusal(fixture.start())
 
     expect(message).toMatch(
       /^Cannot use the database: a newer version of Hamlet has written it \(its schema is 999 "from the future", this version knows up to \d+\)$/,
@@ -153,22 +153,22 @@ describeEachDatabase("hamlet serve", (open) => {
   })
 
   test("refuses to start with a key that does not open the secrets", async () => {
-    await using stage = await openStage(open)
-    const { hamlet } = await stage.serve()
+    await using fixture = await openServerFixture(open)
+    const { hamlet } = await fixture.serve()
     hamlet.signal("SIGTERM")
     await hamlet.ended()
 
-    const message = await refusal(stage.start(["serve"], { HAMLET_SECRET_KEY: otherKey }))
+    const message = await refusal(fixture.start(["serve"], { HAMLET_SECRET_KEY: otherKey }))
 
     expect(message).toMatch(
       /^Cannot start: the secrets in this database are encrypted with key [0-9a-f]{16}, which is neither in /,
     )
     expect(message).not.toContain(otherKey)
-    expect(await refusal(stage.start(["rotate-secret-key"], { HAMLET_SECRET_KEY: otherKey }))).toBe(
-      message,
-    )
+    expect(
+      await refusal(fixture.start(["rotate-secret-key"], { HAMLET_SECRET_KEY: otherKey })),
+    ).toBe(message)
     // With the right one it starts again.
-    await stage.serve()
+    await fixture.serve()
   })
 })
 
@@ -191,8 +191,8 @@ describe("hamlet refuses, with one sentence, what it does not understand:", () =
       'Cannot use HAMLET_PORT "http": it must be a whole number from 0 to 65535',
     ],
   ])("arguments %j, environment %j", async (args, env, message) => {
-    await using stage = await openStage()
-    expect(await refusal(stage.start(args, env))).toBe(message)
+    await using fixture = await openServerFixture()
+    expect(await refusal(fixture.start(args, env))).toBe(message)
   })
 })
 

@@ -4,9 +4,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { takeBackup } from "../backup/scene.ts"
+import { takeBackup } from "../backup/restore-target.ts"
 import { openApi, type TestApi } from "../support/api.ts"
-import { openStage, type Stage } from "../support/stage.ts"
+import { openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 /** The key that the server of these tests has. */
 const key = { HAMLET_SECRET_KEY: Buffer.alloc(32, 7).toString("base64") }
@@ -48,8 +48,8 @@ describe("hamlet restore", () => {
   })
 
   test("makes the server again, and says how far it is in lines of JSON", async () => {
-    await using stage = await openStage()
-    const { exitCode, stdout, stderr } = await run(stage, "--json")
+    await using fixture = await openServerFixture()
+    const { exitCode, stdout, stderr } = await run(fixture, "--json")
     expect([exitCode, stderr]).toEqual([0, ""])
     const lines = stdout
       .trimEnd()
@@ -64,21 +64,24 @@ describe("hamlet restore", () => {
       sections: { users: 2, vals: 1, runs: 20_000 },
       notes: [expect.stringContaining("HAMLET_SECRET_KEY")],
     })
-    expect(readdirSync(stage.dataDir).sort()).toEqual(["hamlet.db", "sqlite"])
-    const hamlet = stage.start(["serve"], key)
-    const answer = await fetch(`${await hamlet.listening()}/v1/alias/ada/hello`)
-    expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([200, "1"])
+    expect(readdirSync(fixture.dataDir).sort()).toEqual(["hamlet.db", "sqlite"])
+    const hamlet = fixture.start(["serve"], key)
+    const response = await fetch(`${await hamlet.listening()}/v1/alias/ada/hello`)
+    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
+      200,
+      "1",
+    ])
     await hamlet.stop()
-    expect(await run(stage)).toMatchObject({
+    expect(await run(fixture)).toMatchObject({
       exitCode: 1,
-      stderr: `Cannot restore "${file}": there are users in ${join(stage.dataDir, "hamlet.db")} already, and only an empty server can be restored into\n`,
+      stderr: `Cannot restore "${file}": there are users in ${join(fixture.dataDir, "hamlet.db")} already, and only an empty server can be restored into\n`,
     })
   }, 60_000)
 
   test("leaves a server that starts only with the key that it had", async () => {
-    await using stage = await openStage()
-    expect((await run(stage)).stdout).toContain("Restored 2 users and 1 vals as they were at ")
-    const { exitCode, stderr } = await stage
+    await using fixture = await openServerFixture()
+    expect((await run(fixture)).stdout).toContain("Restored 2 users and 1 vals as they were at ")
+    const { exitCode, stderr } = await fixture
       .start(["serve"], { HAMLET_SECRET_KEY: Buffer.alloc(32, 8).toString("base64") })
       .ended()
     expect([exitCode, stderr]).toEqual([
@@ -89,25 +92,25 @@ describe("hamlet restore", () => {
 
   for (const signal of ["SIGKILL", "SIGTERM"] as const) {
     test(`leaves nothing when ${signal} ends it, or cleans up the next time`, async () => {
-      await using stage = await openStage()
-      const restoring = stage.start(["restore", file, "--json"])
+      await using fixture = await openServerFixture()
+      const restoring = fixture.start(["restore", file, "--json"])
       await restoring.waitFor("stdout", /"step":"load"/)
       restoring.signal(signal)
       const { exitCode, stderr } = await restoring.ended()
-      expect(existsSync(join(stage.dataDir, "hamlet.db"))).toBe(false)
+      expect(existsSync(join(fixture.dataDir, "hamlet.db"))).toBe(false)
       if (signal === "SIGTERM") {
         expect([exitCode, stderr]).toEqual([1, `Cannot restore "${file}": it was interrupted\n`])
-        expect(readdirSync(stage.dataDir)).toEqual([])
-      } else expect(readdirSync(stage.dataDir)).toContain("restore.unfinished")
-      expect(await run(stage)).toMatchObject({ exitCode: 0 })
-      expect(readdirSync(stage.dataDir).sort()).toEqual(["hamlet.db", "sqlite"])
+        expect(readdirSync(fixture.dataDir)).toEqual([])
+      } else expect(readdirSync(fixture.dataDir)).toContain("restore.unfinished")
+      expect(await run(fixture)).toMatchObject({ exitCode: 0 })
+      expect(readdirSync(fixture.dataDir).sort()).toEqual(["hamlet.db", "sqlite"])
     }, 60_000)
   }
 
   test("refuses what is no file, no backup or no place for one, with one sentence", async () => {
-    await using stage = await openStage()
+    await using fixture = await openServerFixture()
     const tell = async (args: readonly string[]) => {
-      const { exitCode, stderr } = await stage.start(["restore", ...args]).ended()
+      const { exitCode, stderr } = await fixture.start(["restore", ...args]).ended()
       expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^Cannot [^\n]+[^\n.]\n$/)])
       return stderr
     }
@@ -117,16 +120,16 @@ describe("hamlet restore", () => {
     const half = join(folder, "half.backup")
     writeFileSync(half, readFileSync(file).subarray(0, 1_000))
     expect(await tell([half])).toBe(`Cannot restore "${half}": it ends before its end\n`)
-    expect(existsSync(stage.dataDir)).toBe(false)
-    await mkdir(join(stage.dataDir, "sqlite"), { recursive: true })
-    writeFileSync(join(stage.dataDir, "sqlite", `${Bun.randomUUIDv7()}.db`), "somebody's")
+    expect(existsSync(fixture.dataDir)).toBe(false)
+    await mkdir(join(fixture.dataDir, "sqlite"), { recursive: true })
+    writeFileSync(join(fixture.dataDir, "sqlite", `${Bun.randomUUIDv7()}.db`), "somebody's")
     expect(await tell([file])).toContain(
-      `there are databases of users in ${join(stage.dataDir, "sqlite")} already`,
+      `there are databases of users in ${join(fixture.dataDir, "sqlite")} already`,
     )
   }, 60_000)
 
-  const run = (stage: Stage, ...args: readonly string[]) =>
-    stage.start(["restore", file, ...args]).ended()
+  const run = (fixture: ServerFixture, ...args: readonly string[]) =>
+    fixture.start(["restore", file, ...args]).ended()
 })
 
 function dataDirOf(api: TestApi): string {

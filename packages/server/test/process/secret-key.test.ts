@@ -6,24 +6,24 @@ import { createCipher } from "../../src/domain/secrets/cipher.ts"
 import { loadKeyFile } from "../../src/storage/accounts/key-file.ts"
 import { createSecretStore } from "../../src/storage/accounts/secrets.ts"
 import { describeEachDatabase } from "../support/databases.ts"
-import { chosenToken, openStage, type Stage } from "../support/stage.ts"
+import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 describeEachDatabase("hamlet rotate-secret-key", (open) => {
   test("encrypts everything anew while the server runs, as often as one likes, and loses nothing", async () => {
-    await using stage = await openStage(open)
-    const { hamlet, baseUrl } = await stage.serve()
+    await using fixture = await openServerFixture(open)
+    const { hamlet, baseUrl } = await fixture.serve()
     const client = createClient({ baseUrl, token: chosenToken })
     await client.putSecret({ name: "BEFORE", value: "one" })
-    const keys = [readKeys(stage)]
+    const keys = [readKeys(fixture)]
 
     // Between two rotations the server, which was started before both, goes on to write.
     const expected: Record<string, string> = { BEFORE: "one" }
     for (const name of ["FIRST", "SECOND", "THIRD"]) {
-      expect(await rotate(stage)).toBe(Object.keys(expected).length)
-      keys.push(readKeys(stage))
+      expect(await rotate(fixture)).toBe(Object.keys(expected).length)
+      keys.push(readKeys(fixture))
       await client.putSecret({ name, value: `after ${name}` })
       expected[name] = `after ${name}`
-      expect(await openSecrets(stage)).toEqual(expected)
+      expect(await openSecrets(fixture)).toEqual(expected)
     }
 
     // Each rotation made a new key; the one before is kept for what was under way, and no older
@@ -41,7 +41,7 @@ describeEachDatabase("hamlet rotate-secret-key", (open) => {
     )
     hamlet.signal("SIGTERM")
     expect((await hamlet.ended()).exitCode).toBe(0)
-    const next = await stage.serve()
+    const next = await fixture.serve()
     const nextClient = createClient({ baseUrl: next.baseUrl, token: chosenToken })
     expect(
       await nextClient.createToken(
@@ -49,82 +49,84 @@ describeEachDatabase("hamlet rotate-secret-key", (open) => {
         { idempotencyKey: "again" },
       ),
     ).toEqual(answer)
-    expect(await openSecrets(stage)).toEqual(expected)
+    expect(await openSecrets(fixture)).toEqual(expected)
   })
 
   test("encrypts with the first of the keys of HAMLET_SECRET_KEY, and leaves the key file alone", async () => {
-    await using stage = await openStage(open)
+    await using fixture = await openServerFixture(open)
     const [older, newer] = [
       Buffer.alloc(32, 1).toString("base64"),
       Buffer.alloc(32, 2).toString("base64"),
     ]
-    const { hamlet, baseUrl } = await stage.serve({ HAMLET_SECRET_KEY: older })
+    const { hamlet, baseUrl } = await fixture.serve({ HAMLET_SECRET_KEY: older })
     await createClient({ baseUrl, token: chosenToken }).putSecret({ name: "NAME", value: "value" })
     hamlet.signal("SIGTERM")
     await hamlet.ended()
 
-    const rotation = stage.start(["rotate-secret-key"], { HAMLET_SECRET_KEY: `${newer},${older}` })
+    const rotation = fixture.start(["rotate-secret-key"], {
+      HAMLET_SECRET_KEY: `${newer},${older}`,
+    })
     expect(await rotation.ended()).toMatchObject({
       exitCode: 0,
       stdout: expect.stringMatching(/^Encrypted 1 secrets with key [0-9a-f]{16}\n$/),
     })
 
     // From now on the new key alone will do.
-    await stage.serve({ HAMLET_SECRET_KEY: newer })
-    expect(await openSecrets(stage, [Buffer.from(newer, "base64")])).toEqual({ NAME: "value" })
-    expect(await Bun.file(join(stage.dataDir, "secret.key")).exists()).toBe(false)
+    await fixture.serve({ HAMLET_SECRET_KEY: newer })
+    expect(await openSecrets(fixture, [Buffer.from(newer, "base64")])).toEqual({ NAME: "value" })
+    expect(await Bun.file(join(fixture.dataDir, "secret.key")).exists()).toBe(false)
   })
 
   test("touches nothing when the keys do not open the database", async () => {
-    await using stage = await openStage(open)
-    const { hamlet } = await stage.serve({
+    await using fixture = await openServerFixture(open)
+    const { hamlet } = await fixture.serve({
       HAMLET_SECRET_KEY: Buffer.alloc(32, 1).toString("base64"),
     })
     hamlet.signal("SIGTERM")
     await hamlet.ended()
-    await stage.start(["rotate-secret-key"]).ended()
-    const before = readKeys(stage)
+    await fixture.start(["rotate-secret-key"]).ended()
+    const before = readKeys(fixture)
 
-    const { exitCode, stderr } = await stage.start(["rotate-secret-key"]).ended()
+    const { exitCode, stderr } = await fixture.start(["rotate-secret-key"]).ended()
 
     expect({ exitCode, stderr }).toMatchObject({
       exitCode: 1,
       stderr: expect.stringMatching(/^Cannot start: [^\n]+\n$/),
     })
-    expect(readKeys(stage)).toEqual(before)
+    expect(readKeys(fixture)).toEqual(before)
   })
 })
 
 describeEachDatabase("two servers on one data folder", (open) => {
   test("that start at once make one key between them", async () => {
-    await using stage = await openStage(open)
-    const servers = await Promise.all([stage.serve(), stage.serve(), stage.serve()])
+    await using fixture = await openServerFixture(open)
+    const servers = await Promise.all([fixture.serve(), fixture.serve(), fixture.serve()])
     for (const { hamlet } of servers) hamlet.signal("SIGTERM")
     for (const { hamlet } of servers) expect((await hamlet.ended()).exitCode).toBe(0)
     // The key that is kept is the one that the database knows.
-    await stage.serve()
-    expect(readKeys(stage)).toHaveLength(1)
-    expect(statSync(join(stage.dataDir, "secret.key")).mode & 0o777).toBe(0o600)
+    await fixture.serve()
+    expect(readKeys(fixture)).toHaveLength(1)
+    expect(statSync(join(fixture.dataDir, "secret.key")).mode & 0o777).toBe(0o600)
   })
 })
 
 /** Gives how many secrets the program says it encrypted. */
-async function rotate(stage: Stage): Promise<number> {
-  const { exitCode, stdout, stderr } = await stage.start(["rotate-secret-key"]).ended()
+async function rotate(fixture: ServerFixture): Promise<number> {
+  const { exitCode, stdout, stderr } = await fixture.start(["rotate-secret-key"]).ended()
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" })
   return Number(/^Encrypted (\d+) secrets with key [0-9a-f]{16}\n$/.exec(stdout)?.[1])
 }
 
-function readKeys(stage: Stage): readonly string[] {
-  return readFileSync(join(stage.dataDir, "secret.key"), "utf8").trim().split("\n")
+function readKeys(fixture: ServerFixture): readonly string[] {
+  return readFileSync(join(fixture.dataDir, "secret.key"), "utf8").trim().split("\n")
 }
 
 /** Every secret in the database, opened with keys that were read only now. */
 async function openSecrets(
-  stage: Stage,
-  keys: readonly Uint8Array[] = loadKeyFile(stage.dataDir),
+  fixture: ServerFixture,
+  keys: readonly Uint8Array[] = loadKeyFile(fixture.dataDir),
 ): Promise<Record<string, string>> {
-  const db = await stage.connect()
+  const db = await fixture.connect()
   const cipher = createCipher(keys)
   // No key has an empty name, so these are all.
   const sealed = await createSecretStore(db).listOtherKeys("", 1000)

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { createClient } from "@hamlet/contract/client"
 import type { HamletProcess } from "../support/hamlet-process.ts"
-import { chosenToken, openStage, type Stage } from "../support/stage.ts"
+import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url))
 const startScript = `${root}scripts/start.mjs`
@@ -26,9 +26,9 @@ const slowVal = `export default () =>
 
 /** Starts a server, and a val that has begun with its response. */
 async function begin(
-  stage: Stage,
+  fixture: ServerFixture,
 ): Promise<{ readonly hamlet: HamletProcess; readonly rest: Promise<string> }> {
-  const { hamlet, baseUrl } = await stage.serve({ HAMLET_LOG_LEVEL: "none" })
+  const { hamlet, baseUrl } = await fixture.serve({ HAMLET_LOG_LEVEL: "none" })
   await createClient({ baseUrl, token: chosenToken }).createVal({
     name: "slow",
     type: "http",
@@ -55,8 +55,8 @@ async function readRest(reader: ReadableStreamDefaultReader<string> | undefined)
 
 describe("npm start", () => {
   test("passes SIGTERM on to the server, which finishes what it does, and ends after it", async () => {
-    await using stage = await openStage(undefined, [], npmStart)
-    const { hamlet, rest } = await begin(stage)
+    await using fixture = await openServerFixture(undefined, [], npmStart)
+    const { hamlet, rest } = await begin(fixture)
     hamlet.signal("SIGTERM")
     expect(await rest).toBe("ended")
     // The server has the same standard output: it ends when none of them is left.
@@ -64,12 +64,12 @@ describe("npm start", () => {
   })
 
   test.skipIf(!isRoot)("is process 1 of a container, and lets the server finish", async () => {
-    await using stage = await openStage(
+    await using fixture = await openServerFixture(
       undefined,
       [],
       ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", ...npmStart],
     )
-    const { hamlet, rest } = await begin(stage)
+    const { hamlet, rest } = await begin(fixture)
     process.kill(findChild(hamlet.pid), "SIGTERM")
     expect(await rest).toBe("ended")
     expect((await hamlet.ended()).exitCode).toBe(0)
@@ -78,16 +78,16 @@ describe("npm start", () => {
 
 describe("the launcher of the server", () => {
   test("takes the SIGINT that a terminal sends to the whole process group for one", async () => {
-    await using stage = await openStage(undefined, [], ["node", startScript])
-    const { hamlet, rest } = await begin(stage)
+    await using fixture = await openServerFixture(undefined, [], ["node", startScript])
+    const { hamlet, rest } = await begin(fixture)
     hamlet.signalGroup("SIGINT")
     expect(await rest).toBe("ended")
     expect((await hamlet.ended()).exitCode).toBe(0)
   })
 
   test("takes the SIGTERM that a service manager sends to every process for one, and vals go on", async () => {
-    await using stage = await openStage(undefined, [], ["node", startScript])
-    const { hamlet, rest } = await begin(stage)
+    await using fixture = await openServerFixture(undefined, [], ["node", startScript])
+    const { hamlet, rest } = await begin(fixture)
     for (const pid of [hamlet.pid, ...listDescendants(hamlet.pid)]) process.kill(pid, "SIGTERM")
     expect(await rest).toBe("ended")
     expect((await hamlet.ended()).exitCode).toBe(0)
@@ -97,8 +97,8 @@ describe("the launcher of the server", () => {
     ["scripts/start.mjs", ["node", startScript]],
     ["hamlet serve", [`${root}packages/cli/bin/hamlet`]],
   ])("does not leave the server alone when it is killed: %s", async (_name, launcher) => {
-    await using stage = await openStage(undefined, [], launcher)
-    const { hamlet, rest } = await begin(stage)
+    await using fixture = await openServerFixture(undefined, [], launcher)
+    const { hamlet, rest } = await begin(fixture)
     hamlet.signal("SIGKILL")
     expect(await rest).toBe("ended")
     await hamlet.ended()
@@ -107,16 +107,16 @@ describe("the launcher of the server", () => {
 
 describe("hamlet serve", () => {
   test("is told to stop by SIGHUP as by SIGTERM", async () => {
-    await using stage = await openStage()
-    const { hamlet, rest } = await begin(stage)
+    await using fixture = await openServerFixture()
+    const { hamlet, rest } = await begin(fixture)
     hamlet.signal("SIGHUP")
     expect(await rest).toBe("ended")
     expect((await hamlet.ended()).exitCode).toBe(0)
   })
 
   test("goes on after SIGHUP when nohup has started it", async () => {
-    await using stage = await openStage(undefined, ["nohup"])
-    const { hamlet, rest } = await begin(stage)
+    await using fixture = await openServerFixture(undefined, ["nohup"])
+    const { hamlet, rest } = await begin(fixture)
     hamlet.signal("SIGHUP")
     expect(await rest).toBe("ended")
     hamlet.signal("SIGTERM")
@@ -124,9 +124,9 @@ describe("hamlet serve", () => {
   })
 
   test("ends in order when the signal comes while it starts", async () => {
-    await using stage = await openStage()
-    const hamlet = stage.start(["serve"], { HAMLET_TOKEN: chosenToken })
-    while (!existsSync(stage.dataDir)) await Bun.sleep(5)
+    await using fixture = await openServerFixture()
+    const hamlet = fixture.start(["serve"], { HAMLET_TOKEN: chosenToken })
+    while (!existsSync(fixture.dataDir)) await Bun.sleep(5)
     hamlet.signal("SIGTERM")
     expect((await hamlet.ended()).exitCode).toBe(0)
   })

@@ -5,18 +5,18 @@ import { join } from "node:path"
 import { createClient } from "@hamlet/contract/client"
 import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
-import { chosenToken, openStage, type Stage } from "../support/stage.ts"
+import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 describeEachDatabase("hamlet serve", (open) => {
   test("prints at its first start where it listens, the first user, the token and the docs", async () => {
-    await using stage = await openStage(open)
-    const hamlet = stage.start()
+    await using fixture = await openServerFixture(open)
+    const hamlet = fixture.start()
     const baseUrl = await hamlet.listening()
 
     expect(baseUrl).toMatch(/^http:\/\/localhost:[1-9]\d+$/)
     const [, token = ""] = await hamlet.waitFor("stdout", /\n {2}token {2,}(\S+)\n/)
     const database =
-      stage.url === undefined ? `SQLite in ${join(stage.dataDir, "hamlet.db")}` : "PostgreSQL"
+      fixture.url === undefined ? `SQLite in ${join(fixture.dataDir, "hamlet.db")}` : "PostgreSQL"
     const [, link = ""] = await hamlet.waitFor("stdout", /\n {2}sign in {2,}(\S+)\n/)
     const [isolation = "", ...rest] =
       hamlet.stdout.match(/^ {2}isolation {3}.+\n(?: {14}\w.+\n)*/m) ?? []
@@ -49,26 +49,26 @@ describeEachDatabase("hamlet serve", (open) => {
   })
 
   test("prints no token at its second start, and the first user and token stay", async () => {
-    await using stage = await openStage(open)
-    const first = stage.start()
+    await using fixture = await openServerFixture(open)
+    const first = fixture.start()
     await first.listening()
     const [, token = ""] = await first.waitFor("stdout", /\n {2}token {2,}(\S+)\n/)
     first.signal("SIGTERM")
     await first.ended()
 
-    const second = stage.start(["serve"], { HAMLET_USER: "somebody_else" })
+    const second = fixture.start(["serve"], { HAMLET_USER: "somebody_else" })
     const baseUrl = await second.listening()
 
     expect(second.stdout).not.toContain("token")
     expect(second.stdout).toContain("first user  ada")
     expect((await createClient({ baseUrl, token }).getMe()).username).toBe("ada")
-    expect(await usernames(stage)).toEqual(["ada"])
+    expect(await usernames(fixture)).toEqual(["ada"])
   })
 
   test("gives the first user the token of HAMLET_TOKEN and never prints it, at any start", async () => {
-    await using stage = await openStage(open)
+    await using fixture = await openServerFixture(open)
     for (let start = 0; start < 2; start++) {
-      const { hamlet, baseUrl } = await stage.serve()
+      const { hamlet, baseUrl } = await fixture.serve()
       expect((await createClient({ baseUrl, token: chosenToken }).getMe()).username).toBe("ada")
       hamlet.signal("SIGTERM")
       const { stdout, stderr } = await hamlet.ended()
@@ -76,14 +76,14 @@ describeEachDatabase("hamlet serve", (open) => {
       expect(stdout).not.toContain("token")
     }
     // A token that is there already is not added again.
-    expect(await countTokens(stage)).toBe(1)
+    expect(await countTokens(fixture)).toBe(1)
   })
 })
 
 test("hamlet serve prints a link to sign in at each start where it serves this machine alone, and elsewhere at the first", async () => {
-  await using stage = await openStage()
+  await using fixture = await openServerFixture()
   const linkAt = async (env: Record<string, string>) => {
-    const hamlet = stage.start(["serve"], { HAMLET_TOKEN: chosenToken, ...env })
+    const hamlet = fixture.start(["serve"], { HAMLET_TOKEN: chosenToken, ...env })
     await hamlet.listening()
     hamlet.signal("SIGTERM")
     return /sign in {2,}(\S+)#code=hamlet_link_\w+\n/.exec((await hamlet.ended()).stdout)?.[1]
@@ -96,7 +96,7 @@ test("hamlet serve prints a link to sign in at each start where it serves this m
 })
 
 test("hamlet serve reads flags that mirror the environment and win over it", async () => {
-  await using stage = await openStage()
+  await using fixture = await openServerFixture()
   const elsewhere = await mkdtemp(join(tmpdir(), "hamlet-flags-"))
   try {
     const flags = {
@@ -115,7 +115,7 @@ test("hamlet serve reads flags that mirror the environment and win over it", asy
       HAMLET_BODY_BYTES_MAX: "4096",
       HAMLET_RATE_PER_TOKEN: "none",
     }
-    const hamlet = stage.start(
+    const hamlet = fixture.start(
       ["serve", ...Object.entries(flags).flat(), "--port=0", "--host", "127.0.0.1"],
       wrong,
     )
@@ -132,13 +132,13 @@ test("hamlet serve reads flags that mirror the environment and win over it", asy
 test.each([[[]], [["--log-level", "none"]]])(
   "hamlet without a command serves (arguments %j)",
   async (args) => {
-    await using stage = await openStage()
-    expect(await stage.start(args).listening()).toStartWith("http://localhost:")
+    await using fixture = await openServerFixture()
+    expect(await fixture.start(args).listening()).toStartWith("http://localhost:")
   },
 )
 
-async function usernames(stage: Stage): Promise<readonly string[]> {
-  const db = await stage.connect()
+async function usernames(fixture: ServerFixture): Promise<readonly string[]> {
+  const db = await fixture.connect()
   const rows = await db.read<{ username: string }>(sql`select username from users order by id`)
   await db.stop()
   return rows.map((row) => row.username)
@@ -155,22 +155,22 @@ async function signInBy(
   const headers = { "x-hamlet-session": "1" }
   const [address, code] = link.split("#code=")
   expect(address).toBe(`${baseUrl}/sign-in`)
-  const answer = await fetch(`${baseUrl}/v1/sessions`, {
+  const response = await fetch(`${baseUrl}/v1/sessions`, {
     method: "POST",
     headers,
     body: JSON.stringify({ code }),
   })
-  const cookie = answer.headers.get("set-cookie")?.split(";")[0]
-  if (cookie === undefined) return [answer.status, undefined]
-  const { pageKey } = (await answer.json()) as { pageKey: string }
+  const cookie = response.headers.get("set-cookie")?.split(";")[0]
+  if (cookie === undefined) return [response.status, undefined]
+  const { pageKey } = (await response.json()) as { pageKey: string }
   const me = (await (
     await fetch(`${baseUrl}/v1/me`, { headers: { "x-hamlet-session": pageKey, cookie } })
   ).json()) as { username: string }
-  return [answer.status, me.username]
+  return [response.status, me.username]
 }
 
-async function countTokens(stage: Stage): Promise<number> {
-  const db = await stage.connect()
+async function countTokens(fixture: ServerFixture): Promise<number> {
+  const db = await fixture.connect()
   const [row] = await db.read<{ count: number | string }>(
     sql`select count(*) as count from tokens where kind = 'token'`,
   )

@@ -6,15 +6,15 @@ import { join } from "node:path"
 import { createClient } from "@hamlet/contract/client"
 import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
-import { chosenToken, openStage } from "../support/stage.ts"
+import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 
 // A busy machine is slow with servers that start, and with hundreds of writes.
 setDefaultTimeout(90_000)
 
 describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
   test("finishes the request in flight, closes everything and ends with 0", async () => {
-    await using stage = await openStage(open)
-    const { hamlet, baseUrl } = await stage.serve()
+    await using fixture = await openServerFixture(open)
+    const { hamlet, baseUrl } = await fixture.serve()
     const idle = await openIdle(baseUrl)
     const slow = await beginPost(baseUrl, { name: "slow", code: "1" })
 
@@ -29,22 +29,22 @@ describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
       exitCode: 0,
       stderr: expect.stringContaining('"route":"createVal","status":200'),
     })
-    expect(existsSync(stage.dataDir) && readdirSync(stage.dataDir).sort()).toEqual(
-      stage.url === undefined ? ["hamlet.db", "secret.key"] : ["secret.key"],
+    expect(existsSync(fixture.dataDir) && readdirSync(fixture.dataDir).sort()).toEqual(
+      fixture.url === undefined ? ["hamlet.db", "secret.key"] : ["secret.key"],
     )
     using _next = Bun.serve({
       hostname: "127.0.0.1",
       port: Number(new URL(baseUrl).port),
       fetch: () => new Response(),
     })
-    const db = await stage.connect()
+    const db = await fixture.connect()
     expect(await db.read(sql`select name from vals`)).toEqual([{ name: "slow" }])
     await db.stop()
   })
 
   test("lets a run finish that was asked for with respond-async", async () => {
-    await using stage = await openStage(open)
-    const { hamlet, baseUrl } = await stage.serve()
+    await using fixture = await openServerFixture(open)
+    const { hamlet, baseUrl } = await fixture.serve()
     const client = createClient({ baseUrl, token: chosenToken })
     const code =
       'export default async () => { console.log("begun"); await new Promise((end) => setTimeout(end, 4_000)); return 7 }'
@@ -53,7 +53,7 @@ describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
     while ((await client.getRunLogs({ run_id: id })).data.length === 0) await Bun.sleep(5)
     hamlet.signal("SIGTERM")
     expect((await hamlet.ended()).exitCode).toBe(0)
-    const db = await stage.connect()
+    const db = await fixture.connect()
     expect(await db.read(sql`select status, return_value from runs`)).toEqual([
       { status: "succeeded", return_value: "7" },
     ])
@@ -61,8 +61,8 @@ describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
   })
 
   test("takes two signals at once for one, and does not wait any longer after a later one", async () => {
-    await using stage = await openStage(open)
-    const { hamlet, baseUrl } = await stage.serve()
+    await using fixture = await openServerFixture(open)
+    const { hamlet, baseUrl } = await fixture.serve()
     const slow = await beginPost(baseUrl, { name: "never", code: "1" })
     hamlet.signal("SIGTERM")
     hamlet.signal("SIGINT")
@@ -76,8 +76,8 @@ describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
 
 describeEachDatabase("hamlet serve, killed by SIGKILL,", (open) => {
   test("has lost nothing that it acknowledged", async () => {
-    await using stage = await openStage(open)
-    const { hamlet, baseUrl } = await stage.serve({ HAMLET_LOG_LEVEL: "none" })
+    await using fixture = await openServerFixture(open)
+    const { hamlet, baseUrl } = await fixture.serve({ HAMLET_LOG_LEVEL: "none" })
     const client = createClient({ baseUrl, token: chosenToken, retriesMax: 0 })
     const { id } = await client.createVal({ name: "target", code: "0" })
     const acknowledged: { name: string; code: string }[] = []
@@ -97,7 +97,7 @@ describeEachDatabase("hamlet serve, killed by SIGKILL,", (open) => {
     hamlet.signal("SIGKILL")
     await Promise.all([writers, hamlet.ended()])
 
-    const next = await stage.serve({ HAMLET_LOG_LEVEL: "none" })
+    const next = await fixture.serve({ HAMLET_LOG_LEVEL: "none" })
     const again = createClient({ baseUrl: next.baseUrl, token: chosenToken })
     const found = await Array.fromAsync(again.items("listVals", { limit: 100 }))
     const kept = new Map(found.map(({ name, code }) => [name, code]))
@@ -112,12 +112,12 @@ describeEachDatabase("hamlet serve, killed by SIGKILL,", (open) => {
 })
 
 test("hamlet serve leaves the SQLite file alone so that it can be copied after the end", async () => {
-  await using stage = await openStage()
-  const { hamlet, baseUrl } = await stage.serve()
+  await using fixture = await openServerFixture()
+  const { hamlet, baseUrl } = await fixture.serve()
   await createClient({ baseUrl, token: chosenToken }).createVal({ name: "kept", code: "1" })
   hamlet.signal("SIGINT")
   expect((await hamlet.ended()).exitCode).toBe(0)
-  expect(existsSync(join(stage.dataDir, "hamlet.db-wal"))).toBe(false)
+  expect(existsSync(join(fixture.dataDir, "hamlet.db-wal"))).toBe(false)
 })
 
 /** A connection that has had its answer and is kept open. */

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
 import { describeEachDatabase, notRun } from "../support/databases.ts"
 import { PrivatePostgres } from "../support/private-postgres.ts"
-import { chosenToken, openStage } from "../support/stage.ts"
+import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 
 const binaries = process.env.HAMLET_TEST_POSTGRES_BIN
 const startMsMax = 60_000
 
 describeEachDatabase("hamlet serve", (open) => {
   test("logs JSON lines that name every request, and never a token, a secret, code or a query", async () => {
-    await using stage = await openStage(open)
-    const { hamlet, baseUrl } = await stage.serve({ HAMLET_LOG_LEVEL: "debug" })
+    await using fixture = await openServerFixture(open)
+    const { hamlet, baseUrl } = await fixture.serve({ HAMLET_LOG_LEVEL: "debug" })
     const hidden = {
       secretValue: "hidden-secret-value",
       code: "hidden_code()",
@@ -105,13 +105,13 @@ describeEachDatabase("hamlet serve", (open) => {
   })
 
   test("answers GET /healthz, /readyz and /metrics", async () => {
-    await using stage = await openStage(open)
-    const { baseUrl } = await stage.serve({ HAMLET_LOG_LEVEL: "none" })
+    await using fixture = await openServerFixture(open)
+    const { baseUrl } = await fixture.serve({ HAMLET_LOG_LEVEL: "none" })
     const client = createClient({ baseUrl })
     expect(await client.getHealth()).toEqual({ status: "ok", version: "0.1.0" })
     expect(await client.getReadiness()).toMatchObject({
       status: "ok",
-      database: stage.url === undefined ? "SQLite" : "PostgreSQL",
+      database: fixture.url === undefined ? "SQLite" : "PostgreSQL",
     })
 
     const response = await fetch(`${baseUrl}/metrics`)
@@ -151,8 +151,8 @@ else
     test(
       "says 503 while the database is away and 200 as soon as it is back, and /healthz does not mind",
       async () => {
-        await using stage = await openStage()
-        const { hamlet, baseUrl } = await stage.serve({ HAMLET_DATABASE_URL: server.url })
+        await using fixture = await openServerFixture()
+        const { hamlet, baseUrl } = await fixture.serve({ HAMLET_DATABASE_URL: server.url })
         const ask = (path: string) =>
           fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${chosenToken}` } })
         expect((await ask("/readyz")).status).toBe(200)

@@ -3,25 +3,28 @@ import { existsSync, mkdirSync, symlinkSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { ApiError, createClient } from "@hamlet/contract/client"
-import { chosenToken, openStage, type Stage } from "../support/stage.ts"
+import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 const unpacked = fileURLToPath(new URL("../../../../.tools/bubblewrap", import.meta.url))
 /** Everything else that a sandbox needs is there, so that only bubblewrap is missed. */
 const otherPrograms = ["sh", "setpriv", "ldd"]
 
-/** A stage on a machine without bubblewrap. */
-async function openWeakStage(): Promise<{
-  readonly stage: Stage
+/** A fixture on a machine without bubblewrap. */
+async function openWeakFixture(): Promise<{
+  readonly fixture: ServerFixture
   readonly env: Readonly<Record<string, string>>
 }> {
-  const stage = await openStage()
-  const programs = join(dirname(stage.dataDir), "bin")
+  const fixture = await openServerFixture()
+  const programs = join(dirname(fixture.dataDir), "bin")
   mkdirSync(programs)
   for (const name of otherPrograms) {
     const path = Bun.which(name)
     if (path) symlinkSync(path, join(programs, name))
   }
-  return { stage, env: { PATH: programs, HAMLET_PROCESSES_READY: "0", HAMLET_LOG_LEVEL: "none" } }
+  return {
+    fixture,
+    env: { PATH: programs, HAMLET_PROCESSES_READY: "0", HAMLET_LOG_LEVEL: "none" },
+  }
 }
 
 const fetching = `export default async () => {
@@ -33,9 +36,9 @@ const fetching = `export default async () => {
 
 describe.skipIf(existsSync(unpacked))("hamlet serve without bubblewrap", () => {
   test("is for one person's own code, and says so wherever one looks, until the operator chooses it", async () => {
-    const { stage, env } = await openWeakStage()
-    await using _stage = stage
-    const { hamlet, baseUrl } = await stage.serve(env)
+    const { fixture, env } = await openWeakFixture()
+    await using _stage = fixture
+    const { hamlet, baseUrl } = await fixture.serve(env)
     const client = createClient({ baseUrl, token: chosenToken, retriesMax: 0 })
     const sentences = [
       "Deno's permissions alone",
@@ -67,7 +70,7 @@ describe.skipIf(existsSync(unpacked))("hamlet serve without bubblewrap", () => {
     hamlet.signal("SIGTERM")
     await hamlet.ended()
 
-    const chosen = await stage.serve({ ...env, HAMLET_ISOLATION: "deno", HAMLET_HOST: "0.0.0.0" })
+    const chosen = await fixture.serve({ ...env, HAMLET_ISOLATION: "deno", HAMLET_HOST: "0.0.0.0" })
     const again = createClient({ baseUrl: chosen.baseUrl, token: chosenToken, retriesMax: 0 })
     expect((await again.createUser({ username: "bob" })).username).toBe("bob")
     expect((await again.getReadiness()).warnings).toHaveLength(2)
@@ -75,7 +78,7 @@ describe.skipIf(existsSync(unpacked))("hamlet serve without bubblewrap", () => {
     chosen.hamlet.signal("SIGTERM")
     await chosen.hamlet.ended()
 
-    const several = await stage.start(["serve"], env).ended()
+    const several = await fixture.start(["serve"], env).ended()
     expect(several).toMatchObject({ exitCode: 1, stdout: "" })
     expect(several.stderr).toMatch(
       /^Cannot start a server with several users: .+ install bubblewrap .+\n$/,
@@ -90,9 +93,9 @@ describe.skipIf(existsSync(unpacked))("hamlet serve without bubblewrap", () => {
       { HAMLET_HOST: "0.0.0.0", HAMLET_PUBLIC: "no" },
     ],
   ])("refuses to serve %s", async (_name, more) => {
-    const { stage, env } = await openWeakStage()
-    await using _stage = stage
-    const { exitCode, stdout, stderr } = await stage.start(["serve"], { ...env, ...more }).ended()
+    const { fixture, env } = await openWeakFixture()
+    await using _stage = fixture
+    const { exitCode, stdout, stderr } = await fixture.start(["serve"], { ...env, ...more }).ended()
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" })
     expect(stderr).toMatch(
       /^Cannot serve others than this machine, at .+ install bubblewrap .+HAMLET_ISOLATION=deno.+\n$/,

@@ -1,18 +1,18 @@
 import { expect, test } from "bun:test"
-import { describeVillage } from "../attacks/support/test-village.ts"
-import { waitFor } from "../attacks/support/wait.ts"
+import { describeAttacks } from "../attacks/support/describe-attacks.ts"
+import { waitFor } from "../support/wait-until.ts"
 
-describeVillage("vals that call vals", {}, (village) => {
+describeAttacks("vals that call vals", {}, (getServer) => {
   const addressOf = (host: string, scheme = "http") => `${scheme}://${host}`
 
   test("a val calls three others: one answers, one streams, one talks over a WebSocket", async () => {
-    const place = village()
-    const { bob, mallory, ada } = place
-    const adds = await place.save(bob, {
+    const server = getServer()
+    const { bob, mallory, ada } = server
+    const adds = await server.save(bob, {
       code: `export default async (request) => { const { a, b } = await request.json(); return { sum: a + b } }`,
     })
     // What follows the first part is said only when whoever reads has heard that.
-    const streams = await place.save(mallory, {
+    const streams = await server.save(mallory, {
       code: `const heard = Promise.withResolvers()
       export default (request) => {
         if (new URL(request.url).pathname === "/heard") return heard.resolve()
@@ -24,11 +24,11 @@ describeVillage("vals that call vals", {}, (village) => {
           controller.close() } }))
       }`,
     })
-    const echoes = await place.save(mallory, {
+    const echoes = await server.save(mallory, {
       code: `export default (request) => { const { socket, response } = Deno.upgradeWebSocket(request)
         socket.onmessage = ({ data }) => socket.send("echo " + data); return response }`,
     })
-    const caller = await place.save(ada, {
+    const caller = await server.save(ada, {
       code: `export default async () => {
         const summed = await (await fetch("${addressOf(adds.host)}", { method: "POST", body: JSON.stringify({ a: 2, b: 3 }) })).json()
         const parts = []
@@ -44,12 +44,12 @@ describeVillage("vals that call vals", {}, (village) => {
         return { ...summed, text: parts.join(""), isStreamed: parts.length > 1, echo }
       }`,
     })
-    const answer = await place.visit(caller)
+    const response = await server.request(caller)
     const text = Array.from({ length: 5 }, (_, n) => `part ${n}\n`).join("")
-    expect(answer.json).toEqual({ sum: 5, text, isStreamed: true, echo: "echo hello" })
+    expect(response.json).toEqual({ sum: 5, text, isStreamed: true, echo: "echo hello" })
     // A WebSocket counts when both sides have closed it, which may be after the answer.
     const egress = await waitFor(async () => {
-      const run = await place.runOf(answer, ada)
+      const run = await server.runOf(response, ada)
       return run.egress.requests === 4 ? run.egress : undefined
     })
     expect(egress).toMatchObject({ requests: 4, blocked: 0 })
@@ -62,14 +62,14 @@ describeVillage("vals that call vals", {}, (village) => {
   })
 
   test("a chain of vals ends at depth 15, and whoever made the call beyond is told why", async () => {
-    const place = village()
-    const val = await place.save(place.bob, {
+    const server = getServer()
+    const val = await server.save(server.bob, {
       code: `export default async (request) => {
         const depth = Number(new URL(request.url).searchParams.get("depth") ?? 0)
         try { return await (await fetch(new URL("/?depth=" + (depth + 1), request.url))).json() } catch (error) { return { depth, message: error.message } }
       }`,
     })
-    const { json } = await place.visit(val)
+    const { json } = await server.request(val)
     expect(json).toEqual({
       depth: 15,
       message: expect.stringMatching(/^Cannot fetch "http:\/\/bob-v\d+\.localhost:\d+\/[^"]*": /),
@@ -77,8 +77,8 @@ describeVillage("vals that call vals", {}, (village) => {
   })
 
   test("a val cannot lengthen the chain by saying that it is shorter", async () => {
-    const place = village()
-    const val = await place.save(place.bob, {
+    const server = getServer()
+    const val = await server.save(server.bob, {
       code: `export default async (request) => {
         const depth = Number(new URL(request.url).searchParams.get("depth") ?? 0)
         if (depth > 20) return { depth }
@@ -86,12 +86,12 @@ describeVillage("vals that call vals", {}, (village) => {
         try { return await (await fetch(new URL("/?depth=" + (depth + 1), request.url), { headers })).json() } catch { return { depth } }
       }`,
     })
-    expect((await place.visit(val)).json).toEqual({ depth: 15 })
+    expect((await server.request(val)).json).toEqual({ depth: 15 })
   })
 
   test("a val asks the API with its own token, by the address it was given", async () => {
-    const place = village()
-    const val = await place.save(place.ada, {
+    const server = getServer()
+    const val = await server.save(server.ada, {
       code: `export default async () => {
         const headers = { authorization: "Bearer " + Deno.env.get("HAMLET_TOKEN") }
         const me = await fetch(Deno.env.get("HAMLET_URL") + "/v1/me", { headers })
@@ -99,6 +99,6 @@ describeVillage("vals that call vals", {}, (village) => {
         return [me.status, (await me.json()).username, created.status]
       }`,
     })
-    expect((await place.visit(val)).json).toEqual([200, "ada", 403])
+    expect((await server.request(val)).json).toEqual([200, "ada", 403])
   })
 })

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test"
+import type { AttackServer } from "../attacks/support/attack-server.ts"
+import { describeAttacks } from "../attacks/support/describe-attacks.ts"
 import { readResidentBytes } from "../attacks/support/processes.ts"
-import { describeVillage } from "../attacks/support/test-village.ts"
-import type { Village } from "../attacks/support/village.ts"
 import { createAuthority } from "../support/certificates.ts"
 
 const authority = createAuthority()
@@ -81,19 +81,19 @@ const settings = {
 }
 
 /** What a val of ada's makes of an expression. */
-async function evaluate(place: Village, expression: string) {
-  const val = await place.save(place.ada, {
+async function evaluate(testServer: AttackServer, expression: string) {
+  const val = await testServer.save(testServer.ada, {
     code: `export default async () => { try { return { got: await (${expression}) } } catch (error) { return { error: error.name + ": " + error.message } } }`,
   })
-  const answer = await place.visit(val)
-  return { ...answer.json, run: await place.runOf(answer, place.ada) }
+  const response = await testServer.request(val)
+  return { ...response.json, run: await testServer.runOf(response, testServer.ada) }
 }
 
-describeVillage("vals that reach out", settings, (village) => {
+describeAttacks("vals that reach out", settings, (getServer) => {
   test("a request passes, and its run shows what came of it", async () => {
     const url = `http://localhost:${plain.port}/hello?q=1`
     const { got, run } = await evaluate(
-      village(),
+      getServer(),
       `fetch("${url}", { method: "POST", body: "12345" }).then((it) => it.text())`,
     )
     expect(got).toBe("outside POST /hello")
@@ -145,7 +145,7 @@ describeVillage("vals that reach out", settings, (village) => {
     ])("%s", async (_, server, expected) => {
       expect(
         await evaluate(
-          village(),
+          getServer(),
           `fetch("https://localhost:${server.port}/").then((it) => it.text())`,
         ),
       ).toMatchObject(expected)
@@ -157,7 +157,7 @@ describeVillage("vals that reach out", settings, (village) => {
     ["wss", good, "secure hi"],
   ])("a WebSocket over %s talks both ways", async (scheme, server, expected) => {
     const { got, run } = await evaluate(
-      village(),
+      getServer(),
       `new Promise((resolve, reject) => { const socket = new WebSocket("${scheme}://localhost:${server.port}/socket")
         socket.onopen = () => socket.send("hi"); socket.onmessage = ({ data }) => { resolve(data); socket.close() }; socket.onerror = ({ message }) => reject(new Error(message)) })`,
     )
@@ -166,7 +166,7 @@ describeVillage("vals that reach out", settings, (village) => {
   })
 
   test("what is blocked fails in the val with a reason, and the run counts it", async () => {
-    const { error, run } = await evaluate(village(), `fetch("http://10.11.12.13/secret?x=1")`)
+    const { error, run } = await evaluate(getServer(), `fetch("http://10.11.12.13/secret?x=1")`)
     expect(error).toMatch(
       /^TypeError: Cannot fetch "http:\/\/10\.11\.12\.13\/secret[^"]*": .*private/,
     )
@@ -180,7 +180,7 @@ describeVillage("vals that reach out", settings, (village) => {
   test("a redirect is followed, but not to a forbidden place", async () => {
     const to = (url: string) => `http://localhost:${plain.port}/moved?to=${encodeURIComponent(url)}`
     const fine = await evaluate(
-      village(),
+      getServer(),
       `fetch("${to(`http://localhost:${plain.port}/there`)}").then((it) => it.text())`,
     )
     expect(fine).toMatchObject({
@@ -188,7 +188,7 @@ describeVillage("vals that reach out", settings, (village) => {
       run: { egress: { requests: 2, blocked: 0 } },
     })
     const bad = await evaluate(
-      village(),
+      getServer(),
       `fetch("${to("http://169.254.169.254/latest/")}").then((it) => it.text())`,
     )
     expect(bad).toMatchObject({
@@ -198,15 +198,15 @@ describeVillage("vals that reach out", settings, (village) => {
   })
 
   test(`${streamBytes / megabyte} MB come in and go out without growing the server`, async () => {
-    const place = village()
+    const testServer = getServer()
     const url = `http://localhost:${plain.port}`
     await evaluate(
-      place,
+      testServer,
       `fetch("${url}/pour").then(async (it) => { for await (const _ of it.body); })`,
     )
-    const before = readResidentBytes(place.hamlet.pid)
+    const before = readResidentBytes(testServer.hamlet.pid)
     const { got } = await evaluate(
-      place,
+      testServer,
       `(async () => {
         let bytes = 0
         for await (const part of (await fetch("${url}/pour")).body) bytes += part.length
@@ -216,7 +216,7 @@ describeVillage("vals that reach out", settings, (village) => {
       })()`,
     )
     expect(got).toEqual([streamBytes, streamBytes])
-    expect(readResidentBytes(place.hamlet.pid) - before).toBeLessThan(growthBytesMax)
+    expect(readResidentBytes(testServer.hamlet.pid) - before).toBeLessThan(growthBytesMax)
   }, 60_000)
 
   describe("a secret for hosts", () => {
@@ -226,32 +226,32 @@ describeVillage("vals that reach out", settings, (village) => {
       `fetch("${scheme}://${hostOf(server)}/headers", { headers: { ${header} } }).then((it) => it.json())`
 
     test("is put in for its host, and nowhere else; the val sees a placeholder", async () => {
-      const place = village()
-      await place.call("PUT", "/v1/me/secrets/API_KEY", {
-        as: place.ada,
+      const testServer = getServer()
+      await testServer.call("PUT", "/v1/me/secrets/API_KEY", {
+        as: testServer.ada,
         body: { value, hosts: [hostOf(good)] },
       })
       const key = `Deno.env.get("API_KEY")`
-      expect((await evaluate(place, key)).got).toBe("hamlet-secret:API_KEY")
+      expect((await evaluate(testServer, key)).got).toBe("hamlet-secret:API_KEY")
       const asBearer = await evaluate(
-        place,
+        testServer,
         fetchHeaders(good, "https", `authorization: "Bearer " + ${key}`),
       )
       // The host itself tells it back, so here the val has it; its log does not show it.
       expect(asBearer.got.authorization).toBe(`Bearer ${value}`)
       const elsewhere = await evaluate(
-        place,
+        testServer,
         fetchHeaders(plain, "http", `authorization: "Bearer " + ${key}`),
       )
       expect(elsewhere.got.authorization).toBe("Bearer hamlet-secret:API_KEY")
     })
 
     test("is not put into the address, the body or another header's name", async () => {
-      const place = village()
+      const testServer = getServer()
       seen.length = 0
       const key = `Deno.env.get("API_KEY")`
       await evaluate(
-        place,
+        testServer,
         `fetch("https://${hostOf(good)}/drain?key=" + ${key}, { method: "POST", body: ${key} }).then((it) => it.text())`,
       )
       expect(seen.map(({ url }) => url).join()).toContain("hamlet-secret:API_KEY")
@@ -259,11 +259,13 @@ describeVillage("vals that reach out", settings, (village) => {
     })
 
     test("is not another owner's", async () => {
-      const place = village()
-      const val = await place.save(place.mallory, {
+      const testServer = getServer()
+      const val = await testServer.save(testServer.mallory, {
         code: `export default () => fetch("https://${hostOf(good)}/headers", { headers: { authorization: "Bearer hamlet-secret:API_KEY" } })`,
       })
-      expect((await place.visit(val)).json.authorization).toBe("Bearer hamlet-secret:API_KEY")
+      expect((await testServer.request(val)).json.authorization).toBe(
+        "Bearer hamlet-secret:API_KEY",
+      )
     })
   })
 })

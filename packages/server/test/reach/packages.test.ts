@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { describeVillage } from "../attacks/support/test-village.ts"
+import { describeAttacks } from "../attacks/support/describe-attacks.ts"
 
 const msMax = 180_000
 
@@ -68,17 +68,17 @@ const vals: readonly {
   },
 ]
 
-describeVillage("packages from the registry", { HAMLET_RUN_SECONDS_MAX: "120" }, (village) => {
+describeAttacks("packages from the registry", { HAMLET_RUN_SECONDS_MAX: "120" }, (getServer) => {
   test.each(vals)(
     "$name runs in a val",
     async ({ code, answers }) => {
-      const place = village()
-      const val = await place.save(place.ada, { code })
-      const { status, text } = await place.visit(val)
+      const server = getServer()
+      const val = await server.save(server.ada, { code })
+      const { status, text } = await server.request(val)
       if (typeof answers === "string") expect(`${status} ${text}`).toBe(`200 ${answers}`)
       else expect(text).toMatch(answers)
-      const { json } = await place.call("GET", `/v1/vals/${val.id}/versions/1/lock`, {
-        as: place.ada,
+      const { json } = await server.call("GET", `/v1/vals/${val.id}/versions/1/lock`, {
+        as: server.ada,
       })
       expect(json).toMatchObject({ state: "ready" })
       for (const { resolved } of json.imports)
@@ -90,19 +90,19 @@ describeVillage("packages from the registry", { HAMLET_RUN_SECONDS_MAX: "120" },
   test(
     "what is not there is said with the import's name, and the rest of the account goes on",
     async () => {
-      const place = village()
-      const val = await place.save(place.ada, {
+      const server = getServer()
+      const val = await server.save(server.ada, {
         code: `import x from "npm:this-package-does-not-exist-4711@1"\nexport default () => x`,
       })
-      const answer = await place.visit(val, {
-        headers: { authorization: `Bearer ${place.ada.token}`, accept: "application/json" },
+      const response = await server.request(val, {
+        headers: { authorization: `Bearer ${server.ada.token}`, accept: "application/json" },
       })
-      expect(answer.status).toBe(502)
-      expect(answer.json.runError.message).toContain(
+      expect(response.status).toBe(502)
+      expect(response.json.runError.message).toContain(
         `Cannot import "npm:this-package-does-not-exist-4711@1": `,
       )
-      const { json } = await place.call("GET", `/v1/vals/${val.id}/versions/1/lock`, {
-        as: place.ada,
+      const { json } = await server.call("GET", `/v1/vals/${val.id}/versions/1/lock`, {
+        as: server.ada,
       })
       expect(json).toMatchObject({
         state: "failed",

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path"
 import { compose, type Hamlet, type Replacements } from "../../src/compose.ts"
 import { loadConfig } from "../../src/config.ts"
 import { createUser, ensureFirstUser } from "../../src/domain/accounts/users.ts"
-import { assertFitsDocument, parseJson } from "./answers.ts"
+import { assertMatchesOpenApi, parseJson } from "./assert-openapi.ts"
 import { databases, type OpenDatabase, type TestDatabase } from "./databases.ts"
 import { FakeResolver } from "./fake-resolver.ts"
 
@@ -29,7 +29,7 @@ export interface TestApi {
    * Sends a request; `as` a user sends their token, and a `body` that is no string or bytes is sent
    * as JSON.
    */
-  call(method: string, path: string, options?: CallOptions): Promise<TestAnswer>
+  call(method: string, path: string, options?: CallOptions): Promise<TestResponse>
   close(): Promise<void>
 }
 
@@ -39,7 +39,7 @@ export interface CallOptions {
   readonly headers?: Record<string, string>
 }
 
-export interface TestAnswer {
+export interface TestResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -125,7 +125,7 @@ function createCall(hamlet: Hamlet): TestApi["call"] {
     const { status, headers: answered } = response
     const text = await response.text()
     const answer = { status, headers: answered, text, json: parseJson({ headers: answered, text }) }
-    assertFitsDocument(method, path, answer)
+    assertMatchesOpenApi(method, path, answer)
     return answer
   }
 }
@@ -133,7 +133,7 @@ function createCall(hamlet: Hamlet): TestApi["call"] {
 /**
  * The answer, which must have that status: on failure the test shows what the server said instead.
  */
-export function expectStatus(answer: TestAnswer, status: number): TestAnswer {
+export function expectStatus(answer: TestResponse, status: number): TestResponse {
   if (answer.status !== status) expect(`${answer.status} ${answer.text}`).toBe(`${status}`)
   return answer
 }

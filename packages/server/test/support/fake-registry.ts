@@ -5,7 +5,7 @@ import { toTarball } from "./tarball.ts"
 export type PackageFiles = Readonly<Record<string, string | Uint8Array>>
 
 /** What the registry has at an address beside packages. */
-export interface FakeAnswer {
+export interface FakeResponse {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array<ArrayBuffer>
@@ -30,10 +30,10 @@ export class FakeRegistry {
   /** The paths that were asked for, in order. */
   readonly requests: string[] = []
   /** Answers every request with this instead, as a registry in trouble does. */
-  trouble: FakeAnswer | undefined
+  trouble: FakeResponse | undefined
   readonly #server: Bun.Server<undefined>
   readonly #npm = new Map<string, Map<string, NpmVersion>>()
-  readonly #answers = new Map<string, FakeAnswer | (() => Response | Promise<Response>)>()
+  readonly #answers = new Map<string, FakeResponse | (() => Response | Promise<Response>)>()
 
   constructor() {
     this.#server = Bun.serve({
@@ -111,8 +111,8 @@ export class FakeRegistry {
   }
 
   /** Has an answer at a path. */
-  serve(path: string, answer: FakeAnswer | (() => Response | Promise<Response>)): void {
-    this.#answers.set(path, answer)
+  serve(path: string, response: FakeResponse | (() => Response | Promise<Response>)): void {
+    this.#answers.set(path, response)
   }
 
   async stop(): Promise<void> {
@@ -164,7 +164,7 @@ function hash(algorithm: string, content: string | Uint8Array): string {
   return createHash(algorithm).update(content).digest("hex")
 }
 
-function toResponse({ status = 200, headers = {}, body = "" }: FakeAnswer): Response {
+function toResponse({ status = 200, headers = {}, body = "" }: FakeResponse): Response {
   return new Response(body, { status, headers })
 }
 

@@ -15,7 +15,7 @@ import type {
   Stopped,
 } from "../../src/domain/runs/runner.ts"
 import { idleStatus } from "./idle-status.ts"
-import { toAnswer } from "./to-answer.ts"
+import { toValResponse } from "./val-response.ts"
 
 type Exported = ((...args: unknown[]) => unknown) | undefined
 
@@ -92,7 +92,7 @@ class FakeSeat implements RunSlot {
       })
       return {
         kind: "responded",
-        response: toAnswer((await (await this.#load())?.(request)) as Response),
+        response: toValResponse((await (await this.#load())?.(request)) as Response),
       }
     })
   }

@@ -1,9 +1,9 @@
-import { assertFitsDocument, parseJson } from "./answers.ts"
 import { openApi, type TestApi } from "./api.ts"
+import { assertMatchesOpenApi, parseJson } from "./assert-openapi.ts"
 import type { OpenDatabase } from "./databases.ts"
 
 /** A request as it arrived at the server. */
-export interface SeenRequest {
+export interface LoopbackRequest {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
@@ -22,7 +22,7 @@ export interface Loopback {
    */
   readonly baseUrl: string
   /** Every request so far. */
-  readonly seen: readonly SeenRequest[]
+  readonly seen: readonly LoopbackRequest[]
   close(): Promise<void>
 }
 
@@ -31,7 +31,7 @@ export async function openLoopback(
   open: OpenDatabase,
   env: Record<string, string> = {},
 ): Promise<Loopback> {
-  const seen: SeenRequest[] = []
+  const seen: LoopbackRequest[] = []
   let api: TestApi | undefined
   // The port has to be known before the first link is made, so the server listens before there is
   // anything behind it.
@@ -71,7 +71,12 @@ async function checked(method: string, path: string, response: Response): Promis
   )
   const { status, headers } = response
   try {
-    assertFitsDocument(method, path, { status, headers, text, json: parseJson({ headers, text }) })
+    assertMatchesOpenApi(method, path, {
+      status,
+      headers,
+      text,
+      json: parseJson({ headers, text }),
+    })
     return response
   } catch (error) {
     return Response.json(

@@ -15,7 +15,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { findDeno } from "../../../../../scripts/find-deno.ts"
 import { toBundle } from "../../../test/support/fake-resolver.ts"
-import { readText } from "../../../test/support/to-answer.ts"
+import { readResponseText } from "../../../test/support/val-response.ts"
 import type { OutgoingRequest } from "../../domain/egress.ts"
 import type {
   CallOutcome,
@@ -155,7 +155,7 @@ async function fetchOnce(
   const outcome = await slot.fetch({ ...request, target, headers: [] })
   const text =
     outcome.kind === "responded"
-      ? await readText(outcome.response)
+      ? await readResponseText(outcome.response)
       : `${outcome.status} ${outcome.error.name}: ${outcome.error.message}`
   slot.release()
   return { text, outcome, run }
@@ -624,7 +624,7 @@ describe("Supervisor", () => {
     if (refused.kind !== "refused") throw new Error(`not refused: ${JSON.stringify(refused)}`)
     expect([
       refused.response.status,
-      await readText(refused.response),
+      await readResponseText(refused.response),
       new Map(refused.response.headers).get("x-why"),
     ]).toEqual([418, "not here", "tea"])
     other.release()

@@ -3,7 +3,7 @@ export interface ValProbe {
   /** What it tries: the title of its test. */
   readonly tries: string
   /** The body of an async function of `request`; what it returns is what it got. */
-  readonly code: string | ((place: Place) => string)
+  readonly code: string | ((targets: ProbeTargets) => string)
   /** The error that it must get instead, as `name: message`. */
   readonly denied?: RegExp
   /** Where there is something to get: exactly this, which is harmless. */
@@ -13,7 +13,7 @@ export interface ValProbe {
 }
 
 /** What a val of an attacker may have found out about the machine. */
-export interface Place {
+export interface ProbeTargets {
   /** The data folder of the server. */
   readonly dataDir: string
   /** Where the program is. */
@@ -25,9 +25,9 @@ export interface Place {
 }
 
 /** The module of a probe: it answers what it got, or what it was denied with. */
-export function toModule({ code }: Pick<ValProbe, "code">, place: Place): string {
+export function toModule({ code }: Pick<ValProbe, "code">, targets: ProbeTargets): string {
   return `async function attempt(request) {
-${typeof code === "string" ? code : code(place)}
+${typeof code === "string" ? code : code(targets)}
 }
 export default async function (request) {
   try {

@@ -1,5 +1,5 @@
-import type { RunRecord, SavedVal, Village } from "./village.ts"
-import { waitFor } from "./wait.ts"
+import { waitFor } from "../../support/wait-until.ts"
+import type { AttackServer, RunRecord, SavedVal } from "./attack-server.ts"
 
 /** A run that goes on until it is told to end. */
 export interface LiveRun {
@@ -40,9 +40,9 @@ export default async function (request) {
 }
 
 /** Begins a run of a val with the code above. */
-export async function holdRun(village: Village, val: SavedVal, name: string): Promise<LiveRun> {
+export async function holdRun(server: AttackServer, val: SavedVal, name: string): Promise<LiveRun> {
   const response = await waitFor(async () => {
-    const answer = await village.open(val, { path: `/hold?name=${name}` })
+    const answer = await server.open(val, { path: `/hold?name=${name}` })
     if (answer.status !== 503) return answer
     // A busy machine has no process to spare yet.
     await answer.text()
@@ -54,10 +54,10 @@ export async function holdRun(village: Village, val: SavedVal, name: string): Pr
   return {
     id,
     async end() {
-      await village.visit(val, { path: `/release?name=${name}` })
+      await server.request(val, { path: `/release?name=${name}` })
       await response.text()
       // Its last line may arrive after the end of its answer.
-      return village.loggedRun(id, val.owner, 2)
+      return server.loggedRun(id, val.owner, 2)
     },
   }
 }

@@ -12,7 +12,7 @@ export interface OutsideRequest {
 }
 
 /** What is done with a request; the socket is closed when the answer says so. */
-export type Answering = (socket: Socket, request: OutsideRequest) => void
+export type RespondToRequest = (socket: Socket, request: OutsideRequest) => void
 
 /**
  * A server of the outside world that reads requests as strictly as one can, and remembers all of
@@ -25,15 +25,15 @@ export class OutsideServer {
   connections = 0
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
-  readonly #answers: Readonly<Record<string, Answering>>
+  readonly #answers: Readonly<Record<string, RespondToRequest>>
 
-  private constructor(answers: Readonly<Record<string, Answering>>) {
+  private constructor(answers: Readonly<Record<string, RespondToRequest>>) {
     this.#answers = answers
     this.#server = createServer((socket) => this.#serve(socket))
   }
 
   static async listen(
-    answers: Readonly<Record<string, Answering>> = {},
+    answers: Readonly<Record<string, RespondToRequest>> = {},
     address = "127.0.0.1",
   ): Promise<OutsideServer> {
     const server = new OutsideServer(answers)

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 
 /** A process, told apart from a later one with the same number. */
-export interface SeenProcess {
+export interface ProcessInfo {
   readonly pid: number
   readonly parent: number
   readonly startedTicks: number
@@ -9,9 +9,9 @@ export interface SeenProcess {
 }
 
 /** Every process that descends from `pid`, whatever namespace it is in. */
-export function listDescendants(pid: number): readonly SeenProcess[] {
+export function listDescendants(pid: number): readonly ProcessInfo[] {
   const all = listProcesses()
-  const found: Omit<SeenProcess, "command">[] = []
+  const found: Omit<ProcessInfo, "command">[] = []
   const parents = new Set([pid])
   // Parents have lower numbers most of the time, but not always: numbers come round.
   for (let before = -1; before !== found.length; ) {
@@ -35,7 +35,7 @@ export function listDescendants(pid: number): readonly SeenProcess[] {
 export function isRunning({
   pid,
   startedTicks,
-}: Pick<SeenProcess, "pid" | "startedTicks">): boolean {
+}: Pick<ProcessInfo, "pid" | "startedTicks">): boolean {
   return readStat(pid)?.startedTicks === startedTicks
 }
 
@@ -61,7 +61,7 @@ export function readText(path: string): string {
   }
 }
 
-function listProcesses(): readonly Omit<SeenProcess, "command">[] {
+function listProcesses(): readonly Omit<ProcessInfo, "command">[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {

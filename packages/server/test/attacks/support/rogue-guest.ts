@@ -8,7 +8,7 @@ import { findReady } from "./sandboxes.ts"
  * What somebody does who sits at the socket of a sandbox in the place of the guest: says anything
  * at all.
  */
-export type Roguery = (socket: Socket, requests: number) => void
+export type RogueBehaviour = (socket: Socket, requests: number) => void
 
 /**
  * Puts somebody else into the place of the guest of the one sandbox that waits for a val, as if a
@@ -20,7 +20,7 @@ export class RogueGuest {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
 
-  private constructor(path: string, act: Roguery) {
+  private constructor(path: string, act: RogueBehaviour) {
     this.#server = createServer((socket) => {
       this.connections++
       this.#sockets.add(socket)
@@ -37,7 +37,7 @@ export class RogueGuest {
     this.#server.listen(path)
   }
 
-  static async replace(serverPid: number, act: Roguery): Promise<RogueGuest> {
+  static async replace(serverPid: number, act: RogueBehaviour): Promise<RogueGuest> {
     const { folder } = await findReady(serverPid)
     const rogue = new RogueGuest(join(folder, "run", "in.sock"), act)
     if (!rogue.#server.listening) await once(rogue.#server, "listening")

@@ -1,14 +1,14 @@
 import { existsSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { listDescendants, readText, type SeenProcess } from "./processes.ts"
-import { waitFor } from "./wait.ts"
+import { waitFor } from "../../support/wait-until.ts"
+import { listDescendants, type ProcessInfo, readText } from "./processes.ts"
 
 /** A sandbox as it is seen from outside. */
 export interface SandboxInUse {
   /** Its folder on the host. */
   readonly folder: string
   /** The process inside. */
-  readonly guest: SeenProcess
+  readonly guest: ProcessInfo
 }
 
 /** The sandboxes of a server: those that are in use and those that wait. */

@@ -16,7 +16,7 @@ import type {
 } from "../../../src/domain/runs/runner.ts"
 import { GuestClient } from "../../../src/runtime/guest-client/guest-client.ts"
 import { idleStatus } from "../../support/idle-status.ts"
-import { readText } from "../../support/to-answer.ts"
+import { readResponseText } from "../../support/val-response.ts"
 
 /** What a val does with a request; the path is the one that the client asked for. */
 export type PlainVal = (request: Request, path: string) => Response | Promise<Response>
@@ -25,7 +25,7 @@ export type PlainVal = (request: Request, path: string) => Response | Promise<Re
 export type RawVal = (socket: Socket, head: string) => void
 
 /** A request as it came to a val. */
-export interface SeenRequest {
+export interface ReceivedRequest {
   readonly path: string
   readonly headers: Headers
 }
@@ -40,7 +40,7 @@ export class PlainRunner implements Runner {
   readonly #servers: { stop(): unknown }[] = []
   readonly #paths = new Map<string, string>()
   readonly #clients = new Map<string, GuestClient>()
-  readonly seen: SeenRequest[] = []
+  readonly seen: ReceivedRequest[] = []
   /** Seats that nobody has left. */
   readonly taken = new Set<RunSlot>()
   /** Thrown in place of a slot. */
@@ -136,7 +136,7 @@ class PlainSlot implements RunSlot {
             if (!answer.headers.some(([name]) => name === "x-hamlet-failure"))
               resolve({ kind: "responded", response: answer })
             else
-              void readText(answer).then((text) =>
+              void readResponseText(answer).then((text) =>
                 resolve({ kind: "stopped", status: "failed", error: JSON.parse(text) }),
               )
           },

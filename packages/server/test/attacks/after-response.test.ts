@@ -1,0 +1,152 @@
+import { expect } from "bun:test"
+import { waitFor } from "../support/wait-until.ts"
+import type { AttackServer } from "./support/attack-server.ts"
+import { describeAttacks, probe } from "./support/describe-attacks.ts"
+import { holdRun, toHoldingCode } from "./support/live-run.ts"
+
+/**
+ * What a val does when its answer is long over, while another run of it goes on in the same
+ * process.
+ */
+const attempts: readonly {
+  readonly tries: string
+  readonly code: string
+  readonly error: RegExp | undefined
+}[] = [
+  {
+    tries: "to throw",
+    code: `setTimeout(() => { throw new Error("late") }, 20)`,
+    error: /^Error: late$/,
+  },
+  {
+    tries: "to reject",
+    code: `setTimeout(() => Promise.reject(new Error("late")), 20)`,
+    error: /^Error: late$/,
+  },
+  {
+    tries: "to exit",
+    code: `setTimeout(() => Deno.exit(3), 20)`,
+    error: /^Error: Cannot exit with code 3/,
+  },
+  {
+    tries: "to answer again",
+    code: `setTimeout(() => { try { request.respondWith?.(new Response("FORGED")) } catch {} }, 20)`,
+    error: undefined,
+  },
+  {
+    tries: "to upgrade what it has answered",
+    code: `setTimeout(() => { try { Deno.upgradeWebSocket(request) } catch {} }, 20)`,
+    error: undefined,
+  },
+  {
+    tries: "to read what it was sent",
+    code: `setTimeout(() => { request.text().catch(() => {}) }, 20)`,
+    error: undefined,
+  },
+  {
+    tries: "to change what it has answered",
+    code: `const response = new Response("fine"); setTimeout(() => { try { response.headers.set("x-late", "FORGED") } catch {} }, 20); return response`,
+    error: undefined,
+  },
+]
+
+const messagesOf = (run: { readonly logs: readonly { readonly message: string }[] }) =>
+  run.logs.map(({ message }) => message)
+
+describeAttacks(
+  "what a val tries after the end of its answer",
+  { HAMLET_RUN_SECONDS_MAX: "3" },
+  (getServer) => {
+    for (const { tries, code, error } of attempts)
+      probe(
+        getServer,
+        `a val tries ${tries} when it has answered`,
+        async (server: AttackServer) => {
+          const val = await server.save(server.mallory, {
+            code: toHoldingCode(`${code}\n  return new Response("fine")`),
+          })
+          const other = await holdRun(server, val, "other")
+          const answer = await server.request(val, {
+            path: "/attempt",
+            method: "POST",
+            body: "sent",
+          })
+          expect(`${answer.status} ${answer.text}`).toBe("200 fine")
+          const id = answer.headers.get("x-run-id") ?? ""
+          if (error) {
+            const run = await waitFor(async () => {
+              const ended = await server.endedRun(id, server.mallory)
+              return ended.error ? ended : undefined
+            })
+            expect([run.status, `${run.error.name}: ${run.error.message}`]).toEqual([
+              "failed",
+              expect.stringMatching(error),
+            ])
+          }
+          // It is the other run that would notice if it were taken for the one that is over.
+          const untouched = await other.end()
+          expect([untouched.status, untouched.error, messagesOf(untouched)]).toEqual([
+            "succeeded",
+            null,
+            ["begin other", "end other"],
+          ])
+          expect((await server.request(val, { path: "/attempt" })).text).toBe("fine")
+        },
+      )
+
+    probe(
+      getServer,
+      "a val tries to log for ever, and is heard no longer than a run may last",
+      async (server) => {
+        const val = await server.save(server.mallory, {
+          code: `export default () => { setInterval(() => console.log("still here"), 50); return "fine" }`,
+        })
+        const answer = await server.request(val)
+        const id = answer.headers.get("x-run-id") ?? ""
+        const early = await server.loggedRun(id, server.mallory, 3)
+        expect(early.status).toBe("succeeded")
+        const before = await waitForSilence(
+          async () => (await server.endedRun(id, server.mallory)).logs.length,
+        )
+        // A run that begins when the time of the first one is over has no share in its words, nor
+        // the first in its own.
+        const next = await server.request(val)
+        await server.loggedRun(next.headers.get("x-run-id") ?? "", server.mallory, 3)
+        expect((await server.endedRun(id, server.mallory)).logs.length).toBe(before)
+      },
+    )
+
+    probe(getServer, "a val tries to go on writing to somebody who has gone", async (server) => {
+      const val = await server.save(server.mallory, {
+        code: `let written = 0
+export default (request) => {
+  if (new URL(request.url).pathname === "/written") return String(written)
+  return new Response(new ReadableStream({ start(controller) { setInterval(() => { try { controller.enqueue(new Uint8Array(100_000)); written++ } catch {} }, 5) } }))
+}`,
+      })
+      const response = await server.open(val)
+      await response.body?.cancel()
+      const { status } = await server.endedRun(
+        response.headers.get("x-run-id") ?? "",
+        server.mallory,
+      )
+      expect(status).toBe("succeeded")
+      expect((await server.request(val, { path: "/written" })).status).toBe(200)
+    })
+  },
+)
+
+/** Several times as long as it takes until a new line is in the record. */
+const silentLooks = 50
+
+/** What a number is that does not change any more. */
+function waitForSilence(read: () => Promise<number>): Promise<number> {
+  let last = Number.NaN
+  let looks = 0
+  return waitFor(async () => {
+    const now = await read()
+    looks = now === last ? looks + 1 : 0
+    last = now
+    return looks >= silentLooks ? now : undefined
+  })
+}

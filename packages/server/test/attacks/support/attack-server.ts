@@ -1,0 +1,319 @@
+import { expect } from "bun:test"
+import { createHash, randomUUID } from "node:crypto"
+import { dirname } from "node:path"
+import type { Database } from "../../../src/storage/database/database.ts"
+import type { TestUser } from "../../support/api.ts"
+import type { HamletProcess } from "../../support/hamlet-process.ts"
+import { chosenToken, openServerFixture, type ServerFixture } from "../../support/server-fixture.ts"
+import { limitConcurrency, waitFor } from "../../support/wait-until.ts"
+import type { ProbeTargets } from "../probes/val-probe.ts"
+import { ResourceTracker } from "./resource-tracker.ts"
+import { findFolderOf, type SandboxInUse } from "./sandboxes.ts"
+
+/** A val that was saved. */
+export interface SavedVal {
+  readonly id: string
+  readonly name: string
+  readonly owner: TestUser
+  /** The host of its web address, with the port. */
+  readonly host: string
+}
+
+/** An answer that has arrived whole. */
+export interface ReceivedResponse {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests read whatever they expect to be there
+  readonly json: any
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the shape of a run is the contract's; tests of it are elsewhere
+export type RunRecord = any
+
+export interface NewVal {
+  readonly code: string
+  readonly name?: string
+  readonly type?: "http" | "script"
+  readonly privacy?: "public" | "unlisted" | "private"
+}
+
+export interface ValRequestOptions {
+  readonly path?: string
+  readonly method?: string
+  readonly headers?: Record<string, string>
+  readonly body?: BodyInit
+  readonly signal?: AbortSignal
+}
+
+const program = new URL("../../../src/main.ts", import.meta.url).pathname
+/** So many probes at the same time. */
+const probesAtOnce = 6
+const secretKey = Buffer.alloc(32, "host key of the server").toString("base64")
+/** What only those may see to whom it belongs. */
+const secretOfAda = "the-secret-of-ada-4711"
+const markOfHost = "only-in-the-environment-of-the-host-0815"
+
+/**
+ * The real server in a process of its own, with bubblewrap and SQLite, and people on it: ada, who
+ * started it and has secrets and vals worth stealing, mallory, who attacks, and bob, who looks on.
+ * Next to every attack ada's neighbour val must go on as if nothing happened.
+ */
+export class AttackServer {
+  readonly limitProbes = limitConcurrency(probesAtOnce)
+  readonly resources: ResourceTracker
+  readonly #fixture: ServerFixture
+  readonly #env: Readonly<Record<string, string>>
+  hamlet!: HamletProcess
+  ada!: TestUser
+  mallory!: TestUser
+  bob!: TestUser
+  neighbour!: SavedVal
+  targets!: ProbeTargets
+  baseUrl = ""
+  port = 0
+  #number = 0
+
+  private constructor(fixture: ServerFixture, env: Readonly<Record<string, string>>) {
+    this.#fixture = fixture
+    this.#env = env
+    this.resources = new ResourceTracker(dirname(fixture.dataDir))
+  }
+
+  /**
+   * Builds it; `env` are settings of the operator, and `prefix` is what starts the server in a
+   * place of its own.
+   */
+  static async openResponse(
+    env: Readonly<Record<string, string>> = {},
+    prefix: readonly string[] = [],
+  ): Promise<AttackServer> {
+    const server = new AttackServer(await openServerFixture(undefined, prefix), env)
+    await server.start()
+    await server.#settle()
+    return server
+  }
+
+  /** What nobody but its owner may ever see. */
+  get confidentialTexts(): readonly string[] {
+    return [secretOfAda, markOfHost, secretKey, chosenToken]
+  }
+
+  get dataDir(): string {
+    return this.#fixture.dataDir
+  }
+
+  /** Starts the server, again at the port that it had. */
+  async start(): Promise<void> {
+    const { hamlet, baseUrl } = await this.#fixture.serve({
+      HAMLET_ISOLATION: "bubblewrap",
+      HAMLET_LOG_LEVEL: "error",
+      HAMLET_SECRET_KEY: secretKey,
+      HAMLET_PROCESSES_MAX: "64",
+      HAMLET_IDLE_SECONDS: "5",
+      HAMLET_PORT: String(this.port),
+      VILLAGE_MARK: markOfHost,
+      ...this.#env,
+    })
+    this.hamlet = hamlet
+    this.baseUrl = baseUrl
+    this.port = Number(new URL(baseUrl).port)
+  }
+
+  async addUser(username: string): Promise<TestUser> {
+    const { json } = await this.call("POST", "/v1/users", { as: this.ada, body: { username } })
+    return { id: json.id, username, token: json.token }
+  }
+
+  /** Calls the API. */
+  async call(
+    method: string,
+    path: string,
+    options: {
+      readonly as?: TestUser | string
+      readonly body?: unknown
+      readonly headers?: Record<string, string>
+    } = {},
+  ): Promise<ReceivedResponse> {
+    const token = typeof options.as === "string" ? options.as : options.as?.token
+    const response = await fetch(`http://127.0.0.1:${this.port}${path}`, {
+      method,
+      redirect: "manual",
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...options.headers,
+      },
+      ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+    })
+    return toAnswer(response)
+  }
+
+  /** Saves a val; without a name it gets a new one. */
+  async save(
+    owner: TestUser,
+    { code, name = `v${++this.#number}`, type = "http", privacy = "unlisted" }: NewVal,
+  ): Promise<SavedVal> {
+    const { status, text, json } = await this.call("PUT", "/v1/vals", {
+      as: owner,
+      body: { name, code, type, privacy },
+    })
+    if (status !== 200) throw new Error(`the val was not saved: ${status} ${text}`)
+    return { id: json.id, name, owner, host: `${owner.username}-${name}.localhost:${this.port}` }
+  }
+
+  /** Calls a val at its web address. */
+  async request(
+    val: Pick<SavedVal, "host">,
+    options: ValRequestOptions = {},
+  ): Promise<ReceivedResponse> {
+    return toAnswer(await this.open(val, options))
+  }
+
+  /** Calls a val at its web address and leaves the answer to be read. */
+  open(
+    { host }: Pick<SavedVal, "host">,
+    { path = "/", headers, ...init }: ValRequestOptions = {},
+  ): Promise<Response> {
+    return fetch(`http://127.0.0.1:${this.port}${path}`, {
+      redirect: "manual",
+      ...init,
+      headers: { ...headers, host },
+    })
+  }
+
+  /** Runs a val through the API. */
+  async run(
+    val: SavedVal,
+    args: readonly unknown[] = [],
+    as: TestUser = val.owner,
+  ): Promise<RunRecord> {
+    const { status, text, json } = await this.call("POST", `/v1/vals/${val.id}/runs`, {
+      as,
+      body: { args },
+    })
+    if (status !== 200) throw new Error(`the val was not run: ${status} ${text}`)
+    return json
+  }
+
+  /** The run that an answer came from, once it has ended. */
+  async runOf({ headers, status, text }: ReceivedResponse, owner: TestUser): Promise<RunRecord> {
+    const id = headers.get("x-run-id")
+    if (id === null) throw new Error(`the answer names no run: ${status} ${text.slice(0, 500)}`)
+    return this.endedRun(id, owner)
+  }
+
+  async endedRun(id: string, owner: TestUser): Promise<RunRecord> {
+    return waitFor(async () => {
+      const { status, json } = await this.call("GET", `/v1/runs/${id}`, { as: owner })
+      return status === 200 && json.status !== "running" && json.status !== "queued"
+        ? json
+        : undefined
+    })
+  }
+
+  /**
+   * The run once it has ended and as many lines of its log have arrived, which may come after its
+   * answer.
+   */
+  async loggedRun(id: string, owner: TestUser, lines: number): Promise<RunRecord> {
+    return waitFor(async () => {
+      const run = await this.endedRun(id, owner)
+      return run.logs.length >= lines ? run : undefined
+    })
+  }
+
+  /** The sandbox that a val is in at the moment. */
+  sandboxOf({ owner, name }: SavedVal): Promise<SandboxInUse> {
+    return findFolderOf(this.hamlet.pid, `${this.baseUrl}/v/${owner.username}/${name}@`)
+  }
+
+  /**
+   * The server answers, and ada's neighbour val does its work: with her secret, for this request
+   * and no other.
+   */
+  async expectHealthy(): Promise<void> {
+    const mark = randomUUID()
+    const [health, neighbour] = await Promise.all([
+      this.call("GET", "/healthz"),
+      this.request(this.neighbour, { path: `/calm?mark=${mark}`, method: "POST", body: mark }),
+    ])
+    expect(health.status).toBe(200)
+    const hash = createHash("sha256").update(secretOfAda).digest("hex")
+    expect(`${neighbour.status} ${neighbour.text}`).toBe(
+      `200 all is well at /calm?mark=${mark} with ${mark} and ${hash}`,
+    )
+  }
+
+  /** Ends the server as an operator would, and tells what is left of it: nothing. */
+  async stopGracefully(): Promise<{
+    readonly left: readonly string[]
+    readonly exitCode: number | null
+    readonly stderr: string
+  }> {
+    this.resources.record(this.hamlet.pid)
+    this.hamlet.signal("SIGTERM")
+    const { exitCode, stderr } = await this.hamlet.ended()
+    return { left: await this.resources.findRemaining(), exitCode, stderr }
+  }
+
+  /** Another connection to the database of the server. */
+  connect(): Promise<Database> {
+    return this.#fixture.connect()
+  }
+
+  async stop(): Promise<void> {
+    await this.#fixture[Symbol.asyncDispose]()
+  }
+
+  async #settle(): Promise<void> {
+    const me = await this.call("GET", "/v1/me", { as: chosenToken })
+    this.ada = { id: me.json.id, username: "ada", token: chosenToken }
+    this.mallory = await this.addUser("mallory")
+    this.bob = await this.addUser("bob")
+    await this.call("PUT", "/v1/me/secrets/ADAS_SECRET", {
+      as: this.ada,
+      body: { value: secretOfAda },
+    })
+    this.neighbour = await this.save(this.ada, {
+      name: "neighbour",
+      code: neighbourCode,
+      privacy: "public",
+    })
+    await this.expectHealthy()
+    const { folder } = await this.sandboxOf(this.neighbour)
+    this.targets = {
+      dataDir: this.dataDir,
+      program,
+      baseUrl: this.baseUrl,
+      port: this.port,
+      neighbourFolder: folder,
+    }
+  }
+}
+
+const neighbourCode = `export default async function (request: Request): Promise<Response> {
+  const { pathname, search } = new URL(request.url)
+  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(Deno.env.get("ADAS_SECRET"))))
+  const hash = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
+  return new Response("all is well at " + pathname + search + " with " + (await request.text()) + " and " + hash)
+}
+`
+
+async function toAnswer(response: Response): Promise<ReceivedResponse> {
+  const text = await response.text()
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: isJson && text !== "" ? tryParse(text) : undefined,
+  }
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

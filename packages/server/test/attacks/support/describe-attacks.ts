@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { notRun } from "../../support/databases.ts"
+import { toModule, type ValProbe } from "../probes/val-probe.ts"
+import { AttackServer } from "./attack-server.ts"
+
+/** A probe may have to wait for its turn. */
+export const probeMsMax = 60_000
+
+/**
+ * Defines a suite on a server of its own. At its end the server stops as told, and nothing of it
+ * is left.
+ */
+export function describeAttacks(
+  title: string,
+  env: Readonly<Record<string, string>>,
+  define: (getServer: () => AttackServer) => void,
+  prefix: readonly string[] = [],
+): void {
+  if (!Bun.which("bwrap")) {
+    notRun(title, "bubblewrap is not installed")
+    return
+  }
+  describe(title, () => {
+    let server: AttackServer | undefined
+    const get = () => {
+      if (!server) throw new Error("Cannot use the server: the suite has not started yet")
+      return server
+    }
+    beforeAll(async () => {
+      server = await AttackServer.openResponse(env, prefix)
+    }, probeMsMax)
+    afterAll(() => server?.stop())
+
+    define(get)
+
+    test(
+      "at the end the server has logged no fault of its own, stops as told and leaves nothing behind",
+      async () => {
+        await get().expectHealthy()
+        const { left, exitCode, stderr } = await get().stopGracefully()
+        expect(left).toEqual([])
+        expect(stderr).toBe("")
+        expect(get().hamlet.stdout).not.toContain("FORGED")
+        expect(exitCode).toBe(0)
+      },
+      probeMsMax,
+    )
+  })
+}
+
+/** A test of one probe, run next to others. */
+export function probe(
+  getServer: () => AttackServer,
+  title: string,
+  work: (server: AttackServer) => Promise<void>,
+  msMax = probeMsMax,
+): void {
+  test.concurrent(
+    title,
+    () =>
+      getServer().limitProbes(async () => {
+        await work(getServer())
+        getServer().resources.recordSometimes(getServer().hamlet.pid)
+        await getServer().expectHealthy()
+      }),
+    msMax,
+  )
+}
+
+/** A test for each val that tries something. */
+export function probeVals(getServer: () => AttackServer, probes: readonly ValProbe[]): void {
+  for (const attempt of probes)
+    probe(getServer, `a val tries ${attempt.tries}`, (server) => tryVal(server, attempt))
+}
+
+async function tryVal(server: AttackServer, attempt: ValProbe): Promise<void> {
+  const { mallory, targets, confidentialTexts } = server
+  const val = await server.save(mallory, { code: toModule(attempt, targets) })
+  const response = await server.request(val)
+  for (const text of confidentialTexts) expect(response.text).not.toContain(text)
+  // Where both are allowed, chance decides which comes first.
+  if (attempt.ends && (response.status === 502 || attempt.gets === undefined)) {
+    expect(`${response.status} ${response.text}`).toStartWith("502 ")
+    const { status, error } = await server.runOf(response, mallory)
+    expect(`${status} ${error?.name}: ${error?.message}`).toMatch(attempt.ends)
+    return
+  }
+  expect(`${response.status} ${response.text}`).toStartWith("200 ")
+  const { denied, got } = response.json
+  if (attempt.denied) expect(denied ?? `it got ${JSON.stringify(got)}`).toMatch(attempt.denied)
+  else expect(response.json).toEqual({ got: attempt.gets })
+}

@@ -1,0 +1,350 @@
+import { scope } from "@hamlet/contract"
+import { createSignInLink, signIn } from "../../src/domain/accounts/sessions.ts"
+import { allScopes, issueToken } from "../../src/domain/accounts/tokens.ts"
+import { expectStatus, type TestApi, type TestResponse, type TestUser } from "../support/api.ts"
+import { isOverload } from "./is-overload.ts"
+import { createPools, type Pools } from "./pools.ts"
+
+/** A server with people, vals and everything around them, and what is known of it. */
+export interface FuzzServer {
+  readonly api: TestApi
+  readonly pools: Pools
+  /** Remembers what an answer says has come to be. */
+  learn(request: Request, response: Pick<TestResponse, "status" | "json">): void
+  /** Gives those who send requests something of their own again. */
+  refill(): Promise<void>
+  /** What must be the same whatever was sent, since nobody with a right to change it did. */
+  readProtectedState(): Promise<unknown>
+}
+
+const scopes = scope.options.filter((name) => name !== "admin" && name !== "backup")
+const valsMin = 10
+/** How often a search is asked for before that counts as a failure. */
+const searchesMax = 20
+/** Longer than any of these tests takes. */
+const linkMs = 86_400_000
+
+/** Fills the server. Eve is never asked to change anything: what is hers must stay as it is. */
+export async function createFuzzServer(api: TestApi): Promise<FuzzServer> {
+  const pools = createPools()
+  const [ada, bob, eve] = [
+    await api.addUser("ada"),
+    await api.addUser("bob"),
+    await api.addUser("eve"),
+  ]
+  for (const { id, username } of [ada, bob, eve, api.admin]) pools.keep("user", { id, username })
+  for (const { token } of [ada, bob]) pools.keep("bearer", { token })
+  pools.keep("admin", { token: api.admin.token })
+  pools.keep("target", await addTarget(api))
+  for (const user of [ada, bob])
+    for (const scope of scopes) pools.keep("otherBearer", await addToken(api, user, [scope]))
+  const expired = await issueToken(api.hamlet.deps, ada.id, {
+    name: "expired",
+    scopes: allScopes,
+    expiresAt: 1,
+  })
+  pools.keep("otherBearer", { token: expired.text })
+  pools.keep("token", { id: expired.token.id, token: ada.token })
+  // She may look, with a token of which everybody has a copy.
+  const reader = await addToken(api, eve, [
+    "val:read",
+    "user:read",
+    "run:read",
+    "blob:read",
+    "sqlite:read",
+  ])
+  pools.keep("otherBearer", reader)
+  const root = { tokenId: null, expiresAt: null }
+  const { code } = await createSignInLink(
+    api.hamlet.deps,
+    { userId: eve.id, scopes: new Set(["val:read"]), root },
+    linkMs,
+  )
+  pools.keep("link", { code })
+  const eveRuns = await addEve(api, pools, eve, reader.token, ada)
+  const tokens = new Map([ada, bob, api.admin].map((user) => [user.id, user.token]))
+  const refill = async () => {
+    for (const user of [ada, bob]) await refillUser(api, pools, user)
+    pools.add("target", await addTarget(api))
+    const { json } = expectStatus(
+      await api.call("POST", "/v1/invitations", { as: api.admin, body: {} }),
+      200,
+    )
+    pools.add("invitation", toInvitation(json))
+  }
+  await refill()
+  return {
+    api,
+    pools,
+    learn: (request, response) => learn(pools, tokens, request, response),
+    refill,
+    readProtectedState: () => look(api, eve, ada, eveRuns),
+  }
+}
+
+function toInvitation({ id, url }: { readonly id: string; readonly url: string }): {
+  id: string
+  code: string
+} {
+  return { id, code: new URL(url).hash.slice("#code=".length) }
+}
+
+/** A user to whom administrators may do whatever they can. */
+async function addTarget(api: TestApi): Promise<{ id: string }> {
+  return {
+    id: (await api.addUser(`target_${Bun.randomUUIDv7().replaceAll("-", "").slice(-20)}`)).id,
+  }
+}
+
+async function addToken(
+  api: TestApi,
+  user: TestUser,
+  scopes: readonly string[],
+): Promise<{ id: string; token: string }> {
+  const { json } = expectStatus(
+    await api.call("POST", "/v1/me/tokens", {
+      as: user,
+      body: { name: scopes.join().slice(0, 100), scopes },
+    }),
+    200,
+  )
+  return { id: json.id, token: json.token }
+}
+
+/** Gives the ids of the runs of her vals. */
+async function addEve(
+  api: TestApi,
+  pools: Pools,
+  eve: TestUser,
+  token: string,
+  ada: TestUser,
+): Promise<readonly string[]> {
+  const runs: string[] = []
+  for (const privacy of ["public", "unlisted", "private"]) {
+    const id = await addVal(
+      api,
+      eve,
+      `eve_${privacy}`,
+      privacy,
+      `export default "albatross ${privacy}"`,
+    )
+    pools.keep("val", { id, name: `eve_${privacy}`, username: "eve", token })
+    const code = `export default "albatross two ${privacy}"`
+    expectStatus(
+      await api.call("POST", `/v1/vals/${id}/versions`, { as: eve, body: { code } }),
+      201,
+    )
+    const comment = expectStatus(
+      await api.call("POST", `/v1/vals/${id}/comments`, { as: eve, body: { comment: "mine" } }),
+      201,
+    )
+    pools.keep("comment", { id: comment.json.id, token })
+    const byAda = privacy === "private" ? [] : [await addRun(api, { id, version: 1 }, eve, ada)]
+    const byEve = await addRun(api, { id, version: 2 }, eve, eve)
+    for (const run of byAda) pools.keep("run", { id: run, val: id, token: ada.token })
+    pools.keep("run", { id: byEve, val: id, token })
+    runs.push(...byAda, byEve)
+  }
+  expectStatus(await api.call("PUT", "/v1/me/secrets/KEY", { as: eve, body: { value: "v" } }), 204)
+  for (const [key, size] of [
+    ["a", 10],
+    ["a%2Fb", 100_000],
+  ] as const)
+    expectStatus(
+      await api.call("POST", `/v1/blob/${key}`, { as: eve, body: "e".repeat(size) }),
+      201,
+    )
+  const statements = [
+    "create table t (id integer primary key, a)",
+    "insert into t values (1, 'albatross')",
+  ]
+  expectStatus(await api.call("POST", "/v1/sqlite/batch", { as: eve, body: { statements } }), 200)
+  return runs
+}
+
+async function addVal(
+  api: TestApi,
+  user: TestUser,
+  name: string,
+  privacy: string,
+  code: string,
+): Promise<string> {
+  const body = { name, privacy, code, readme: "read me", type: "http" }
+  return expectStatus(await api.call("PUT", "/v1/vals", { as: user, body }), 200).json.id
+}
+
+async function addRun(
+  api: TestApi,
+  val: { id: string; version: number },
+  owner: TestUser,
+  account: TestUser,
+): Promise<string> {
+  const id = Bun.randomUUIDv7()
+  const at = 1_700_000_000_000
+  await api.hamlet.deps.runs.record([
+    {
+      ...{
+        id,
+        valId: val.id,
+        version: val.version,
+        accountId: account.id,
+        ownerId: owner.id,
+        parentId: null,
+        source: "api",
+        status: "failed",
+      },
+      ...{
+        startedAt: at,
+        endedAt: at + 5,
+        error: { name: "Error", message: "no" },
+        request: null,
+        args: [1],
+        returnValue: null,
+      },
+      ...{
+        logs: [{ at: new Date(at).toISOString(), level: "log", message: "hello" }],
+        logsTruncated: false,
+      },
+    },
+  ])
+  return id
+}
+
+async function refillUser(api: TestApi, pools: Pools, user: TestUser): Promise<void> {
+  const { json } = expectStatus(
+    await api.call("GET", `/v1/users/${user.id}/vals`, { as: user }),
+    200,
+  )
+  const { token, username } = user
+  const { session } = await signIn(api.hamlet.deps, { token, userAgent: null, replaced: undefined })
+  pools.add("session", { id: session.id, token })
+  for (let count = json.data.length; count < valsMin; count += 1) {
+    const name = `${username}_${count}`
+    const id = await addVal(
+      api,
+      user,
+      name,
+      ["public", "unlisted", "private"][count % 3] ?? "",
+      `export default ${count}`,
+    )
+    for (const code of ["a", "b", "c"])
+      await api.call("POST", `/v1/vals/${id}/versions`, { as: user, body: { code } })
+    pools.add("val", { id, name, username, token })
+    pools.add("run", { id: await addRun(api, { id, version: 1 }, user, user), val: id, token })
+    const comment = expectStatus(
+      await api.call("POST", `/v1/vals/${id}/comments`, { as: user, body: { comment: "c" } }),
+      201,
+    )
+    pools.add("comment", { id: comment.json.id, token })
+  }
+}
+
+function learn(
+  pools: Pools,
+  tokens: ReadonlyMap<string, string>,
+  request: Request,
+  response: Pick<TestResponse, "status" | "json">,
+): void {
+  const { status, json } = response
+  // Tokens that were created on the way may be revoked at any time, so none of them is taken for
+  // one that works.
+  const [anybody = ""] = tokens.values()
+  const sent = request.headers.get("authorization")?.split(" ").at(-1) ?? ""
+  const { method, url } = request
+  if (method === "DELETE" && status === 204) pools.forget("val", url.split("/").at(-1) ?? "")
+  if ((status !== 200 && status !== 201) || method === "GET" || typeof json?.id !== "string") return
+  const token = tokens.get(json.author?.id) ?? anybody
+  if ("privacy" in json)
+    pools.add("val", { id: json.id, name: json.name, username: json.author.username, token })
+  if ("comment" in json) pools.add("comment", { id: json.id, token })
+  if ("username" in json) pools.add("user", { id: json.id, username: json.username })
+  if ("createdBy" in json) pools.add("invitation", toInvitation(json))
+  // Whoever administers could change what must stay as it is.
+  if (json.scopes?.includes("admin")) return
+  if ("token" in json) pools.add("otherBearer", { token: json.token })
+  if ("userAgent" in json) pools.add("session", { id: json.id, token })
+  if ("scopes" in json)
+    pools.add("token", { id: json.id, token: [...tokens.values()].includes(sent) ? sent : anybody })
+}
+
+/**
+ * Everything of Eve's, as she sees it and as others do; likes, comments, references and runs of
+ * others are theirs to make.
+ */
+async function look(
+  api: TestApi,
+  eve: TestUser,
+  ada: TestUser,
+  runIds: readonly string[],
+): Promise<unknown> {
+  const views: unknown[] = []
+  for (const privacy of ["public", "unlisted", "private"]) {
+    const name = `eve_${privacy}`
+    const { json: val } = expectStatus(
+      await api.call("GET", `/v1/alias/eve/${name}`, { as: eve }),
+      200,
+    )
+    const { likeCount: _likes, referenceCount: _references, ...kept } = withoutLastRun(val)
+    const versions = expectStatus(
+      await api.call("GET", `/v1/vals/${val.id}/versions`, { as: eve }),
+      200,
+    )
+    const module = expectStatus(await api.call("GET", `/v/eve/${name}`, { as: eve }), 200)
+    const found = await search(api, eve, `albatross two ${privacy}`)
+    const toStranger = expectStatus(
+      await api.call("GET", `/v1/vals/${val.id}`, { as: ada }),
+      privacy === "private" ? 404 : 200,
+    )
+    const isFound = found.json.data.some((hit: { id: string }) => hit.id === val.id)
+    views.push(
+      kept,
+      versions.json.data.map(withoutLastRun),
+      module.text,
+      isFound,
+      toStranger.status,
+    )
+  }
+  for (const id of runIds)
+    views.push(expectStatus(await api.call("GET", `/v1/runs/${id}`, { as: eve }), 200).json)
+  const tokens = expectStatus(await api.call("GET", "/v1/me/tokens", { as: eve }), 200).json
+    .data as { id: string; scopes: unknown }[]
+  const secrets = expectStatus(await api.call("GET", "/v1/me/secrets", { as: eve }), 200).json.data
+  const blobs = expectStatus(await api.call("GET", "/v1/blob", { as: eve }), 200).json
+  const contents = ["a", "a/b"].map(async (key) =>
+    Bun.hash((await api.call("GET", `/v1/blob/${key}`, { as: eve })).text),
+  )
+  const statements = ["select * from t", "select * from sqlite_master"]
+  const rows = expectStatus(
+    await api.call("POST", "/v1/sqlite/batch", { as: eve, body: { statements } }),
+    200,
+  ).json
+  const health = expectStatus(await api.call("GET", "/healthz"), 200)
+  const readiness = expectStatus(await api.call("GET", "/readyz"), 200)
+  return [
+    views,
+    tokens.map(({ id, scopes }) => ({ id, scopes })),
+    secrets,
+    blobs,
+    await Promise.all(contents),
+    rows,
+    health.json,
+    readiness.json,
+  ]
+}
+
+/** On a busy machine a search may take too long, and says so: it is asked for again then. */
+async function search(api: TestApi, as: TestUser, query: string): Promise<TestResponse> {
+  const path = `/v1/search/vals?query=${encodeURIComponent(query)}`
+  let response = await api.call("GET", path, { as })
+  for (let attempt = 1; attempt < searchesMax && isOverload(response); attempt += 1)
+    response = await api.call("GET", path, { as })
+  return expectStatus(response, 200)
+}
+
+function withoutLastRun({
+  runStartAt: _start,
+  runEndAt: _end,
+  ...rest
+}: Record<string, unknown>): Record<string, unknown> {
+  return rest
+}

@@ -1,0 +1,297 @@
+import fc from "fast-check"
+import type { Schema } from "./operations.ts"
+import { poolSize } from "./pools.ts"
+
+/**
+ * Values that fit a schema of the document. What the name of a field tells is used, so that
+ * requests meet what exists.
+ */
+export function validValue(name: string, schema: Schema): fc.Arbitrary<unknown> {
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((inner) => validValue(name, inner)))
+  if (schema.enum) return fc.constantFrom(...schema.enum)
+  if (schema.type === "object") return soundObject(schema)
+  if (schema.type === "array") return soundArray(name, schema)
+  if (schema.type === "integer") return soundInteger(name, schema)
+  if (schema.type === "boolean") return fc.boolean()
+  if (schema.type === "null") return fc.constant(null)
+  return soundText(name, schema)
+}
+
+/** A mark that stands for something that exists when the request is sent. */
+export function mark(kind: string, field = "id"): fc.Arbitrary<string> {
+  return fc.nat(poolSize - 1).map((index) => `~${kind}.${index}.${field}~`)
+}
+
+/**
+ * The same, but mostly of the one thing that the request is about, whose number a plan puts in
+ * place of the star.
+ */
+function focusMark(kind: string, field = "id"): fc.Arbitrary<string> {
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.constant(`~${kind}.*.${field}~`) },
+    { weight: 1, arbitrary: mark(kind, field) },
+  )
+}
+
+function soundObject(schema: Schema): fc.Arbitrary<unknown> {
+  const fields = Object.entries(schema.properties ?? {}).map(
+    ([name, inner]) => [name, validValue(name, inner)] as const,
+  )
+  // A change of a val or of a profile must change something, which JSON Schema is not told.
+  const required =
+    schema.required ??
+    Object.keys(schema.properties ?? {}).filter(
+      (name) => name === "privacy" || name === "bio" || name === "blobBytes",
+    )
+  return fc.record(Object.fromEntries(fields), {
+    requiredKeys: [...required],
+    noNullPrototype: true,
+  })
+}
+
+function soundArray(name: string, schema: Schema): fc.Arbitrary<unknown> {
+  return fc.uniqueArray(validValue(name, schema.items ?? {}), {
+    minLength: schema.minItems ?? 1,
+    maxLength: Math.min(schema.maxItems ?? 3, 5),
+  })
+}
+
+function soundInteger(name: string, schema: Schema): fc.Arbitrary<number> {
+  const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema
+  if (name === "version")
+    return fc.oneof(
+      { weight: 5, arbitrary: fc.integer({ min: 1, max: 5 }) },
+      { weight: 1, arbitrary: fc.nat(999_999_999_999_999) },
+    )
+  const near = fc.integer({ min: minimum, max: Math.min(maximum, minimum + 30) })
+  return fc.oneof(
+    { weight: 4, arbitrary: near },
+    { weight: 1, arbitrary: fc.integer({ min: minimum, max: maximum }) },
+  )
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  val_id: "val",
+  user_id: "user",
+  userId: "user",
+  run_id: "run",
+  comment_id: "comment",
+  token_id: "token",
+  session_id: "session",
+  invitation_id: "invitation",
+}
+
+function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
+  const kind = kinds[name]
+  if (kind !== undefined)
+    return fc.oneof({ weight: 8, arbitrary: focusMark(kind) }, { weight: 1, arbitrary: fc.uuid() })
+  if (name === "expiresAt")
+    return fc.constantFrom("2999-01-01", "2999-01-01T00:00:00", "2999-01-01T00:00:00.5+02:00")
+  if (schema.format === "date-time") return soundTime
+  if (schema.format === "email") return fc.constantFrom("ada@hamlet.test", "a.b+c@sub.hamlet.test")
+  if (name === "module") return fc.oneof(fc.constantFrom("blob", "sqlite.ts"), text(1, 50))
+  if (name === "code") return soundCode
+  if (name === "key" || name === "prefix" || name === "after") return soundKey
+  if (name === "statement" || name === "statements" || name === "sql") return soundSql
+  if (name === "base64") return fc.base64String({ maxLength: 40 })
+  if (name === "query") return soundSearch
+  if (name === "val_name")
+    return fc.oneof(
+      focusMark("val", "name"),
+      focusMark("val", "name").map((text) => `${text}@1`),
+      text(1, 50),
+    )
+  if (name === "username" && schema.pattern === undefined)
+    return fc.oneof(
+      focusMark("val", "username"),
+      focusMark("val", "username").map((text) => `@${text}`),
+      text(1, 50),
+    )
+  if (name === "args" && schema.type === "string")
+    return fc.constantFrom("[]", "[1]", '[{"a":[null]},"é"]')
+  if (name === "hosts") return fc.constantFrom("api.hamlet.test", "localhost:8080", "a-b.c")
+  if (schema.pattern !== undefined)
+    return fc.oneof(
+      fc.stringMatching(new RegExp(schema.pattern), { maxLength: schema.maxLength ?? 30 }),
+      takenName(name),
+    )
+  return text(schema.minLength ?? 0, schema.maxLength ?? 100)
+}
+
+/** Few enough that they meet again, in a request to create and in one to change. */
+function takenName(name: string): fc.Arbitrary<string> {
+  const prefix = name === "name" ? "val" : "user"
+  return fc
+    .nat(20)
+    .map((number) => (name === "name" ? `${prefix.toUpperCase()}_${number}` : `${prefix}${number}`))
+}
+
+// NUL and halves of surrogate pairs are not sound; the other generator has them.
+const unit = fc.constantFrom(
+  ...("abcXYZ019 _-%'\"\\`{}()[]<>=>;\n\téßİıΣς中😀👩‍👩‍👧\u200b\ufeff\uffff".match(/./gsu) ?? []),
+)
+
+function text(min: number, max: number): fc.Arbitrary<string> {
+  const short = fc.string({ unit, minLength: min, maxLength: Math.min(max, 40) })
+  // As long as allowed: the letters are ASCII, so that characters are counted the same by
+  // everybody.
+  const long = fc.constantFrom("x", "\n", "%").map((letter) => letter.repeat(max))
+  return fc.oneof(
+    { weight: 60, arbitrary: short },
+    { weight: max > 1000 ? 1 : 10, arbitrary: long },
+  )
+}
+
+const headerName = fc.oneof(
+  fc.constantFrom(
+    "accept",
+    "Host",
+    "authorization",
+    "Cookie",
+    "connection",
+    "upgrade",
+    "content-length",
+    "x-hamlet-depth",
+  ),
+  fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, { maxLength: 20 }),
+)
+const headerValue = fc.oneof(
+  fc.constantFrom("application/json", "websocket", "16"),
+  fc.stringMatching(/^[\t\x20-\x7e]*$/, { maxLength: 30 }),
+)
+const requestPath = fc.oneof(
+  fc.constantFrom("/", "/a/b?c=d", "//x", "/%00"),
+  fc.stringMatching(/^\/[\x21\x22\x24-\x7e]*$/, { maxLength: 40 }),
+)
+const headers = fc.oneof(
+  fc.array(fc.tuple(headerName, headerValue), { maxLength: 5 }),
+  fc.dictionary(headerName, headerValue, { maxKeys: 5, noNullPrototype: true }),
+)
+const request = { path: requestPath, headers }
+
+/** A request to be sent to a val: what fits together of its fields, JSON Schema is not told. */
+export const validRequest: fc.Arbitrary<object> = fc.oneof(
+  fc.record(
+    { ...request, method: fc.constantFrom("GET", "HEAD", "get") },
+    { requiredKeys: ["path", "method"] },
+  ),
+  fc.record(
+    { ...request, method: fc.constantFrom("POST", "QUERY", "delete"), body: text(0, 200) },
+    { requiredKeys: ["path", "method"] },
+  ),
+  fc.record({
+    ...request,
+    method: fc.constant("PATCH"),
+    bodyBase64: fc.base64String({ maxLength: 40 }),
+  }),
+)
+
+/** Few enough that what is stored is found again. */
+const soundKey = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom("a", "a/b", "a//", "%", "😀?#") },
+  { weight: 1, arbitrary: text(1, 512) },
+)
+
+/** The content of a blob: mostly as small as most are, sometimes too large for its row. */
+export const validBytes: fc.Arbitrary<Uint8Array> = fc.oneof(
+  { weight: 20, arbitrary: fc.uint8Array({ maxLength: 64 }) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .constantFrom(65_536, 65_537, 600_000, 1_200_000)
+      .map((size) => new Uint8Array(size)),
+  },
+)
+
+const soundTime = fc.oneof(
+  fc
+    .date({
+      min: new Date("0001-01-01T00:00:00Z"),
+      max: new Date("9999-12-30T00:00:00Z"),
+      noInvalidDate: true,
+    })
+    .map((date) => date.toISOString()),
+  fc.constantFrom(
+    "2024-02-29T00:00:00Z",
+    "2024-01-01T00:00+02:00",
+    "2024-01-01T00:00:00.123456789-0330",
+    "2999-01-01T00:00:00Z",
+    "2024-01-01T00:00:00,5Z",
+    "2024-01-01T00:00",
+    "2024-01-01",
+  ),
+)
+
+const imports = fc
+  .tuple(mark("val", "username"), mark("val", "name"))
+  .map(([user, val]) => `import x from "http://hamlet.test/v/${user}/${val}"\nexport default x`)
+const samples = fc.constantFrom(
+  "\n",
+  "export default () => 42",
+  "export const f = <T,>(x: T) => foo.bar(x)",
+  'import("https://esm.town/v/ada/VAL_1")',
+  "import {",
+  "({".repeat(500),
+  "`${".repeat(300),
+)
+const soundCode = fc.oneof(
+  { weight: 12, arbitrary: text(1, 2000) },
+  { weight: 4, arbitrary: samples },
+  { weight: 2, arbitrary: imports },
+)
+
+/** Of a small database that everybody makes for themselves, with parameters or without. */
+const soundSql = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.constantFrom(
+      ...[
+        "create table if not exists t (id integer primary key, a)",
+        "insert into t (a) values (1)",
+        "select * from t",
+        "select 1;",
+      ],
+      ...[
+        "insert into t (a) values (?) returning *",
+        "select :a",
+        "select ?1, @b",
+        "drop table t",
+        "delete from t",
+        "pragma table_info(t)",
+      ],
+      ...[
+        "attach 'x' as y",
+        "begin",
+        "commit",
+        "vacuum",
+        "selec",
+        "select 1; select 2",
+        ";",
+        "select load_extension('x')",
+        "pragma foreign_keys",
+      ],
+    ),
+  },
+  { weight: 2, arbitrary: text(1, 1_000_000) },
+)
+
+const soundSearch = fc.oneof(
+  fc.constantFrom(
+    "val",
+    "x",
+    "=>",
+    "foo.bar(",
+    "%",
+    "_",
+    "'",
+    '"',
+    "\\",
+    "%%%",
+    "export default",
+    "😀",
+    "İ",
+    "a b",
+  ),
+  mark("val", "name"),
+  text(1, 512),
+)

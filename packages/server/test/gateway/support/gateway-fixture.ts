@@ -1,0 +1,138 @@
+import { connect } from "node:net"
+import { dirname } from "node:path"
+import { compose, type Hamlet, type Replacements } from "../../../src/compose.ts"
+import { loadConfig } from "../../../src/config.ts"
+import { createUser } from "../../../src/domain/accounts/users.ts"
+import type { RunDetail } from "../../../src/domain/runs/runs.ts"
+import { createVal, type Val } from "../../../src/domain/vals/vals.ts"
+import { listen } from "../../../src/listen.ts"
+import type { TestUser } from "../../support/api.ts"
+import { databases, type OpenDatabase } from "../../support/databases.ts"
+import { PlainRunner, type PlainVal } from "./plain-runner.ts"
+
+/** The whole server behind a port, with vals that are functions of the test. */
+export interface GatewayFixture extends AsyncDisposable {
+  readonly hamlet: Hamlet
+  readonly runner: PlainRunner
+  readonly port: number
+  readonly ada: TestUser
+  readonly bob: TestUser
+  /** Saves a val of ada's; without a function it answers with its name. */
+  addVal(name: string, val?: PlainVal, more?: Partial<Pick<Val, "privacy" | "type">>): Promise<Val>
+  /** Sends a request to a host name; a bare one is that of a val of ada's. */
+  request(host: string, path?: string, init?: RequestInit): Promise<Response>
+  /**
+   * Sends bytes, and gives what came back until the connection was closed or the text was there.
+   */
+  exchange(bytes: string | Uint8Array, until?: RegExp): Promise<string>
+  /** The run that a response names, once it has ended. */
+  runOf(response: Response | string): Promise<RunDetail>
+}
+
+/** Opens the fixture; `env` are settings of the operator. */
+export async function openGatewayFixture(
+  open: OpenDatabase = databases[0]?.open as OpenDatabase,
+  env: Record<string, string> = {},
+  replacements: Pick<Replacements, "writeLog"> = {},
+): Promise<GatewayFixture> {
+  const database = await open()
+  const place: Record<string, string> =
+    database.path === undefined
+      ? { HAMLET_DATABASE_URL: database.url ?? "", HAMLET_DATA_DIR: "/tmp" }
+      : { HAMLET_DATA_DIR: dirname(database.path) }
+  const key = Buffer.alloc(32, 7).toString("base64")
+  const settings = {
+    ...place,
+    HAMLET_PORT: "0",
+    HAMLET_LOG_LEVEL: "none",
+    HAMLET_SECRET_KEY: key,
+    HAMLET_DATABASE_CONNECTIONS_MAX: "5",
+    ...env,
+  }
+  const starting = Promise.withResolvers<Hamlet>()
+  const server = listen(loadConfig(settings, []), starting.promise)
+  const port = server.port ?? 0
+  const runner = new PlainRunner()
+  const hamlet = await compose(loadConfig({ ...settings, HAMLET_PORT: String(port) }, []), {
+    ...replacements,
+    runner,
+    resolver: null,
+  })
+  starting.resolve(hamlet)
+  const addUser = async (username: string): Promise<TestUser> => {
+    const { user, token } = await createUser(hamlet.deps, { username, email: null })
+    return { id: user.id, username, token }
+  }
+  const ada = await addUser("ada")
+  const fixture = { hamlet, runner, port, ada, bob: await addUser("bob") }
+  return {
+    ...fixture,
+    ...createActions(fixture),
+    async [Symbol.asyncDispose]() {
+      await server.stop(true)
+      await hamlet.stop()
+      await runner.stop()
+      await database.close()
+    },
+  }
+}
+
+function createActions({
+  hamlet,
+  runner,
+  port,
+  ada,
+}: Pick<GatewayFixture, "hamlet" | "runner" | "port" | "ada">): Pick<
+  GatewayFixture,
+  "addVal" | "request" | "exchange" | "runOf"
+> {
+  const caller = { userId: ada.id, username: ada.username, tokenId: "", scopes: new Set<never>() }
+  return {
+    addVal(name, val = () => new Response(name), more = {}) {
+      runner.serve(`ada/${name}`, val)
+      return createVal(hamlet.deps, caller, {
+        name,
+        code: "export default 1",
+        privacy: "public",
+        type: "http",
+        ...more,
+      })
+    },
+    request(host, path = "/", { headers, ...init } = {}) {
+      const full = host.includes(".") ? host : `ada-${host}.localhost:${port}`
+      const all = { ...(headers as Record<string, string>), host: full }
+      return fetch(`http://127.0.0.1:${port}${path}`, {
+        redirect: "manual",
+        ...init,
+        headers: all,
+        decompress: false,
+      } as RequestInit)
+    },
+    exchange: (bytes, until) => exchange(port, bytes, until),
+    async runOf(response) {
+      const id = typeof response === "string" ? response : (response.headers.get("x-run-id") ?? "")
+      for (;;) {
+        const run = await hamlet.deps.runs.find(ada.id, id)
+        if (run && run.endedAt !== null) return run
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    },
+  }
+}
+
+function exchange(port: number, bytes: string | Uint8Array, until?: RegExp): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1")
+    let text = ""
+    // A connection that is broken off is closed, too.
+    socket.on("error", () => {})
+    socket.on("close", () => resolve(`${text}<closed>`))
+    socket.on("data", (chunk) => {
+      text += chunk.toString("latin1")
+      if (!until?.test(text)) return
+      socket.destroy()
+      resolve(text)
+    })
+    socket.write(bytes)
+  })
+}

@@ -1,0 +1,120 @@
+import { type RouteDefinition, routeNames, routes, toOpenApi } from "@hamlet/contract"
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
+import addFormats from "ajv-formats"
+import { isOfWebApp } from "../../src/http/pages/web-app.ts"
+
+type Json = Record<string, unknown>
+
+interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly json: unknown
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly responses: Record<string, { content?: Record<string, { schema: Json }> }>
+}
+
+const document = toOpenApi({ baseUrl: "http://hamlet.test", version: "test" }) as {
+  paths: Record<string, Record<string, Operation>>
+  components: Json
+}
+
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+addFormats.default(ajv)
+ajv.addSchema({ $id: "document", components: document.components })
+
+const patterns = Object.entries(document.paths).map(([path, operations]) => ({
+  pattern: new RegExp(`^${toPattern(path)}/?$`),
+  operations,
+}))
+
+/** A document cannot say that a parameter holds slashes; the route table does. */
+function toPattern(path: string): string {
+  const isRest = routeNames.some(
+    (name) => routes[name].path === path && (routes[name] as RouteDefinition).isRestPath,
+  )
+  return path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, isRest ? "[^]+" : "[^/]+")
+}
+
+const validators = new Map<string, ValidateFunction>()
+
+/**
+ * Throws unless the answer is one that the OpenAPI document promises: its status, its type, its
+ * shape.
+ */
+export function assertMatchesOpenApi(method: string, url: string, answer: Answer): void {
+  const path = url.split("?")[0] ?? ""
+  if (!answer.headers.get("x-request-id")) throw new Error(`${method} ${url}: no x-request-id`)
+  const operation = findOperation(method, path)
+  if (!operation) {
+    assertError(method, url, answer)
+    return
+  }
+  const promised = operation.responses[answer.status]
+  if (!promised)
+    throw new Error(
+      `${method} ${url}: status ${answer.status} is not in the document: ${answer.text.slice(0, 500)}`,
+    )
+  if (method === "HEAD" || answer.status === 304) return
+  const type = answer.headers.get("content-type")?.split(";")[0] ?? ""
+  if (!promised.content) {
+    if (answer.text !== "") throw new Error(`${method} ${url}: a body where the document has none`)
+    return
+  }
+  const content = promised.content[type] ?? promised.content["*/*"]
+  if (!content) throw new Error(`${method} ${url}: type ${type} is not in the document`)
+  if (promised.content["application/json"] && type === "application/json")
+    check(`${operation.operationId} ${answer.status}`, content.schema, method, url, answer)
+}
+
+/**
+ * A request that no operation is for gets an error of the general shape, unless it is for the web
+ * app.
+ */
+function assertError(method: string, url: string, answer: Answer): void {
+  if (method === "OPTIONS" || method === "HEAD") return
+  if (method === "GET" && answer.status === 200 && isOfWebApp(url.split("?")[0] ?? "")) return
+  check("error", { $ref: "#/components/schemas/Error" }, method, url, answer)
+}
+
+function findOperation(method: string, path: string): Operation | undefined {
+  const verb = method === "HEAD" ? "get" : method.toLowerCase()
+  // As OpenAPI has it, a path without parameters goes before those that would match it too.
+  const literal = document.paths[path.replace(/\/$/, "")]
+  if (literal) return literal[verb]
+  return patterns.find(({ pattern, operations }) => pattern.test(path) && operations[verb])
+    ?.operations[verb]
+}
+
+function check(name: string, schema: Json, method: string, url: string, answer: Answer): void {
+  let validator = validators.get(name)
+  if (!validator) {
+    validator = ajv.compile(
+      JSON.parse(
+        JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/'),
+      ) as Json,
+    )
+    validators.set(name, validator)
+  }
+  if (validator(answer.json)) return
+  throw new Error(
+    `${method} ${url}: the answer does not fit ${name}: ${ajv.errorsText(validator.errors)}\n${answer.text.slice(0, 1000)}`,
+  )
+}
+
+/**
+ * The value of an answer in JSON; undefined for what is none, as a blob may be whatever its type
+ * says.
+ */
+export function parseJson({ headers, text }: Pick<Answer, "headers" | "text">): unknown {
+  try {
+    return headers.get("content-type")?.startsWith("application/json")
+      ? JSON.parse(text)
+      : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,93 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { RuntimeFolder } from "../../src/runtime/sandbox/runtime-folder.ts"
+import type { Database } from "../../src/storage/database/database.ts"
+import { type OpenDatabase, openAgain } from "./databases.ts"
+import { HamletProcess } from "./hamlet-process.ts"
+
+/** A token that an operator chose. */
+export const chosenToken = "chosen-by-the-operator-0123456789-abcdef"
+
+/** How long the sandboxes of a server that was killed may take to end. */
+const sandboxEndMsMax = 10_000
+
+/** A place for the real program to run in: a data folder and an empty database of its own. */
+export interface ServerFixture extends AsyncDisposable {
+  /** Absent where the database is a file. */
+  readonly url: string | undefined
+  readonly dataDir: string
+  /** The environment in which the program finds its database. */
+  readonly env: Readonly<Record<string, string>>
+  /** Starts the program; `env` comes on top. */
+  start(args?: readonly string[], env?: Readonly<Record<string, string>>): HamletProcess
+  /** Starts a server whose first user has the chosen token, and waits until it is up. */
+  serve(
+    env?: Readonly<Record<string, string>>,
+  ): Promise<{ readonly hamlet: HamletProcess; readonly baseUrl: string }>
+  /** Another connection to the database of the program. */
+  connect(): Promise<Database>
+}
+
+/**
+ * Opens a fixture. Disposing of it ends every process that it started; `prefix` or `launcher` is
+ * what starts them.
+ */
+export async function openServerFixture(
+  open?: OpenDatabase,
+  prefix: readonly string[] = [],
+  launcher?: readonly string[],
+): Promise<ServerFixture> {
+  const database = await open?.({ isEmpty: true })
+  const url = database?.url
+  const folder = await mkdtemp(join(tmpdir(), "hamlet-process-"))
+  const dataDir = join(folder, "data")
+  const processes: HamletProcess[] = []
+  // Fewer connections than usual: the tests share one PostgreSQL.
+  const place = {
+    HAMLET_DATA_DIR: dataDir,
+    HAMLET_PORT: "0",
+    HAMLET_USER: "ada",
+    HAMLET_DATABASE_CONNECTIONS_MAX: "4",
+  }
+  const env: Record<string, string> =
+    url === undefined ? place : { ...place, HAMLET_DATABASE_URL: url }
+  const start: ServerFixture["start"] = (args = ["serve"], more = {}) => {
+    const started = new HamletProcess({
+      args,
+      prefix,
+      launcher,
+      env: { ...env, ...more },
+      cwd: folder,
+    })
+    processes.push(started)
+    return started
+  }
+  return {
+    url,
+    dataDir,
+    env,
+    start,
+    async serve(more = {}) {
+      const hamlet = start(["serve"], { HAMLET_TOKEN: chosenToken, ...more })
+      return { hamlet, baseUrl: await hamlet.listening() }
+    },
+    connect: () =>
+      openAgain(url === undefined ? { url, path: join(dataDir, "hamlet.db") } : { url }),
+    async [Symbol.asyncDispose]() {
+      const ended = await Promise.all(processes.map((started) => started.stop()))
+      if (ended.some(({ wasKilled }) => wasKilled)) await sweep(dataDir)
+      await database?.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+/**
+ * Does for a server that was killed what the next one would do, which may never come: ends its
+ * sandboxes and removes its folder.
+ */
+async function sweep(dataDir: string): Promise<void> {
+  const folder = await RuntimeFolder.create(dataDir, sandboxEndMsMax)
+  folder.stop()
+}
