@@ -37,7 +37,7 @@ function assertEveryListIsMeasured(): void {
 }
 
 function isList(name: RouteName): boolean {
-  const answer = (routes[name].answers as Readonly<Record<number, unknown>>)[200]
+  const answer = (routes[name].responses as Readonly<Record<number, unknown>>)[200]
   return (
     routes[name].method === "get" &&
     answer instanceof z.ZodObject &&

@@ -14,9 +14,9 @@ export interface CommandDefinition {
    * Declares arguments and options. An argument called `val`, `server` or `secret` is completed
    * with the names of those.
    */
-  readonly takes?: (command: Command) => unknown
+  readonly configure?: (command: Command) => unknown
   /** Hands on what follows it as it is, so that it has none of the common options. */
-  readonly isBare?: true
+  readonly isPassThrough?: true
   /** Arguments and options arrive as one struct, by their names in camelCase. */
   readonly run: (context: Context, options: never) => Promise<ExitName | undefined>
 }

@@ -8,12 +8,9 @@ import {
   valType,
 } from "@hamlet/contract"
 import { transferLimits } from "./archive/archive-limits.ts"
-import { auditActions } from "./contract-copies.ts"
+import { auditActions, privacies, runSources, scopes, valTypes } from "./contract-copies.ts"
 import { isValName } from "./files/front-matter.ts"
 import { limits } from "./limits.ts"
-import { sources } from "./runs/runs.ts"
-import { scopes } from "./scopes.ts"
-import { privacies, valTypes } from "./vals.ts"
 
 test("what the command line has copied from the contract is what the contract says", () => {
   const sorted = (values: readonly string[]) => [...values].sort()
@@ -21,7 +18,7 @@ test("what the command line has copied from the contract is what the contract sa
   expect(sorted(valTypes)).toEqual(sorted(valType.options))
   expect(sorted(auditActions)).toEqual(sorted(auditAction.options))
   expect(sorted(scopes)).toEqual(sorted(scope.options))
-  expect(sorted(sources)).toEqual(sorted(runSource.options))
+  expect(sorted(runSources)).toEqual(sorted(runSource.options))
   expect(limits.pageItemsMax).toBe(contractLimits.pageItemsMax)
   expect(transferLimits.batchValsMax).toBe(contractLimits.importValsMax)
   expect([

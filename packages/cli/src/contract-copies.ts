@@ -1,9 +1,42 @@
-import type { Input } from "@hamlet/contract/client"
+import type { Input, Item, Output } from "@hamlet/contract/client"
 
-/**
- * What the audit log names. The list of the contract comes with everything that checks input, which
- * takes longer to read than most commands do.
+/*
+ * Closed lists copied from the contract, which a test compares. Importing them would also load every
+ * schema, and that takes longer than most commands run.
  */
+
+/** The privacy settings of a val, most open first. */
+export const privacies: readonly Output<"getVal">["privacy"][] = ["public", "unlisted", "private"]
+
+/** The types of a val. */
+export const valTypes: readonly Output<"getVal">["type"][] = ["http", "script", "interval", "email"]
+
+/** What can start a run. */
+export const runSources: readonly Item<"listMyRuns">["source"][] = [
+  "ui",
+  "api",
+  "http",
+  "interval",
+  "email",
+]
+
+/** The scopes of a token. */
+export const scopes: Input<"createToken">["scopes"] = [
+  "val:read",
+  "val:write",
+  "user:read",
+  "user:write",
+  "run:read",
+  "run:write",
+  "blob:read",
+  "blob:write",
+  "sqlite:read",
+  "sqlite:write",
+  "admin",
+  "backup",
+]
+
+/** The actions in the audit log. */
 export const auditActions: readonly NonNullable<Input<"listAuditEntries">["action"]>[] = [
   "user.create",
   "user.suspend",

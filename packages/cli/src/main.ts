@@ -3,7 +3,7 @@ import { createContext } from "./context.ts"
 import { type ExitName, exitCodes } from "./exit-codes.ts"
 import { toFailure } from "./failure.ts"
 import { watchInterruption } from "./interruption.ts"
-import { createProgram, type Perform } from "./program.ts"
+import { createProgram, type RunCommand } from "./program.ts"
 import { openStreams } from "./streams.ts"
 import { hasColour } from "./terminal/colour.ts"
 import { toVisible } from "./terminal/visible.ts"
@@ -21,8 +21,8 @@ process.exit(exitCodes[exit].exit)
 async function main(args: readonly string[]): Promise<ExitName> {
   let exit: ExitName | undefined
   const describeProgram = () =>
-    createProgram({ wanted: "all", perform: async () => {}, streams, hasColour: false })
-  const perform: Perform = async (definition, common, options) => {
+    createProgram({ wanted: "all", runCommand: async () => {}, streams, hasColour: false })
+  const runCommand: RunCommand = async (definition, common, options) => {
     exit = await definition.run(
       createContext(common, { interruption, streams, describeProgram }),
       options as never,
@@ -37,7 +37,7 @@ async function main(args: readonly string[]): Promise<ExitName> {
     })
     const program = await createProgram({
       wanted: args,
-      perform,
+      runCommand,
       streams,
       hasColour: isHelpPainted,
     })

@@ -7,7 +7,7 @@ import type { Streams } from "./streams.ts"
 import { type Group, isGroup, type Leaf, tree } from "./tree.ts"
 
 /** Does what a command says. `options` are its own, by name. */
-export type Perform = (
+export type RunCommand = (
   definition: CommandDefinition,
   common: CommonOptions,
   options: Readonly<Record<string, unknown>>,
@@ -19,7 +19,7 @@ export type Wanted = readonly string[] | "all"
 /** What a program is made for. */
 export interface ProgramOptions {
   readonly wanted: Wanted
-  readonly perform: Perform
+  readonly runCommand: RunCommand
   /** Where help goes. */
   readonly streams: Pick<Streams, "writeOut" | "writeError">
   readonly hasColour: boolean
@@ -32,7 +32,7 @@ export interface ProgramOptions {
  */
 export async function createProgram({
   wanted,
-  perform,
+  runCommand,
   streams,
   hasColour,
 }: ProgramOptions): Promise<Command> {
@@ -51,12 +51,12 @@ export async function createProgram({
     .version(manifest.version, "-V, --version")
   program.enablePositionalOptions().helpCommand("help [command]", "say more about a command")
   program.usage("<command> [options]").addHelpText("after", `\n${footer}`)
-  takesCommon(program)
+  addCommonOptions(program)
   for (const [noun, node] of select(tree, words)) {
     const isWanted = words === "all" || words[0] === noun
     const rest = words === "all" ? words : isWanted ? words.slice(1) : undefined
-    if (isGroup(node)) await addGroup(program, noun, node, rest, perform)
-    else await addLeaf(program, noun, node, isWanted, perform)
+    if (isGroup(node)) await addGroup(program, noun, node, rest, runCommand)
+    else await addLeaf(program, noun, node, isWanted, runCommand)
   }
   return program
 }
@@ -80,18 +80,18 @@ async function addGroup(
   noun: string,
   group: Group,
   words: Wanted | undefined,
-  perform: Perform,
+  runCommand: RunCommand,
 ): Promise<void> {
-  const { summary, verbs, otherwise } = group
+  const { summary, verbs, defaultVerb } = group
   const parent = prepare(program.command(noun)).summary(summary).description(`${summary}.`)
   if (!words) return
   const verb = words === "all" ? undefined : words[0]
   for (const [name, leaf] of select(verbs, words))
-    await addLeaf(parent, name, leaf, words === "all" || verb === name, perform)
+    await addLeaf(parent, name, leaf, words === "all" || verb === name, runCommand)
   const isVerb = verb !== undefined && Object.hasOwn(verbs, verb)
-  if (otherwise && !isVerb)
-    await equip(parent.usage("[options] <val> [args...]"), otherwise, perform)
-  else takesCommon(parent)
+  if (defaultVerb && !isVerb)
+    await applyDefinition(parent.usage("[options] <val> [args...]"), defaultVerb, runCommand)
+  else addCommonOptions(parent)
 }
 
 async function addLeaf(
@@ -99,24 +99,28 @@ async function addLeaf(
   name: string,
   leaf: Leaf,
   isWanted: boolean,
-  perform: Perform,
+  runCommand: RunCommand,
 ): Promise<void> {
   const command = prepare(parent.command(name, { hidden: leaf.isHidden ?? false })).summary(
     leaf.summary,
   )
-  if (isWanted) await equip(command, leaf, perform)
+  if (isWanted) await applyDefinition(command, leaf, runCommand)
 }
 
 /** Gives a command what its definition says. */
-async function equip(command: Command, leaf: Leaf, perform: Perform): Promise<void> {
+async function applyDefinition(
+  command: Command,
+  leaf: Leaf,
+  runCommand: RunCommand,
+): Promise<void> {
   const { command: definition } = await leaf.load()
   // The terminal decides where lines end, not the file in which they stand.
   const description = definition.description?.replaceAll(/\s*\n\s*/g, " ")
   command.description([`${leaf.summary}.`, description].filter(Boolean).join("\n\n"))
-  definition.takes?.(command)
-  if (!definition.isBare) takesCommon(command)
+  definition.configure?.(command)
+  if (!definition.isPassThrough) addCommonOptions(command)
   command.addHelpText("after", toExamples(definition))
-  command.action(() => perform(definition, toCommon(command), toOptions(command)))
+  command.action(() => runCommand(definition, toCommon(command), toOptions(command)))
 }
 
 /** What holds for each command. */
@@ -151,7 +155,7 @@ function toAncestry(command: Command): readonly Command[] {
 }
 
 /** Each command has them itself, so that they can stand anywhere. */
-function takesCommon(command: Command): void {
+function addCommonOptions(command: Command): void {
   command
     .optionsGroup(commonGroup)
     .option("--json", "print JSON, for a list one object on each line")

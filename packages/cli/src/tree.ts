@@ -17,7 +17,7 @@ export interface Group {
   readonly summary: string
   readonly verbs: Readonly<Record<string, Leaf>>
   /** What is meant when no verb is named. */
-  readonly otherwise?: Leaf
+  readonly defaultVerb?: Leaf
 }
 
 /** The commands there are. A path in it is a path in `commands/`. */
@@ -135,7 +135,7 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
   },
   run: {
     summary: "Run a val, and look at runs",
-    otherwise: {
+    defaultVerb: {
       summary: "Run a val and print what it returns",
       load: () => import("./commands/run/val.ts"),
     },

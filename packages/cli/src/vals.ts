@@ -1,5 +1,6 @@
 import type { Input } from "@hamlet/contract/client"
 import { type Command, Option } from "commander"
+import { privacies, valTypes } from "./contract-copies.ts"
 import { toFullName, type Val } from "./names/find-val.ts"
 import type { ListView } from "./output/list.ts"
 import { toAgo } from "./terminal/ago.ts"
@@ -10,12 +11,6 @@ export type Privacy = Val["privacy"]
 /** What starts a val. */
 export type ValType = Val["type"]
 
-/** The choices there are, most open first. */
-export const privacies: readonly Privacy[] = ["public", "unlisted", "private"]
-
-/** The choices there are. */
-export const valTypes: readonly ValType[] = ["http", "script", "interval", "email"]
-
 /** What can be set on a val beside its code. */
 export interface ValSettings {
   readonly privacy?: Privacy
@@ -23,7 +18,7 @@ export interface ValSettings {
 }
 
 /** Declares the options for these settings. */
-export function takesSettings(command: Command): Command {
+export function addSettingOptions(command: Command): Command {
   return command
     .addOption(new Option("--privacy <privacy>", "who may see it").choices(privacies))
     .addOption(new Option("--type <type>", "what starts it").choices(valTypes))

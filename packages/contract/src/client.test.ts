@@ -15,7 +15,7 @@ describe("createClient, called once for every row of the route table,", () => {
   for (const name of routeNames) {
     const route: RouteDefinition = routes[name]
     const [status = 200, declared] =
-      Object.entries(route.answers).map(([key, value]) => [Number(key), value] as const)[0] ?? []
+      Object.entries(route.responses).map(([key, value]) => [Number(key), value] as const)[0] ?? []
     const isText = Array.isArray(declared)
     const answer = () =>
       new Response(declared === null ? null : isText ? "plain" : '{"kept":"as it is"}', {

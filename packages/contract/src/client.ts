@@ -6,9 +6,15 @@ import type { FollowOptions } from "./client/follow-types.ts"
 import { clientLimits } from "./client/limits.ts"
 import { followPages } from "./client/pages.ts"
 import { type PreparedRequest, type Server, toRequest } from "./client/request.ts"
-import { toAnswer } from "./client/response.ts"
+import { toRawResponse } from "./client/response.ts"
 import { type Received, type SendDeps, send } from "./client/send.ts"
-import type { AnyAnswer, AnyCallOptions, AnyPage, Client, ClientOptions } from "./client/types.ts"
+import type {
+  AnyCallOptions,
+  AnyPage,
+  AnyRawResponse,
+  Client,
+  ClientOptions,
+} from "./client/types.ts"
 import type { RouteName } from "./routes.ts"
 
 export type { Clock } from "./client/clock.ts"
@@ -17,7 +23,6 @@ export type { FollowOptions, RunEvent } from "./client/follow-types.ts"
 export type { Content, Input } from "./client/input.ts"
 export { clientLimits } from "./client/limits.ts"
 export type {
-  Answer,
   CallOptions,
   Client,
   ClientOptions,
@@ -26,6 +31,7 @@ export type {
   NotModified,
   Output,
   PageName,
+  RawResponse as Answer,
 } from "./client/types.ts"
 export { noPageKey, sessionHeader } from "./session-header.ts"
 
@@ -43,8 +49,8 @@ export function createClient(options: ClientOptions): Client {
     name: RouteName,
     request: PreparedRequest,
     call: AnyCallOptions = {},
-  ): Promise<AnyAnswer> =>
-    toAnswer(contract.routes[name], request, await send(deps, request, call), deps.clock.now())
+  ): Promise<AnyRawResponse> =>
+    toRawResponse(contract.routes[name], request, await send(deps, request, call), deps.clock.now())
 
   const raw = async (name: RouteName, input?: object, call?: AnyCallOptions) =>
     exchange(name, prepare(name, input, call), call)
@@ -63,7 +69,7 @@ export function createClient(options: ClientOptions): Client {
   }
 
   const refuse = (request: PreparedRequest, received: Received) => {
-    toAnswer(contract.routes.getRunLogs, request, received, deps.clock.now())
+    toRawResponse(contract.routes.getRunLogs, request, received, deps.clock.now())
     throw new ConnectionError(`Cannot follow "${request.url}": the answer has no body`, {})
   }
   const follow = (

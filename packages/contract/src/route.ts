@@ -70,7 +70,7 @@ export interface RouteDefinition {
    * By status: the schema of a JSON answer, the content types of one that is text, `bytes` for one
    * of any type, or `null` for none.
    */
-  readonly answers: Readonly<Record<number, z.ZodType | readonly string[] | "bytes" | null>>
+  readonly responses: Readonly<Record<number, z.ZodType | readonly string[] | "bytes" | null>>
   /** The codes it may answer with beyond those that follow from the other fields. */
   readonly errors?: readonly ErrorCode[]
 }

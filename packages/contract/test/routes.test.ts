@@ -24,7 +24,7 @@ describe("routes", () => {
 
     test(`${name}: what it promises fits together`, () => {
       expect(route.path).toMatch(/^\/[^?#]*[^/]$/)
-      expect(Object.keys(route.answers).some((status) => status.startsWith("2"))).toBe(true)
+      expect(Object.keys(route.responses).some((status) => status.startsWith("2"))).toBe(true)
       if (route.body) expect(["post", "put"]).toContain(route.method)
       if (route.hasEtag) expect(route.method).toBe("get")
       if (route.hasIfMatch) expect(route.method).not.toBe("get")

@@ -8,16 +8,16 @@
 import { connectControl } from "./control/control.ts"
 import { errorToJson, openOutbox, send } from "./control/outbox.ts"
 import { captureConsole } from "./globals/console-capture.ts"
-import { markOutgoing, watchOutgoing } from "./globals/egress.ts"
+import { setEgressKey, tagOutgoingRequests } from "./globals/egress.ts"
 import { setEnvironment } from "./globals/environment.ts"
 import { providePackages } from "./globals/packages.ts"
 import { forbidExit, ignoreSignals } from "./globals/process-guard.ts"
 import { captureStandardStreams } from "./globals/standard-streams.ts"
 import { guardTimers } from "./globals/timers.ts"
 import { hideInternals } from "./internals.ts"
-import { isAwaited, serve, startServing } from "./requests/serve.ts"
-import { catchTheUncaught } from "./runs/failures.ts"
-import { becomeVal, evaluateVal } from "./val/load-val.ts"
+import { hasWaitingRequest, serve, startServing } from "./requests/serve.ts"
+import { catchUncaughtErrors } from "./runs/failures.ts"
+import { evaluateVal, prepareForVal } from "./val/load-val.ts"
 import { warmUp } from "./warm-up.ts"
 
 const exit = Deno.exit
@@ -48,7 +48,7 @@ async function start(
   Deno.chdir(scratchFolder)
 
   // 2. What a val sees instead of the real thing.
-  catchTheUncaught()
+  catchUncaughtErrors()
   captureConsole()
   captureStandardStreams()
   guardTimers()
@@ -56,7 +56,7 @@ async function start(
   hideInternals()
   ignoreSignals()
   providePackages(packagesFolder)
-  watchOutgoing(hasProxy)
+  tagOutgoingRequests(hasProxy)
 
   // 3. Everything once, so that the first run finds it compiled.
   await warmUp(inPath, exampleUrl)
@@ -71,10 +71,10 @@ async function start(
 
   // 5. The val.
   const load = await control.load
-  becomeVal(load)
+  prepareForVal(load)
   const { env, egressKey } = await control.surroundings
   setEnvironment(env)
-  markOutgoing(egressKey)
+  setEgressKey(egressKey)
   await control.begin
   const { program, error } = await evaluateVal(load)
   startServing({ program, scheme: load.scheme, returnBytesMax: load.limits.returnBytesMax })
@@ -85,6 +85,6 @@ async function start(
         : `{"kind":"loaded","isCallable":${program.isCallable}}`,
     )
   // An answer that somebody waits for goes out first, with the next turn of the event loop.
-  if (isAwaited()) soon(tell)
+  if (hasWaitingRequest()) soon(tell)
   else tell()
 }

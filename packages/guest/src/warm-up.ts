@@ -2,7 +2,7 @@ import { toErrorText } from "./errors/error-text.ts"
 import { nameModulesBeside } from "./errors/stack-text.ts"
 import { setEnvironment } from "./globals/environment.ts"
 import { hidePaths } from "./globals/process-guard.ts"
-import { pretendServing, publishUrls } from "./requests/serve.ts"
+import { publishUrls, serveTemporarily } from "./requests/serve.ts"
 import { toProgram } from "./val/program.ts"
 
 /**
@@ -21,7 +21,7 @@ export async function warmUp(inPath: string, exampleUrl: string): Promise<void> 
     isFirst = false
     return example.respond(request)
   }
-  pretendServing({ program: { ...example, respond }, scheme: "http", returnBytesMax: 1_000 })
+  serveTemporarily({ program: { ...example, respond }, scheme: "http", returnBytesMax: 1_000 })
   const host = "Host: example.localhost\r\n"
   await ask(inPath, `GET /hwarm/?a=1 HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
   await ask(
@@ -33,7 +33,7 @@ export async function warmUp(inPath: string, exampleUrl: string): Promise<void> 
     `POST /cwarm HTTP/1.1\r\nHost: call\r\nContent-Length: 11\r\nConnection: close\r\n\r\n{"args":[]}`,
   )
   toErrorText(new Error("an example", { cause: new TypeError("of a cause") }))
-  pretendServing(undefined)
+  serveTemporarily(undefined)
 }
 
 /** Sends bytes to our own socket and waits for the end of the answer. */

@@ -84,7 +84,7 @@ describe("the matrix", () => {
     summary: "",
     auth: "required",
     scope: "val:read",
-    answers: {},
+    responses: {},
   }
 
   test("refuses by name a route whose path names something it does not know", () => {

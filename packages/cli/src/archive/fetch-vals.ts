@@ -9,7 +9,7 @@ import { archiveLimits, transferLimits } from "./archive-limits.ts"
  * The vals with all that an archive keeps of them, in their order; several are fetched at the same
  * time.
  */
-export async function* fetchVals(
+export async function* fetchArchivedVals(
   client: Client,
   vals: AsyncIterable<Val>,
 ): AsyncGenerator<ArchivedVal> {

@@ -152,6 +152,6 @@ function isIgnored(path: string): boolean {
 }
 
 /** What a file is called without its folder and its ending. */
-export function toStem(path: string): string {
+export function toBaseName(path: string): string {
   return basename(path, extname(path))
 }

@@ -1,9 +1,9 @@
 import type { Input } from "@hamlet/contract/client"
 import { CliError } from "../cli-error.ts"
+import { privacies } from "../contract-copies.ts"
 import { isValName, parseFile } from "../files/front-matter.ts"
 import { toText } from "../terminal/read-input.ts"
-import { privacies } from "../vals.ts"
-import { toStem } from "./import-source.ts"
+import { toBaseName } from "./import-source.ts"
 
 /** A val as it is sent to be imported. */
 export type ImportedVal = Input<"importVals">["vals"][number]
@@ -21,7 +21,7 @@ export function readVal(path: string, bytes: Uint8Array): ImportedVal {
 
 function fromCode(path: string, text: string): ImportedVal {
   const { front, code } = parseFile(text, path)
-  const { name = toStem(path), privacy, type } = front
+  const { name = toBaseName(path), privacy, type } = front
   if (!isValName(name))
     throw new CliError("usage", `Cannot make a val of "${path}": "${name}" cannot be its name`, {
       advice: 'give it another in the first line, as in "// hamlet: name=hello"',
@@ -32,7 +32,7 @@ function fromCode(path: string, text: string): ImportedVal {
 
 function fromJson(path: string, text: string): ImportedVal {
   const fields = parseObject(path, text)
-  const name = fields.name ?? toStem(path)
+  const name = fields.name ?? toBaseName(path)
   if (typeof name !== "string" || !isValName(name))
     throw refuse(path, `${JSON.stringify(name)?.slice(0, 100)} cannot be its name`)
   return {

@@ -6,7 +6,7 @@ import { findImportedNames, type LinkedVal, orderVals } from "./order-vals.ts"
 import { readVal } from "./read-val.ts"
 
 /** A file that is a val. */
-export interface FoundVal extends LinkedVal {
+export interface ScannedVal extends LinkedVal {
   readonly path: string
 }
 
@@ -17,8 +17,8 @@ export interface BadFile {
 }
 
 /** What there is to import, in the order in which it should be. */
-export interface Scanned {
-  readonly vals: readonly FoundVal[]
+export interface ScannedSource {
+  readonly vals: readonly ScannedVal[]
   readonly bad: readonly BadFile[]
   /** Whose archive it is. */
   readonly user: string | undefined
@@ -28,9 +28,9 @@ export interface Scanned {
  * Looks at every file once and keeps of each what an order needs: all vals together may be more
  * than fits into memory.
  */
-export function scanSource(source: ImportSource): Scanned {
+export function scanSource(source: ImportSource): ScannedSource {
   const user = readUser(source)
-  const vals: FoundVal[] = []
+  const vals: ScannedVal[] = []
   const bad: BadFile[] = []
   const paths = new Map<string, string>()
   for (const path of source.paths) {

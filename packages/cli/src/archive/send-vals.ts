@@ -6,7 +6,7 @@ import type { ImportedVal } from "./read-val.ts"
 export type ImportResult = Output<"importVals">["results"][number]
 
 /** A val that is ready to be sent. */
-export interface Outgoing {
+export interface OutgoingVal {
   readonly path: string
   readonly val: ImportedVal
   /** The names of vals that should be there before it. */
@@ -17,7 +17,7 @@ export interface Outgoing {
 export type SendOptions = Pick<Input<"importVals">, "dryRun" | "ifExists">
 
 /** What is told of each val as soon as it is known. */
-type Tell = (outgoing: Outgoing, result: ImportResult) => void
+type OnResult = (outgoing: OutgoingVal, result: ImportResult) => void
 
 /**
  * Sends vals in batches, a few at a time. A batch waits for those before it that have what it
@@ -26,9 +26,9 @@ type Tell = (outgoing: Outgoing, result: ImportResult) => void
  */
 export async function sendVals(
   client: Client,
-  vals: Iterable<Outgoing>,
+  vals: Iterable<OutgoingVal>,
   options: SendOptions,
-  tell: Tell,
+  onResult: OnResult,
 ): Promise<void> {
   const underWay = new Map<string, Promise<void>>()
   const batches = new Set<Promise<void>>()
@@ -40,7 +40,7 @@ export async function sendVals(
     )
     if (failure) break
     const names = batch.map(({ val }) => val.name.toLowerCase())
-    const sending = sendBatch(client, batch, options, tell)
+    const sending = sendBatch(client, batch, options, onResult)
       .catch((error: unknown) => {
         failure ??= { error }
       })
@@ -55,8 +55,8 @@ export async function sendVals(
   if (failure) throw failure.error
 }
 
-function* toBatches(vals: Iterable<Outgoing>): Generator<readonly Outgoing[]> {
-  let batch: Outgoing[] = []
+function* toBatches(vals: Iterable<OutgoingVal>): Generator<readonly OutgoingVal[]> {
+  let batch: OutgoingVal[] = []
   let chars = 0
   for (const outgoing of vals) {
     const more = countChars(outgoing.val)
@@ -86,32 +86,32 @@ function countChars({ readme, versions, comments = [] }: ImportedVal): number {
 
 async function sendBatch(
   client: Client,
-  batch: readonly Outgoing[],
+  batch: readonly OutgoingVal[],
   options: SendOptions,
-  tell: Tell,
+  onResult: OnResult,
 ): Promise<void> {
   try {
     const { results } = await client.importVals({ vals: batch.map(({ val }) => val), ...options })
     for (const [index, outgoing] of batch.entries())
-      tell(outgoing, results[index] ?? lost(outgoing))
+      onResult(outgoing, results[index] ?? lost(outgoing))
   } catch (error) {
     if (!(error instanceof ApiError && error.code === "body_too_large")) throw error
     const [only] = batch
-    if (only && batch.length === 1) return tell(only, tooLarge(only))
+    if (only && batch.length === 1) return onResult(only, tooLarge(only))
     // The operator has set a limit that nobody knows here.
     const middle = Math.ceil(batch.length / 2)
-    await sendBatch(client, batch.slice(0, middle), options, tell)
-    await sendBatch(client, batch.slice(middle), options, tell)
+    await sendBatch(client, batch.slice(0, middle), options, onResult)
+    await sendBatch(client, batch.slice(middle), options, onResult)
   }
 }
 
-function tooLarge({ val }: Outgoing): ImportResult {
+function tooLarge({ val }: OutgoingVal): ImportResult {
   const { name, versions } = val
   const message = `Cannot import val "${name}": with ${versions.length} versions it is larger than the server takes; "--versions 1" leaves old ones out`
   return { name, status: "failed", message }
 }
 
-function lost({ val: { name } }: Outgoing): ImportResult {
+function lost({ val: { name } }: OutgoingVal): ImportResult {
   return {
     name,
     status: "failed",

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander"
 import { defineCommand } from "../command.ts"
 import type { Context } from "../context.ts"
 import { auditActions } from "../contract-copies.ts"
-import { type ListingOptions, showList, takesListing, toPageLimit } from "../output/listing.ts"
+import { addListOptions, type ListingOptions, showList, toPageLimit } from "../output/listing.ts"
 import { toMoment } from "../runs/since.ts"
 import { toAgo } from "../terminal/ago.ts"
 
@@ -22,8 +22,8 @@ export const command = defineCommand<AuditOptions>({
       "who was suspended in a month, and by whom",
     ],
   ],
-  takes: (command: Command) =>
-    takesListing(command)
+  configure: (command: Command) =>
+    addListOptions(command)
       .addOption(new Option("--action <action>", "only these").choices(auditActions))
       .option("--since <time>", "not before: 2h, 3d or a date", toMoment)
       .option("--until <time>", "not after", toMoment),

@@ -28,7 +28,7 @@ elsewhere. The token needs the scope "backup".`,
     ["hamlet backup latest.backup --force", "in the place of the one before"],
     ["hamlet backup - | ssh elsewhere 'cat > hamlet.backup'", "to another machine"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("<file>", 'where to write it; "-" is standard output')
       .option("--force", "replace a file that is there")
@@ -51,10 +51,10 @@ async function backUp(
     const received = await receive(context, skipDamaged === true, (chunk) => target.write(chunk))
     const summary = await verify(context, target, received.bytes)
     await target.finish()
-    tellLosses(context, summary)
+    printLosses(context, summary)
     const { createdAt, serverVersion } = summary.header
     const { items, missing, damaged } = summary.trailer
-    output.tell({
+    output.print({
       json: {
         file,
         bytes: summary.bytes,
@@ -86,7 +86,7 @@ async function toStandardOutput(context: Context, skipDamaged: boolean): Promise
     })
   const write = (chunk: Uint8Array) =>
     new Promise<void>((resolve) => process.stdout.write(chunk, () => resolve()))
-  tellLosses(context, await receive(context, skipDamaged, write))
+  printLosses(context, await receive(context, skipDamaged, write))
 }
 
 /** Everything that the server sends, and whether that is a whole backup. */
@@ -172,7 +172,7 @@ function toCliError(error: unknown): unknown {
   )
 }
 
-function tellLosses({ output }: Context, { trailer: { missing, damaged } }: BackupSummary): void {
+function printLosses({ output }: Context, { trailer: { missing, damaged } }: BackupSummary): void {
   if (missing.length > 0)
     output.note(
       `The content of ${missing.length} ${missing.length === 1 ? "blob" : "blobs"} is not where it should be, and not in the backup`,

@@ -27,7 +27,7 @@ with 0 when all is well, with 10 when there are warnings, and with 1 when someth
     ],
     ["hamlet doctor --only server --json", "only the server, one object for each check"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("[flags...]", "settings of the server, as for serve")
       .allowUnknownOption()

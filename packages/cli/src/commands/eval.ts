@@ -20,7 +20,7 @@ gives its value. Arguments are what "hamlet run" takes. What the code logs is ke
     ["hamlet eval 'export default (a, b) => a + b' 1 2", "a function, with two arguments"],
     ["hamlet eval -f job.ts day=monday", "code from a file"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("[code]", "the code; with --file, the first argument")
       .argument("[args...]", "what to call it with")
@@ -42,7 +42,7 @@ async function evalCode(
   const { client } = await context.connect()
   const value = await client.evalCode({ code, args: [...(await toArguments(words, readInput))] })
   const text = value === null ? "" : typeof value === "string" ? value : JSON.stringify(value)
-  context.output.tell({ json: value, plain: text, human: text })
+  context.output.print({ json: value, plain: text, human: text })
 }
 
 async function readCode(path: string): Promise<string> {

@@ -7,7 +7,7 @@ import {
   manifestPath,
   toValPath,
 } from "../archive/archive-format.ts"
-import { fetchVals } from "../archive/fetch-vals.ts"
+import { fetchArchivedVals } from "../archive/fetch-vals.ts"
 import { createZipWriter, type ZipWriter } from "../archive/zip-writer.ts"
 import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
@@ -32,7 +32,7 @@ your vals. Secrets, blobs, runs and likes are not in it, but for the number of l
     ["hamlet export some.zip hello ada/page", "these vals"],
     ["hamlet export - | ssh backup 'cat > vals.zip'", "to standard output"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("<file>", 'where to write it, "-" for standard output')
       .argument("[vals...]", "their names")
@@ -56,7 +56,7 @@ async function exportVals(
   await zip.add(manifestPath, toJson(manifest))
   await zip.end()
   await target.commit()
-  tell(context, file, counts, zip.bytes)
+  print(context, file, counts, zip.bytes)
 }
 
 async function addVals(
@@ -72,7 +72,7 @@ async function addVals(
     unit: "vals",
     total: names.length || undefined,
   })
-  for await (const val of fetchVals(connection.client, findVals(connection, names))) {
+  for await (const val of fetchArchivedVals(connection.client, findVals(connection, names))) {
     if (taken.has(val.name.toLowerCase()))
       throw new CliError("usage", `Cannot put two vals named "${val.name}" into one archive`, {
         advice: "write two archives",
@@ -98,12 +98,12 @@ function toJson(value: object): Uint8Array {
   return Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`)
 }
 
-function tell({ output }: Context, file: string, counts: ArchiveCounts, bytes: number): void {
+function print({ output }: Context, file: string, counts: ArchiveCounts, bytes: number): void {
   const human = `${counts.vals} vals, ${counts.versions} versions, ${counts.comments} comments, ${toSize(bytes)}`
   // Standard output is the archive.
   if (file === "-") output.note(`Wrote ${human}`)
   else
-    output.tell({
+    output.print({
       json: { file, ...counts, bytes },
       plain: file,
       human: `Wrote ${file}  ${output.colour.dim(human)}`,

@@ -2,10 +2,10 @@ import { type Command, InvalidArgumentError, Option } from "commander"
 import { transferLimits } from "../archive/archive-limits.ts"
 import { type ImportSource, openImportSource } from "../archive/import-source.ts"
 import { type ImportedVal, readVal } from "../archive/read-val.ts"
-import { type Scanned, scanSource } from "../archive/scan-source.ts"
+import { type ScannedSource, scanSource } from "../archive/scan-source.ts"
 import {
   type ImportResult,
-  type Outgoing,
+  type OutgoingVal,
   type SendOptions,
   sendVals,
 } from "../archive/send-vals.ts"
@@ -36,7 +36,7 @@ giving the same command again. Each val is imported as a whole or not at all.`,
     ],
     ["hamlet import vals.zip --json | jq 'select(.status==\"failed\")'", "what failed, and why"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("<source>", "a zip file or a folder")
       .option("--dry-run", "say what would happen")
@@ -87,7 +87,7 @@ async function importVals(context: Context, options: ImportOptions): Promise<Exi
 }
 
 /**
- * The first request is sent with little patience, since a server that is not there should be told
+ * The first request is sent with little patience, since a server that is not there should be counted
  * of; later ones with more.
  */
 function createPatientClient(connection: Connection): Connection["client"] {
@@ -110,9 +110,9 @@ interface Reader {
 
 function* toOutgoing(
   source: ImportSource,
-  { vals, user }: Scanned,
+  { vals, user }: ScannedSource,
   reader: Reader,
-): Generator<Outgoing> {
+): Generator<OutgoingVal> {
   for (const { path, imports } of vals) {
     const val = readVal(path, source.read(path))
     const versions =
@@ -171,9 +171,9 @@ function createReport({ output }: Context, { dryRun = false }: ImportOptions) {
     },
     /** With `isBroken`, what follows is why it went no further. */
     end(isBroken: boolean) {
-      const told = Object.entries(counts).filter(([, count]) => count > 0)
-      const text = `${dryRun ? "Would be: " : ""}${told.map(([status, count]) => `${count} ${status}`).join(", ")}`
-      if (output.mode !== "json" && told.length > 0)
+      const counted = Object.entries(counts).filter(([, count]) => count > 0)
+      const text = `${dryRun ? "Would be: " : ""}${counted.map(([status, count]) => `${count} ${status}`).join(", ")}`
+      if (output.mode !== "json" && counted.length > 0)
         note(isBroken ? `${text}, and then no more; the same command goes on with the rest` : text)
       progress = undefined
     },

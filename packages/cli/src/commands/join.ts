@@ -6,7 +6,7 @@ import type { Context } from "../context.ts"
 import { limits } from "../limits.ts"
 import { loadServers } from "../servers/saved-servers.ts"
 import { toServerUrl } from "../servers/select-server.ts"
-import { keepSignIn, toServerLabel } from "../servers/sign-in.ts"
+import { saveSignIn, toServerLabel } from "../servers/sign-in.ts"
 
 interface JoinOptions {
   readonly link: string
@@ -19,7 +19,7 @@ export const command = defineCommand<JoinOptions>({
   description: `Makes an account with the name that you choose, on the server that the link names, and signs you in. The token is kept in a file that only you
 can read. An invitation works once. Quote the link: a shell may take # for the beginning of a comment.`,
   examples: [["hamlet join 'https://vals.example/invitation#code=…' grace", "become grace there"]],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("<link>", "the invitation")
       .argument("<username>", "the name that you choose")
@@ -40,8 +40,8 @@ async function join(
     username,
     ...(email !== undefined && { email }),
   })
-  keepSignIn(env, name, { url, token: user.token, user: { id: user.id, username: user.username } })
-  output.tell({
+  saveSignIn(env, name, { url, token: user.token, user: { id: user.id, username: user.username } })
+  output.print({
     json: { name, url, username: user.username },
     plain: user.username,
     human: `Joined ${url} as ${output.colour.bold(user.username)}, and signed in`,

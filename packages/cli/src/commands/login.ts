@@ -7,7 +7,7 @@ import { limits } from "../limits.ts"
 import { connectTo } from "../servers/connection.ts"
 import { loadServers, type Servers } from "../servers/saved-servers.ts"
 import { type SelectedServer, toServerUrl } from "../servers/select-server.ts"
-import { keepSignIn, type SignIn, toServerLabel } from "../servers/sign-in.ts"
+import { type SignIn, saveSignIn, toServerLabel } from "../servers/sign-in.ts"
 import { askHidden, canAsk } from "../terminal/ask.ts"
 import { readInput } from "../terminal/read-input.ts"
 
@@ -29,7 +29,7 @@ a file that only you can read, once the server has said that it is good. Command
     ],
     ["hamlet login < token.txt", "with a token from a file"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("[url]", "the address of the server")
       .option("--name <name>", "what to call it; its host name where nothing is said"),
@@ -45,12 +45,12 @@ async function logIn({ env, output }: Context, options: LoginOptions): Promise<v
   if (env.HAMLET_TOKEN)
     output.note("HAMLET_TOKEN is set, and commands use it instead of this token")
   const user = await findOwner({ name, url, token, user: undefined })
-  keepSignIn(env, name, { url, token, user })
+  saveSignIn(env, name, { url, token, user })
   if (!user)
     output.note(
       'The token may not say whose it is: it lacks the scope "user:read", so that some commands do not work with it',
     )
-  output.tell({
+  output.print({
     json: { name, url, username: user?.username ?? null },
     plain: user?.username ?? "",
     human: `Signed in to ${url}${user ? ` as ${output.colour.bold(user.username)}` : ""}`,

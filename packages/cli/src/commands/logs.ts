@@ -5,7 +5,7 @@ import { limits } from "../limits.ts"
 import { findWholeVal } from "../names/find-val.ts"
 import type { Output } from "../output/output.ts"
 import { type LogLine, toClock, toPainted } from "../runs/log-lines.ts"
-import { showLatest, type WatcherDeps, watchRuns } from "../runs/run-watcher.ts"
+import { type RunWatcherDeps, showLatest, watchRuns } from "../runs/run-watcher.ts"
 import { type Run, toRunVal } from "../runs/runs.ts"
 import type { Connection } from "../servers/connection.ts"
 import { toOneLine } from "../terminal/visible.ts"
@@ -24,7 +24,7 @@ until Ctrl-C.`,
     ["hamlet logs -f", "and whatever happens from now on"],
     ["hamlet logs -f hello -n 0", "of one val, only what is to come"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("[val]", "only runs of this one")
       .option("-f, --follow", "go on with the runs to come")
@@ -52,7 +52,7 @@ function toWatcherDeps(
   { client }: Connection,
   output: Output,
   valId: string | undefined,
-): WatcherDeps {
+): RunWatcherDeps {
   return {
     client,
     listRuns(since, limit) {
@@ -63,7 +63,7 @@ function toWatcherDeps(
     },
     onLog: (run, line) => writeLogOf(output, run, line),
     onFailure: (run) => writeFailure(output, run),
-    onTrouble: (text) => output.note(text),
+    onProblem: (text) => output.note(text),
   }
 }
 

@@ -14,15 +14,15 @@ opens addresses with. In a pipe, with --print, and where there is no browser, th
     ["hamlet open", "go to the web app"],
     ["hamlet open --print", "a link for a browser on another machine"],
   ],
-  takes: (command: Command) => command.option("-p, --print", "print the link only"),
+  configure: (command: Command) => command.option("-p, --print", "print the link only"),
   run: openApp,
 })
 
 async function openApp({ connect, output, env }: Context, { print }: OpenOptions): Promise<void> {
   const { client, server } = await connect()
   const link = await client.createSignInLink()
-  const tell = () => output.tell({ json: link, plain: link.url, human: link.url })
-  if (output.mode !== "human" || print) return tell()
+  const printLink = () => output.print({ json: link, plain: link.url, human: link.url })
+  if (output.mode !== "human" || print) return printLink()
   // Not the link: what a terminal shows is seen by others, and kept.
   output.note(`Opening ${server.url}`)
   const { program, isOpened } = await openInBrowser(env, link.url)
@@ -30,5 +30,5 @@ async function openApp({ connect, output, env }: Context, { print }: OpenOptions
   output.note(
     `There is no program "${program}" to open it with; this link signs a browser in once, within 15 minutes:`,
   )
-  tell()
+  printLink()
 }

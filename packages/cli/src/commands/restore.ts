@@ -23,7 +23,7 @@ a backup: put the key file into the data folder, or set HAMLET_SECRET_KEY.`,
       "into PostgreSQL",
     ],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("<file>", "the backup")
       .argument("[flags...]", "settings of the server, as for serve")
@@ -72,7 +72,7 @@ async function restore(context: Context, { file, flags }: RestoreOptions): Promi
     steps.stop()
     const { sections, createdAt, serverVersion, notes } = restored
     for (const note of notes) output.note(note)
-    output.tell({
+    output.print({
       json: { file, sections, createdAt, serverVersion, notes },
       plain: file,
       human: `Restored ${describe(sections)}, as it was at ${createdAt}`,

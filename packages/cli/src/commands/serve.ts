@@ -17,12 +17,12 @@ to the server as it is.`,
     ["hamlet serve", "on http://localhost:8080, with its data in ./data"],
     ["hamlet serve --port 9000 --data-dir /var/lib/hamlet", "elsewhere"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("[flags...]", "settings of the server")
       .allowUnknownOption()
       .passThroughOptions(),
-  isBare: true,
+  isPassThrough: true,
   run: serve,
 })
 

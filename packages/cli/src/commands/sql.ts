@@ -22,7 +22,7 @@ otherwise text. Rows go to standard output, how many were changed to standard er
     ['hamlet sql "insert into notes (text) values (?)" hello', "a change"],
     ["hamlet sql < schema.sql", "a statement from a file"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("[statement]", "one statement of SQL")
       .argument("[args...]", "the values of its parameters"),

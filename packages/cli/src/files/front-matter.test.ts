@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { CliError } from "../cli-error.ts"
-import { privacies, valTypes } from "../vals.ts"
+import { privacies, valTypes } from "../contract-copies.ts"
 import { formatFile, parseFile } from "./front-matter.ts"
 
 describe("parseFile", () => {

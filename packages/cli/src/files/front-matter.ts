@@ -1,5 +1,6 @@
 import { CliError } from "../cli-error.ts"
-import { type Privacy, privacies, type ValType, valTypes } from "../vals.ts"
+import { privacies, valTypes } from "../contract-copies.ts"
+import type { Privacy, ValType } from "../vals.ts"
 
 /** What the first line of a file can say about its val. */
 export interface FrontMatter {

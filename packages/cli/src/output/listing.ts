@@ -10,7 +10,7 @@ export interface ListingOptions {
 }
 
 /** Declares the options of a list. */
-export function takesListing(command: Command): Command {
+export function addListOptions(command: Command): Command {
   return command
     .option("-n, --limit <count>", "show at most so many", toCount, limits.listItemsDefault)
     .option("-a, --all", "show all of them, however many")

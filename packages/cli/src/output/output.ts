@@ -1,7 +1,6 @@
 import { type Colour, createColour } from "../terminal/colour.ts"
 import { toOneLine, toVisible } from "../terminal/visible.ts"
 import { type ListView, writeList } from "./list.ts"
-import { type Field, toFieldLines } from "./record.ts"
 
 /**
  * For whom output is: somebody at a terminal, a program that reads lines, or one that reads JSON.
@@ -21,13 +20,20 @@ export interface OutputOptions {
   writeError(text: string): void
 }
 
-/** One thing in the three ways it can be told. */
-export interface Told {
+/** One thing in the three ways it can be printable. */
+export interface Printable {
   readonly json: unknown
   /** The one word that a script wants. */
   readonly plain: string
   readonly human: string
 }
+
+/** A field of a record: its name, its value, and how a person would rather read it. */
+export type RecordField = readonly [
+  name: string,
+  value: string | number | boolean | null,
+  human?: string,
+]
 
 /** What commands say. Results go to standard output and everything else to standard error. */
 export interface Output {
@@ -35,9 +41,9 @@ export interface Output {
   readonly colour: Colour
   readonly errorColour: Colour
   /** A result. */
-  tell(told: Told): void
+  print(printable: Printable): void
   /** The fields of one thing; `json` is the thing. */
-  record(json: unknown, fields: readonly Field[]): void
+  record(json: unknown, fields: readonly RecordField[]): void
   /** A list, as it comes. */
   list<Item>(items: AsyncIterable<Item>, view: ListView<Item>): Promise<void>
   /** A line of JSON. */
@@ -67,13 +73,13 @@ export function createOutput(options: OutputOptions): Output {
     json,
     line: (text) => writeOut(`${text}\n`),
     toVisible: (text) => (mode === "human" ? toVisible(text) : text),
-    tell: (told) =>
+    print: (printable) =>
       mode === "json"
-        ? json(told.json)
-        : writeOut(`${mode === "human" ? told.human : toOneLine(told.plain)}\n`),
+        ? json(printable.json)
+        : writeOut(`${mode === "human" ? printable.human : toOneLine(printable.plain)}\n`),
     record(value, fields) {
       if (mode === "json") return json(value)
-      for (const line of toFieldLines(fields, mode === "human", colour)) writeOut(`${line}\n`)
+      for (const line of toRecordLines(fields, mode === "human", colour)) writeOut(`${line}\n`)
     },
     list: (items, view) =>
       writeList(
@@ -87,4 +93,22 @@ export function createOutput(options: OutputOptions): Output {
     note: (text) =>
       writeError(`${errorColour.dim(options.isErrorTerminal ? toVisible(text) : text)}\n`),
   }
+}
+
+/** A line for each field: aligned for a person, name and value with a tab between for a program. */
+function toRecordLines(
+  fields: readonly RecordField[],
+  isHuman: boolean,
+  colour: Colour,
+): readonly string[] {
+  if (!isHuman)
+    return fields.map(
+      ([name, value]) => `${name}\t${value === null ? "" : toOneLine(String(value))}`,
+    )
+  const width = Math.max(...fields.map(([name]) => name.length))
+  const shown = fields.filter(([, value]) => value !== null)
+  return shown.map(
+    ([name, value, human]) =>
+      `${colour.dim(name.padEnd(width))}  ${toOneLine(human ?? String(value))}`,
+  )
 }

@@ -1,11 +1,10 @@
 import { ApiError, type Client, ConnectionError } from "@hamlet/contract/client"
 import { limits } from "../limits.ts"
-import { getEnded } from "./get-ended.ts"
 import type { LogLine } from "./log-lines.ts"
-import type { Run } from "./runs.ts"
+import { getEndedRun, type Run } from "./runs.ts"
 
 /** What watching needs, and who is told. */
-export interface WatcherDeps {
+export interface RunWatcherDeps {
   readonly client: Client
   /** Runs that began after a moment, newest first; all of them where there is none. */
   listRuns(since: Date | undefined, limit: number): AsyncIterable<Run>
@@ -13,11 +12,11 @@ export interface WatcherDeps {
   /** A run that did not succeed. */
   onFailure(run: Run): void
   /** Something that whoever waits should know. */
-  onTrouble(text: string): void
+  onProblem(text: string): void
 }
 
 /** Shows what the latest runs have logged, the oldest first. */
-export async function showLatest(deps: WatcherDeps, count: number): Promise<void> {
+export async function showLatest(deps: RunWatcherDeps, count: number): Promise<void> {
   for (const run of await listLatest(deps, count)) await showRun(deps, run)
 }
 
@@ -25,7 +24,7 @@ export async function showLatest(deps: WatcherDeps, count: number): Promise<void
  * Shows the latest runs and then everything that happens, for ever. New runs are looked for at
  * intervals and each is followed as it goes; a server that goes away is waited for.
  */
-export async function watchRuns(deps: WatcherDeps, count: number): Promise<never> {
+export async function watchRuns(deps: RunWatcherDeps, count: number): Promise<never> {
   const latest = await listLatest(deps, count)
   const seen = new Map(latest.map((run) => [run.id, Date.parse(run.runStartAt)]))
   const startedMs = Date.now()
@@ -35,17 +34,17 @@ export async function watchRuns(deps: WatcherDeps, count: number): Promise<never
     await Bun.sleep(limits.followPollMs)
     try {
       for (const run of await listUnseen(deps, seen, startedMs)) queue.add(run)
-      if (isAway) deps.onTrouble("The server answers again")
+      if (isAway) deps.onProblem("The server answers again")
       isAway = false
     } catch (error) {
-      if (!isPassing(error)) throw error
-      if (!isAway) deps.onTrouble(`${(error as Error).message}; trying again until it does`)
+      if (!isTemporary(error)) throw error
+      if (!isAway) deps.onProblem(`${(error as Error).message}; trying again until it does`)
       isAway = true
     }
   }
 }
 
-async function listLatest({ listRuns }: WatcherDeps, count: number): Promise<readonly Run[]> {
+async function listLatest({ listRuns }: RunWatcherDeps, count: number): Promise<readonly Run[]> {
   const runs: Run[] = []
   if (count === 0) return runs
   for await (const run of listRuns(undefined, Math.min(count, limits.pageItemsMax))) {
@@ -60,7 +59,7 @@ async function listLatest({ listRuns }: WatcherDeps, count: number): Promise<rea
  * earlier.
  */
 async function listUnseen(
-  { listRuns }: WatcherDeps,
+  { listRuns }: RunWatcherDeps,
   seen: Map<string, number>,
   startedMs: number,
 ): Promise<readonly Run[]> {
@@ -78,7 +77,7 @@ async function listUnseen(
 }
 
 /** Follows so many runs at once as the server lets one account; the others wait for their turn. */
-function createQueue(deps: WatcherDeps) {
+function createQueue(deps: RunWatcherDeps) {
   const waiting: Run[] = []
   let active = 0
   const next = () => {
@@ -88,7 +87,7 @@ function createQueue(deps: WatcherDeps) {
     active += 1
     void showRun(deps, run)
       .catch((error: unknown) =>
-        deps.onTrouble(error instanceof Error ? error.message : String(error)),
+        deps.onProblem(error instanceof Error ? error.message : String(error)),
       )
       .finally(() => {
         active -= 1
@@ -98,7 +97,7 @@ function createQueue(deps: WatcherDeps) {
   return {
     add(run: Run) {
       if (waiting.length >= limits.followWaitingMax)
-        return deps.onTrouble(
+        return deps.onProblem(
           `There are too many runs to show: "hamlet run logs ${run.id}" shows one that was left out`,
         )
       waiting.push(run)
@@ -107,7 +106,7 @@ function createQueue(deps: WatcherDeps) {
   }
 }
 
-async function showRun(deps: WatcherDeps, run: Run): Promise<void> {
+async function showRun(deps: RunWatcherDeps, run: Run): Promise<void> {
   const { client } = deps
   let { status } = run
   if (run.runEndAt !== null)
@@ -118,11 +117,11 @@ async function showRun(deps: WatcherDeps, run: Run): Promise<void> {
       else status = event.status
     }
   if (status !== "succeeded")
-    deps.onFailure(run.runEndAt === null ? await getEnded(client, run.id) : run)
+    deps.onFailure(run.runEndAt === null ? await getEndedRun(client, run.id) : run)
 }
 
 /** Whether a failure is over sooner or later without anybody doing anything about it. */
-export function isPassing(error: unknown): boolean {
+export function isTemporary(error: unknown): boolean {
   return (
     error instanceof ConnectionError ||
     (error instanceof ApiError && (error.status === 429 || error.status >= 500))

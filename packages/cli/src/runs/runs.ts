@@ -1,5 +1,6 @@
-import type { Item, Output } from "@hamlet/contract/client"
+import type { Client, Item, Output } from "@hamlet/contract/client"
 import type { ExitName } from "../exit-codes.ts"
+import { limits } from "../limits.ts"
 import type { Colour } from "../terminal/colour.ts"
 
 /** A run with everything that is kept of it. */
@@ -11,11 +12,8 @@ export type Run = Item<"listMyRuns">
 /** How a run stands. */
 export type RunStatus = Run["status"]
 
-/** What can start a run. */
-export const sources: readonly Run["source"][] = ["ui", "api", "http", "interval", "email"]
-
 /** How the program ends after a run that ended like that. */
-export const exitOf: Readonly<Record<RunStatus, ExitName>> = {
+export const exitByStatus: Readonly<Record<RunStatus, ExitName>> = {
   queued: "failed",
   running: "failed",
   succeeded: "ok",
@@ -43,4 +41,14 @@ export function toDuration(ms: number | null): string {
   return ms < 60_000
     ? `${(ms / 1000).toFixed(1)} s`
     : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+}
+
+/** A run whose end was announced. That happens a moment before it can be read. */
+export async function getEndedRun(client: Client, id: string): Promise<RunDetail> {
+  const deadlineMs = Date.now() + limits.endMsMax
+  for (let waitMs = 10; ; waitMs *= 2) {
+    const run = await client.getRun({ run_id: id })
+    if (run.runEndAt !== null || Date.now() >= deadlineMs) return run
+    await Bun.sleep(waitMs)
+  }
 }

@@ -3,20 +3,19 @@ import type { Context } from "../context.ts"
 import type { ExitName } from "../exit-codes.ts"
 import { limits } from "../limits.ts"
 import type { Connection } from "../servers/connection.ts"
-import { getEnded } from "./get-ended.ts"
 import { writeLogAside } from "./log-lines.ts"
-import { exitOf, type RunDetail, toRunVal } from "./runs.ts"
+import { exitByStatus, getEndedRun, type RunDetail, toRunVal } from "./runs.ts"
 
 /**
  * Starts a run and sees it through: logs to standard error while it goes on, what it returns alone
  * on standard output.
  */
-export async function seeThrough(
+export async function waitForRun(
   context: Context,
   connection: Connection,
   start: () => Promise<RunDetail>,
 ): Promise<ExitName> {
-  const starting = startPatiently(context, start)
+  const starting = startWhenReady(context, start)
   // Whoever presses Ctrl-C wants the val to stop, and not only to hear no more of it.
   const forget = context.interruption.onEnd(async () => {
     const { id } = await starting
@@ -26,16 +25,16 @@ export async function seeThrough(
   const { id } = await starting
   for await (const event of connection.client.follow({ run_id: id }))
     if (event.kind === "log") writeLogAside(context.output, event.line)
-  const run = await getEnded(connection.client, id)
+  const run = await getEndedRun(connection.client, id)
   forget()
-  return tellOutcome(context, run)
+  return printOutcome(context, run)
 }
 
 /**
  * Packages that a val imports are fetched once, after it was saved; whoever runs it before that
  * waits for them.
  */
-async function startPatiently(
+async function startWhenReady(
   { output }: Context,
   start: () => Promise<RunDetail>,
 ): Promise<RunDetail> {
@@ -52,7 +51,7 @@ async function startPatiently(
   }
 }
 
-function tellOutcome({ output }: Context, run: RunDetail): ExitName {
+function printOutcome({ output }: Context, run: RunDetail): ExitName {
   if (output.mode === "json") output.json(run)
   else if (run.status === "succeeded")
     output.text(toValueText(run.returnValue, output.mode === "human"))
@@ -64,7 +63,7 @@ function tellOutcome({ output }: Context, run: RunDetail): ExitName {
   )
   for (const line of run.error?.stack?.split("\n") ?? [])
     if (/^\s+at /.test(line)) output.errorText(`${line}\n`, errorColour.dim)
-  return exitOf[run.status]
+  return exitByStatus[run.status]
 }
 
 const verbs: Readonly<Record<RunDetail["status"], string>> = {

@@ -18,7 +18,7 @@ export interface Connection {
 }
 
 /** Patience that differs from what most commands have. */
-export interface Patience {
+export interface RequestLimits {
   readonly timeoutMs?: number
   readonly retriesMax?: number
 }
@@ -27,13 +27,13 @@ export interface Patience {
 export function connect(
   env: Readonly<Record<string, string | undefined>>,
   name: string | undefined,
-  patience: Patience = {},
+  patience: RequestLimits = {},
 ): Connection {
   return connectTo(selectServer(env, name), patience)
 }
 
 /** A connection to a server that is chosen already. */
-export function connectTo(server: SelectedServer, patience: Patience = {}): Connection {
+export function connectTo(server: SelectedServer, patience: RequestLimits = {}): Connection {
   if (server.token !== undefined && !/^[\x21-\x7e]+$/.test(server.token))
     throw new CliError(
       "usage",

@@ -23,6 +23,6 @@ export function toServerLabel(known: Servers, url: string, wanted: string | unde
 }
 
 /** Keeps the token for a server. */
-export function keepSignIn(env: Env, name: string, server: SignIn): void {
+export function saveSignIn(env: Env, name: string, server: SignIn): void {
   saveServers(env, { current: name, servers: new Map(loadServers(env).servers).set(name, server) })
 }

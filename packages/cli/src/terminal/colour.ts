@@ -9,7 +9,7 @@ export interface Colour {
 }
 
 /** What decides about colour. */
-export interface ColourWish {
+export interface ColourConditions {
   readonly isTerminal: boolean
   /** `false` after `--no-color`. */
   readonly isAllowed: boolean
@@ -17,7 +17,7 @@ export interface ColourWish {
 }
 
 /** Whether a stream gets colour. An empty NO_COLOR counts as absent, as its convention says. */
-export function hasColour({ isTerminal, isAllowed, env }: ColourWish): boolean {
+export function hasColour({ isTerminal, isAllowed, env }: ColourConditions): boolean {
   return isTerminal && isAllowed && !env.NO_COLOR && env.TERM !== "dumb"
 }
 

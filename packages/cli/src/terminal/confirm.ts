@@ -8,7 +8,7 @@ export interface ConfirmOptions {
 }
 
 /** Declares the option that answers beforehand. */
-export function takesConfirmation(command: Command): Command {
+export function addConfirmOption(command: Command): Command {
   return command.option("-y, --yes", "do not ask")
 }
 

@@ -1,4 +1,4 @@
-import { cutTo } from "./table.ts"
+import { truncateTo } from "./table.ts"
 
 /** What is counted: bytes are shown as people read sizes, anything else by its name. */
 export type ProgressUnit = "bytes" | (string & {})
@@ -48,7 +48,7 @@ export function toProgressLine(state: ProgressState, width: number): string {
     if (barChars < barCharsMin) return text
     return [label, toBar(share, barChars), ...parts].filter((part) => part !== undefined).join(gap)
   }
-  return cutTo(label, Math.max(1, width))
+  return truncateTo(label, Math.max(1, width))
 }
 
 function toBar(share: number, chars: number): string {

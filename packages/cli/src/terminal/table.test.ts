@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { cutTo, toTable } from "./table.ts"
+import { toTable, truncateTo } from "./table.ts"
 
 const column = (title: string, cells: readonly string[], isWhole = false) => ({
   title,
@@ -49,8 +49,8 @@ describe("toTable", () => {
 
 describe("cutTo", () => {
   test("never cuts a character in two", () => {
-    expect(cutTo("👩‍👩‍👧 family", 5)).toBe("👩‍👩‍👧 f…")
-    expect(cutTo("日本語", 4)).toBe("日…")
-    expect(cutTo("short", 5)).toBe("short")
+    expect(truncateTo("👩‍👩‍👧 family", 5)).toBe("👩‍👩‍👧 f…")
+    expect(truncateTo("日本語", 4)).toBe("日…")
+    expect(truncateTo("short", 5)).toBe("short")
   })
 })

@@ -55,7 +55,7 @@ function toWidths(columns: readonly TableColumn[], width: number): readonly numb
 
 function toLine(cells: readonly TableCell[], widths: readonly number[]): string {
   const parts = cells.map(({ text, paint }, index) => {
-    const cut = cutTo(text, widths[index] ?? 0)
+    const cut = truncateTo(text, widths[index] ?? 0)
     const isLast = index === cells.length - 1
     return (
       (paint ? paint(cut) : cut) +
@@ -66,7 +66,7 @@ function toLine(cells: readonly TableCell[], widths: readonly number[]): string 
 }
 
 /** At most so many columns of the terminal; what is left out is marked. */
-export function cutTo(text: string, width: number): string {
+export function truncateTo(text: string, width: number): string {
   if (Bun.stringWidth(text) <= width) return text
   let kept = ""
   let used = 0

@@ -26,7 +26,7 @@ export function isSameName(one: string, other: string): boolean {
 }
 
 /** The name that a renamed file asks for: its new one, if it was called after its val before. */
-export function toAskedName(before: string, after: string, name: string): string | undefined {
+export function toNewValName(before: string, after: string, name: string): string | undefined {
   const stem = toStem(after)
   return isSameName(toStem(before), name) && !isSameName(toStem(before), stem) && isValName(stem)
     ? stem

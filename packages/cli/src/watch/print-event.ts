@@ -7,14 +7,14 @@ import type { SyncEvent } from "./sync-event.ts"
  * Says what is done, a line each. What somebody should look at is said on standard error, and each
  * problem once.
  */
-export function createTeller(output: Output): (event: SyncEvent) => void {
-  const told = new Map<string, string>()
+export function createEventPrinter(output: Output): (event: SyncEvent) => void {
+  const reported = new Map<string, string>()
   return (event) => {
     const { action, file, text } = event
     if (action === "problem") {
-      if (told.get(file) === text) return
-      told.set(file, text ?? "")
-    } else told.delete(file)
+      if (reported.get(file) === text) return
+      reported.set(file, text ?? "")
+    } else reported.delete(file)
     if (output.mode === "json")
       output.json({ at: new Date().toISOString(), ...event, val: toShort(event) })
     else if (output.mode === "plain")

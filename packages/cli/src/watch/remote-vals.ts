@@ -4,7 +4,7 @@ import type { Client, Output } from "@hamlet/contract/client"
 export type ValState = Output<"listMyValStates">["data"][number]
 
 /** What the server has. */
-export interface RemoteLook {
+export interface RemoteVals {
   readonly vals: readonly ValState[]
   /** Whether these are not all: then one that is missing may be there all the same. */
   readonly hasMore: boolean
@@ -16,7 +16,7 @@ export interface RemoteLook {
  * Asks for the vals of whoever is signed in. While nothing changes, that is one small answer
  * without a body.
  */
-export function createRemoteVals(client: Client): { look(): Promise<RemoteLook> } {
+export function createRemoteVals(client: Client): { look(): Promise<RemoteVals> } {
   let etag: string | undefined
   let last: Output<"listMyValStates"> = { data: [], hasMore: false }
   return {

@@ -42,7 +42,7 @@ describe("createScanner", () => {
     ])
       put(path, "1")
     const scan = createScanner(folder, 0).scan([])
-    expect([names(scan), [...scan.blocked], scan.isRestless]).toEqual([
+    expect([names(scan), [...scan.blocked], scan.isUnsettled]).toEqual([
       ["a.ts", "b.tsx", "in/c.ts"],
       [],
       false,
@@ -87,7 +87,7 @@ describe("createScanner", () => {
   test("leaves a file alone that was touched a moment ago, and one that has only just gone", () => {
     put("a.ts", "1")
     const scan = createScanner(folder, restlessMs).scan(["gone.ts"])
-    expect([names(scan), [...scan.blocked], [...scan.missing], scan.isRestless]).toEqual([
+    expect([names(scan), [...scan.blocked], [...scan.missing], scan.isUnsettled]).toEqual([
       [],
       [["a.ts", undefined]],
       [],
@@ -134,9 +134,9 @@ describe("createScanner", () => {
     ])
     for (const path of ["a.ts.README.md", "b.ts.README.md"]) rmSync(join(folder, path))
     const second = scanner.scan([])
-    expect([second.readmes.get("a.ts.README.md"), second.isRestless]).toEqual([{}, true])
+    expect([second.readmes.get("a.ts.README.md"), second.isUnsettled]).toEqual([{}, true])
     const third = scanner.scan([])
-    expect([third.readmes.size, third.isRestless]).toEqual([0, false])
+    expect([third.readmes.size, third.isUnsettled]).toEqual([0, false])
   })
 
   test("refuses to look through a folder that is gone, instead of finding all files deleted", () => {

@@ -54,7 +54,7 @@ export interface Scan {
   /** By the paths of the readmes. */
   readonly readmes: ReadonlyMap<string, FoundReadme>
   /** Whether something may be different in a moment. */
-  readonly isRestless: boolean
+  readonly isUnsettled: boolean
 }
 
 /**
@@ -130,7 +130,7 @@ export function createScanner(folder: string, settleMs: number): Scanner {
         missing: new Set(missing),
         identities,
         readmes,
-        isRestless: !isClear || isReadmeBusy,
+        isUnsettled: !isClear || isReadmeBusy,
       }
     },
   }

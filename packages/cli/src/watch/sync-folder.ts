@@ -7,7 +7,7 @@ import { toFailure } from "../failure.ts"
 import { type FolderState, openFolderState } from "../files/folder-state.ts"
 import { toReadmePath } from "../files/readme-file.ts"
 import { limits } from "../limits.ts"
-import type { Action, ActionDeps, Perform } from "./actions/action.ts"
+import type { Action, ActionDeps, ActionHandler } from "./actions/action.ts"
 import { conflict, rescue, trash, write } from "./actions/file-actions.ts"
 import {
   listReadmeTasks,
@@ -20,8 +20,8 @@ import { create, deleteVal, forget, leave, note, save } from "./actions/val-acti
 import type { Decision } from "./plan/decide.ts"
 import type { ReadmeDecision } from "./plan/decide-readme.ts"
 import { matchSides } from "./plan/match-sides.ts"
-import { fetchVals, type PlanDeps, planActions } from "./plan/plan-actions.ts"
-import type { RemoteLook } from "./remote-vals.ts"
+import { fetchActionVals, type PlanDeps, planActions } from "./plan/plan-actions.ts"
+import type { RemoteVals } from "./remote-vals.ts"
 import type { Scan } from "./scan-folder.ts"
 import type { SyncEvent } from "./sync-event.ts"
 
@@ -34,7 +34,7 @@ export interface SyncDeps extends PlanDeps {
 }
 
 /** How it went. */
-export interface Synced {
+export interface SyncResult {
   /** Whether something was done, so that there may be more. */
   readonly hasActed: boolean
   /** Whether something changed while it was done, so that there is more. */
@@ -45,7 +45,11 @@ export interface Synced {
 }
 
 /** Brings the folder and the vals together, as both were seen, and notes each step. */
-export async function syncFolder(deps: SyncDeps, scan: Scan, remote: RemoteLook): Promise<Synced> {
+export async function syncFolder(
+  deps: SyncDeps,
+  scan: Scan,
+  remote: RemoteVals,
+): Promise<SyncResult> {
   const state = openFolderState(deps.folder, deps.serverUrl)
   const { matches, problems, stale } = matchSides({
     bases: state.files,
@@ -54,19 +58,19 @@ export async function syncFolder(deps: SyncDeps, scan: Scan, remote: RemoteLook)
     owner: deps.owner,
   })
   const actions = await planActions(deps, matches)
-  for (const [file, text] of problems) deps.tell({ action: "problem", file, text })
+  for (const [file, text] of problems) deps.report({ action: "problem", file, text })
   for (const [file, { problem: text }] of scan.readmes)
-    if (text !== undefined) deps.tell({ action: "problem", file, text })
+    if (text !== undefined) deps.report({ action: "problem", file, text })
   if (remote.hasMore)
-    deps.tell({
+    deps.report({
       action: "problem",
       file: "",
       text: `Cannot watch all vals: there are more than ${remote.vals.length}`,
     })
   if (deps.isDry) {
-    for (const action of actions) tellPlan(deps, action)
+    for (const action of actions) reportPlan(deps, action)
     const tasks = listReadmeTasks(deps.folder, state, scan, remote.vals)
-    const hasReadmeConflict = await tellReadmePlan(deps, state, tasks)
+    const hasReadmeConflict = await reportReadmePlan(deps, state, tasks)
     return {
       hasActed: false,
       isRaced: false,
@@ -102,7 +106,7 @@ export function listKnownPaths(deps: Pick<SyncDeps, "folder" | "serverUrl">): re
   return [...openFolderState(deps.folder, deps.serverUrl).files.keys()]
 }
 
-const performs: Readonly<Record<Decision["kind"], Perform>> = {
+const performs: Readonly<Record<Decision["kind"], ActionHandler>> = {
   nothing: () => "done",
   note,
   write,
@@ -121,10 +125,10 @@ async function performAll(
   actionDeps: ActionDeps,
   actions: readonly Action[],
   onDone: () => void,
-): Promise<Synced> {
+): Promise<SyncResult> {
   let [hasActed, isRaced, exit] = [false, false, undefined as ExitName | undefined]
   for (let index = 0; index < actions.length; index += limits.watchFetchesMax) {
-    for (const action of await fetchVals(
+    for (const action of await fetchActionVals(
       deps,
       actions.slice(index, index + limits.watchFetchesMax),
     )) {
@@ -142,7 +146,7 @@ async function performAll(
         if (failure.isRaced && !(kind === "save" && failure.isName)) isRaced = true
         else {
           exit ??= failure.exit
-          deps.tell({
+          deps.report({
             action: "problem",
             file: action.match.path ?? "",
             val: action.match.val,
@@ -164,7 +168,7 @@ async function performReadmes(
   readmeDeps: ReadmeDeps,
   tasks: readonly ReadmeTask[],
   onDone: () => void,
-): Promise<Synced> {
+): Promise<SyncResult> {
   let [hasActed, isRaced, hasConflict, exit] = [
     false,
     false,
@@ -186,7 +190,7 @@ async function performReadmes(
       if (failure.isRaced) isRaced = true
       else {
         exit ??= failure.exit
-        deps.tell({ action: "problem", file: toReadmePath(task.path), text: failure.text })
+        deps.report({ action: "problem", file: toReadmePath(task.path), text: failure.text })
       }
     }
   }
@@ -269,7 +273,7 @@ const plannedReadmes: Readonly<Partial<Record<ReadmeDecision, SyncEvent["action"
 }
 
 /** Gives whether there would be a conflict. */
-async function tellReadmePlan(
+async function reportReadmePlan(
   deps: SyncDeps,
   state: FolderState,
   tasks: readonly ReadmeTask[],
@@ -279,18 +283,18 @@ async function tellReadmePlan(
     const planned = await planReadme({ ...deps, state }, task)
     const action = planned && plannedReadmes[planned.kind]
     if (planned && action)
-      deps.tell({ action, file: toReadmePath(task.path), val: planned.val, isPlanned: true })
+      deps.report({ action, file: toReadmePath(task.path), val: planned.val, isPlanned: true })
     hasConflict ||= planned?.kind === "conflict"
   }
   return hasConflict
 }
 
-function tellPlan({ tell }: SyncDeps, { match, decision }: Action): void {
+function reportPlan({ report }: SyncDeps, { match, decision }: Action): void {
   const { path, file, val, base, movedFrom } = match
   const action = planned[decision.kind] ?? (movedFrom === undefined ? undefined : "moved")
   if (action === undefined) return
   const name = file?.name ?? val?.name ?? base?.name ?? ""
-  tell({
+  report({
     action,
     file: path ?? `${name}.ts`,
     val: { ...(val && { id: val.id, version: val.version }), name },

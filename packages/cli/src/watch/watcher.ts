@@ -1,16 +1,16 @@
 import { type FSWatcher, watch } from "node:fs"
 import type { Client } from "@hamlet/contract/client"
 import { limits } from "../limits.ts"
-import { isPassing } from "../runs/run-watcher.ts"
-import { createRemoteVals, type RemoteLook } from "./remote-vals.ts"
+import { isTemporary } from "../runs/run-watcher.ts"
+import { createRemoteVals, type RemoteVals } from "./remote-vals.ts"
 import { createScanner, type Scan } from "./scan-folder.ts"
-import { listKnownPaths, type SyncDeps, type Synced, syncFolder } from "./sync-folder.ts"
+import { listKnownPaths, type SyncDeps, type SyncResult, syncFolder } from "./sync-folder.ts"
 
 /** How often in a row somebody else may be faster before there is a pause. */
 const racesMax = 3
 
 /** What watching needs beyond one synchronisation. */
-export interface WatcherDeps extends Omit<SyncDeps, "owner" | "isStopping"> {
+export interface FolderWatcherDeps extends Omit<SyncDeps, "owner" | "isStopping"> {
   readonly client: Client
   /** The id of whoever is signed in. */
   getOwner(): Promise<string>
@@ -26,8 +26,8 @@ export interface WatcherDeps extends Omit<SyncDeps, "owner" | "isStopping"> {
  *       └────▶ synchronise ──▶ wait
  *       └────▶ the server is away ──▶ wait, longer each time ──▶ look
  */
-export class Watcher {
-  readonly #deps: WatcherDeps
+export class FolderWatcher {
+  readonly #deps: FolderWatcherDeps
   readonly #remote: ReturnType<typeof createRemoteVals>
   readonly #scanner: ReturnType<typeof createScanner>
   readonly #settleMs: number
@@ -44,7 +44,7 @@ export class Watcher {
   #wake = () => {}
   #running: Promise<unknown> = Promise.resolve()
 
-  constructor(deps: WatcherDeps) {
+  constructor(deps: FolderWatcherDeps) {
     this.#deps = deps
     this.#settleMs = deps.settleMs ?? limits.watchSettleMs
     this.#remote = createRemoteVals(deps.client)
@@ -52,14 +52,14 @@ export class Watcher {
   }
 
   /** Synchronises until both sides are the same, and no longer. */
-  async once(): Promise<Synced> {
+  async once(): Promise<SyncResult> {
     const synced = this.#syncOnce()
     this.#running = synced
     return synced
   }
 
-  async #syncOnce(): Promise<Synced> {
-    let total: Synced = { hasActed: false, isRaced: false, hasConflict: false, exit: undefined }
+  async #syncOnce(): Promise<SyncResult> {
+    let total: SyncResult = { hasActed: false, isRaced: false, hasConflict: false, exit: undefined }
     for (let round = 1; ; round++) {
       const { hasActed, isRaced, hasConflict, exit } = await this.#sync(
         await this.#scanAtRest(round === 1 || total.isRaced),
@@ -104,7 +104,7 @@ export class Watcher {
         this.#isAway = false
         this.#awayMs = 0
       } catch (error) {
-        if (!isPassing(error)) throw error
+        if (!isTemporary(error)) throw error
         if (!this.#isAway)
           this.#deps.note(`${(error as Error).message}; trying again until it does`)
         this.#isAway = true
@@ -135,11 +135,11 @@ export class Watcher {
       this.#isTouched = hasActed || (isRaced && this.#races <= racesMax)
       this.#lastMark = hasActed || isRaced ? "" : mark
     }
-    this.#isTouched ||= scan.isRestless
+    this.#isTouched ||= scan.isUnsettled
     return true
   }
 
-  async #sync(scan: Scan): Promise<Synced> {
+  async #sync(scan: Scan): Promise<SyncResult> {
     const owner = await this.#deps.getOwner()
     return syncFolder(
       { ...this.#deps, owner, isStopping: () => this.#isStopping },
@@ -148,7 +148,7 @@ export class Watcher {
     )
   }
 
-  async #look(): Promise<RemoteLook> {
+  async #look(): Promise<RemoteVals> {
     const look = await this.#remote.look()
     this.#lookedMs = Date.now()
     return look
@@ -162,7 +162,7 @@ export class Watcher {
     const deadlineMs = Date.now() + limits.watchSettleMsMax
     for (;;) {
       const scan = this.#scanner.scan(listKnownPaths(this.#deps))
-      if (!scan.isRestless || !isPatient || Date.now() >= deadlineMs || this.#isStopping)
+      if (!scan.isUnsettled || !isPatient || Date.now() >= deadlineMs || this.#isStopping)
         return scan
       await Bun.sleep(this.#settleMs)
     }

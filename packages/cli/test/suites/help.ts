@@ -8,7 +8,7 @@ import type { Stage } from "../support/stage.ts"
 const commands = Object.entries(tree).flatMap(([noun, node]) => {
   if (!isGroup(node)) return [[noun]]
   return [
-    ...(node.otherwise ? [[noun]] : []),
+    ...(node.defaultVerb ? [[noun]] : []),
     ...Object.keys(node.verbs).map((verb) => [noun, verb]),
   ]
 })
@@ -59,7 +59,7 @@ async function readHelp(path: readonly string[]): Promise<string> {
   }
   const program = await createProgram({
     wanted: path,
-    perform: async () => {},
+    runCommand: async () => {},
     streams: { writeOut: add, writeError: add },
     hasColour: false,
   })

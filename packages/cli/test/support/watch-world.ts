@@ -15,7 +15,7 @@ import { parseFile } from "../../src/files/front-matter.ts"
 import { findReadme, toReadmePath } from "../../src/files/readme-file.ts"
 import { isConflictPath, isSameName, toStem } from "../../src/watch/paths.ts"
 import type { SyncEvent } from "../../src/watch/sync-event.ts"
-import { Watcher } from "../../src/watch/watcher.ts"
+import { FolderWatcher } from "../../src/watch/watcher.ts"
 import type { Person } from "./stage.ts"
 
 /** A world in which people change files and vals at random. */
@@ -72,13 +72,13 @@ export async function createWatchWorld(
       async sync() {
         problems.clear()
         const getOwner = async () => owner
-        const watcher = new Watcher({
+        const watcher = new FolderWatcher({
           client,
           folder,
           serverUrl,
           isDeleting,
           isDry: false,
-          tell,
+          report: tell,
           getOwner,
           note: () => {},
           settleMs: 0,

@@ -41,12 +41,12 @@ function toRouteFacts(name: RouteName, route: RouteDefinition): RouteFacts {
     path: route.path,
     hasBody: route.body !== undefined,
     isBytesBody: route.isBytesBody ?? false,
-    answer: toAnswerKind(Object.values(route.answers)),
+    answer: toAnswerKind(Object.values(route.responses)),
   }
 }
 
 function toAnswerKind(
-  answers: readonly RouteDefinition["answers"][number][],
+  answers: readonly RouteDefinition["responses"][number][],
 ): RouteFacts["answer"] {
   if (answers.every((answer) => answer === null)) return "none"
   if (answers.includes("bytes")) return "bytes"

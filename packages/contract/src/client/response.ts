@@ -5,15 +5,15 @@ import { ApiError, type Issue } from "./errors.ts"
 import type { PreparedRequest } from "./request.ts"
 import { toRetryAfterMs } from "./retry.ts"
 import type { Received } from "./send.ts"
-import type { AnyAnswer } from "./types.ts"
+import type { AnyRawResponse } from "./types.ts"
 
 /** Reads what came back: the answer that the route promises, or an ApiError. */
-export function toAnswer(
+export function toRawResponse(
   route: RouteFacts,
   request: PreparedRequest,
   received: Received,
   nowMs: number,
-): AnyAnswer {
+): AnyRawResponse {
   const { status, headers, text } = received
   const isExpected304 = status === 304 && request.headers.has("if-none-match")
   if (status === 204 || isExpected304) return { status, headers, body: undefined }

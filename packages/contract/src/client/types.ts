@@ -74,7 +74,7 @@ export type AnyCallOptions = CommonOptions &
   Partial<IfNoneMatch>
 
 /** An answer as the inside of the client sees it. */
-export interface AnyAnswer {
+export interface AnyRawResponse {
   readonly status: number
   readonly headers: Headers
   readonly body: unknown
@@ -87,18 +87,18 @@ export interface AnyPage {
 }
 
 /** What a route answers with when all is well, by status. */
-export type Answer<Name extends RouteName> = {
+export type RawResponse<Name extends RouteName> = {
   [Status in GoodStatus<Name>]: {
     readonly status: Status
     readonly headers: Headers
-    readonly body: Body<Routes[Name]["answers"][Status]>
+    readonly body: Body<Routes[Name]["responses"][Status]>
   }
 }[GoodStatus<Name>]
 
 type GoodStatus<
   Name extends RouteName,
-  Status = keyof Routes[Name]["answers"],
-> = Status extends keyof Routes[Name]["answers"] & number
+  Status = keyof Routes[Name]["responses"],
+> = Status extends keyof Routes[Name]["responses"] & number
   ? `${Status}` extends `2${string}`
     ? Status
     : never
@@ -114,7 +114,7 @@ type Body<Declared> = Declared extends z.ZodType
       : undefined
 
 /** What a method of the client resolves to. */
-export type Output<Name extends RouteName> = Answer<Name>["body"]
+export type Output<Name extends RouteName> = RawResponse<Name>["body"]
 
 /** The answer to a request that named the ETag the thing still has. */
 export interface NotModified {
@@ -140,12 +140,14 @@ type Arguments<Name extends RouteName> =
 
 type Method<Name extends RouteName> = (...args: Arguments<Name>) => Promise<Output<Name>>
 
-type RawMethod<Name extends RouteName> = ((...args: Arguments<Name>) => Promise<Answer<Name>>) &
+type RawMethod<Name extends RouteName> = ((
+  ...args: Arguments<Name>
+) => Promise<RawResponse<Name>>) &
   (Routes[Name] extends { readonly hasEtag: true }
     ? (
         input: Input<Name>,
         options: CallOptions<Name> & IfNoneMatch,
-      ) => Promise<Answer<Name> | NotModified>
+      ) => Promise<RawResponse<Name> | NotModified>
     : unknown)
 
 /** One method for each row of the route table, and four ways to see more than one answer's body. */

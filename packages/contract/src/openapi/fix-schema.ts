@@ -4,7 +4,7 @@ import { z } from "zod"
  * Makes a JSON schema say what goes over the wire: where a field's `meta` has `wire`, that is what
  * it looks like there; a pattern beside a format says nothing more.
  */
-export function mendSchema({
+export function fixSchema({
   zodSchema,
   jsonSchema,
 }: {

@@ -79,7 +79,7 @@ describe("toOpenApi", () => {
         route.body !== undefined || route.isBytesBody === true,
       )
       const statuses = [
-        ...Object.keys(route.answers),
+        ...Object.keys(route.responses),
         ...errorsOf(route).map((code) => String(errorCodes[code].status)),
         ...(route.hasEtag ? ["304"] : []),
       ]

@@ -4,7 +4,7 @@ import { limits } from "../limits.ts"
 import { hasIdempotencyKey, type RouteDefinition } from "../route.ts"
 import { errorsOf, type RouteName, routeNames, routes } from "../routes.ts"
 import { errorBody } from "../schemas/records.ts"
-import { mendSchema } from "./fix-schema.ts"
+import { fixSchema } from "./fix-schema.ts"
 
 type Json = Record<string, unknown>
 
@@ -191,7 +191,7 @@ function toRequestBody(route: RouteDefinition, schemas: Json): Json {
 
 function toAnswers(route: RouteDefinition, schemas: Json): Json {
   const answers: Json = {}
-  for (const [status, answer] of Object.entries(route.answers)) {
+  for (const [status, answer] of Object.entries(route.responses)) {
     const headers = {
       "x-request-id": { schema: { type: "string" } },
       ...(route.hasEtag ? { etag: { schema: { type: "string" } } } : {}),
@@ -209,7 +209,7 @@ function toAnswers(route: RouteDefinition, schemas: Json): Json {
 }
 
 function toContent(
-  answer: RouteDefinition["answers"][number],
+  answer: RouteDefinition["responses"][number],
   schemas: Json,
   hasEvents = false,
 ): Json {
@@ -244,7 +244,7 @@ function toSchema(schema: z.ZodType, io: "input" | "output", components: Json): 
     io,
     target: "draft-2020-12",
     unrepresentable: "any",
-    override: mendSchema,
+    override: fixSchema,
   }) as Json
   for (const [name, definition] of Object.entries(($defs ?? {}) as Record<string, Json>)) {
     const { $schema: _dialect, id: _id, ...rest } = definition

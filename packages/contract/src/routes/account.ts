@@ -12,7 +12,7 @@ export const accountRoutes = {
     auth: "required",
     scope: "user:read",
     query: pageQuery,
-    answers: { 200: page(token) },
+    responses: { 200: page(token) },
   }),
   createToken: route({
     method: "post",
@@ -22,7 +22,7 @@ export const accountRoutes = {
     auth: "required",
     scope: "user:write",
     body: createTokenBody,
-    answers: { 200: newToken },
+    responses: { 200: newToken },
     errors: ["scope_escalation"],
   }),
   revokeToken: route({
@@ -33,7 +33,7 @@ export const accountRoutes = {
     auth: "required",
     scope: "user:write",
     params: params.token,
-    answers: { 204: null },
+    responses: { 204: null },
     errors: ["token_not_found"],
   }),
   listSecrets: route({
@@ -44,7 +44,7 @@ export const accountRoutes = {
     auth: "required",
     scope: "user:read",
     query: pageQuery,
-    answers: { 200: page(secret) },
+    responses: { 200: page(secret) },
   }),
   putSecret: route({
     method: "put",
@@ -55,7 +55,7 @@ export const accountRoutes = {
     scope: "user:write",
     params: params.secret,
     body: putSecretBody,
-    answers: { 204: null },
+    responses: { 204: null },
     errors: ["too_many_secrets"],
   }),
   deleteSecret: route({
@@ -66,7 +66,7 @@ export const accountRoutes = {
     auth: "required",
     scope: "user:write",
     params: params.secret,
-    answers: { 204: null },
+    responses: { 204: null },
     errors: ["secret_not_found"],
   }),
 }

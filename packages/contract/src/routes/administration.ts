@@ -27,7 +27,7 @@ export const administrationRoutes = {
     auth: "required",
     scope: "admin",
     params: params.user,
-    answers: { 200: account },
+    responses: { 200: account },
     errors: ["user_not_found"],
   }),
   deleteUser: route({
@@ -40,7 +40,7 @@ export const administrationRoutes = {
     scope: "admin",
     params: params.user,
     query: deleteUserQuery,
-    answers: { 204: null },
+    responses: { 204: null },
     errors: ["user_not_found", "own_account"],
   }),
   suspendUser: route({
@@ -53,7 +53,7 @@ export const administrationRoutes = {
     scope: "admin",
     params: params.user,
     body: suspendBody,
-    answers: { 204: null },
+    responses: { 204: null },
     errors: ["user_not_found", "own_account"],
   }),
   unsuspendUser: route({
@@ -64,7 +64,7 @@ export const administrationRoutes = {
     auth: "required",
     scope: "admin",
     params: params.user,
-    answers: { 204: null },
+    responses: { 204: null },
     errors: ["user_not_found"],
   }),
   createUserToken: route({
@@ -77,7 +77,7 @@ export const administrationRoutes = {
     scope: "admin",
     params: params.user,
     body: createUserTokenBody,
-    answers: { 200: newToken },
+    responses: { 200: newToken },
     errors: ["user_not_found", "scope_escalation"],
   }),
   getUserUsage: route({
@@ -89,7 +89,7 @@ export const administrationRoutes = {
     auth: "required",
     scope: "admin",
     params: params.user,
-    answers: { 200: usage },
+    responses: { 200: usage },
     errors: ["user_not_found"],
   }),
   getUserQuotas: route({
@@ -100,7 +100,7 @@ export const administrationRoutes = {
     auth: "required",
     scope: "admin",
     params: params.user,
-    answers: { 200: quotas },
+    responses: { 200: quotas },
     errors: ["user_not_found"],
   }),
   putUserQuotas: route({
@@ -112,7 +112,7 @@ export const administrationRoutes = {
     scope: "admin",
     params: params.user,
     body: putQuotasBody,
-    answers: { 200: quotas },
+    responses: { 200: quotas },
     errors: ["user_not_found"],
   }),
   listInvitations: route({
@@ -123,7 +123,7 @@ export const administrationRoutes = {
     auth: "required",
     scope: "admin",
     query: pageQuery,
-    answers: { 200: page(invitation) },
+    responses: { 200: page(invitation) },
   }),
   createInvitation: route({
     method: "post",
@@ -133,7 +133,7 @@ export const administrationRoutes = {
     auth: "required",
     scope: "admin",
     body: createInvitationBody,
-    answers: { 200: newInvitation },
+    responses: { 200: newInvitation },
     errors: ["too_many_invitations"],
   }),
   revokeInvitation: route({
@@ -144,7 +144,7 @@ export const administrationRoutes = {
     auth: "required",
     scope: "admin",
     params: invitationParams,
-    answers: { 204: null },
+    responses: { 204: null },
     errors: ["invitation_not_found"],
   }),
   acceptInvitation: route({
@@ -155,7 +155,7 @@ export const administrationRoutes = {
     auth: "none",
     isCountedByAddress: true,
     body: acceptInvitationBody,
-    answers: { 200: newUser },
+    responses: { 200: newUser },
     errors: ["invitation_not_found", "username_taken", "one_user_only"],
   }),
   listAuditEntries: route({
@@ -166,6 +166,6 @@ export const administrationRoutes = {
     auth: "required",
     scope: "admin",
     query: auditQuery,
-    answers: { 200: page(auditEntry) },
+    responses: { 200: page(auditEntry) },
   }),
 }

@@ -12,7 +12,7 @@ export const backupRoutes = {
     auth: "required",
     scope: "backup",
     query: backupQuery,
-    answers: { 200: "bytes" },
+    responses: { 200: "bytes" },
     errors: ["backup_running", "database_damaged", "storage_unavailable"],
   }),
 }

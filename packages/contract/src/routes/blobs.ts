@@ -22,7 +22,7 @@ export const blobRoutes = {
     auth: "required",
     scope: "blob:read",
     query: blobsQuery,
-    answers: { 200: z.array(blob) },
+    responses: { 200: z.array(blob) },
   }),
   getBlob: route({
     ...one,
@@ -31,7 +31,7 @@ export const blobRoutes = {
     scope: "blob:read",
     hasEtag: true,
     hasRange: true,
-    answers: { 200: "bytes", 206: "bytes" },
+    responses: { 200: "bytes", 206: "bytes" },
     errors: ["blob_not_found", "storage_unavailable"],
   }),
   putBlob: route({
@@ -40,7 +40,7 @@ export const blobRoutes = {
     summary: "Store a blob, in the place of the one with that key if there is one",
     scope: "blob:write",
     isBytesBody: true,
-    answers: { 201: null },
+    responses: { 201: null },
     errors: ["quota_exceeded", "storage_unavailable"],
   }),
   deleteBlob: route({
@@ -48,7 +48,7 @@ export const blobRoutes = {
     method: "delete",
     summary: "Delete a blob",
     scope: "blob:write",
-    answers: { 204: null },
+    responses: { 204: null },
     errors: ["blob_not_found"],
   }),
 }

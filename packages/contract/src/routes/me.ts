@@ -27,7 +27,7 @@ export const meRoutes = {
     summary: "The caller's profile",
     auth: "required",
     scope: "user:read",
-    answers: { 200: profile },
+    responses: { 200: profile },
   }),
   updateMe: route({
     method: "put",
@@ -37,7 +37,7 @@ export const meRoutes = {
     auth: "required",
     scope: "user:write",
     body: updateMeBody,
-    answers: { 200: profile },
+    responses: { 200: profile },
   }),
   getMyUsage: route({
     method: "get",
@@ -47,7 +47,7 @@ export const meRoutes = {
       "What the caller uses of runs, outgoing traffic and storage, and how much of each they may",
     auth: "required",
     scope: "user:read",
-    answers: { 200: usage },
+    responses: { 200: usage },
   }),
   listMyVals: route({
     method: "get",
@@ -58,7 +58,7 @@ export const meRoutes = {
     auth: "required",
     scope: "val:read",
     query: myValsQuery,
-    answers: { 200: page(val) },
+    responses: { 200: page(val) },
   }),
   listMyValStates: route({
     method: "get",
@@ -69,7 +69,7 @@ export const meRoutes = {
     auth: "required",
     scope: "val:read",
     hasEtag: true,
-    answers: { 200: valStates },
+    responses: { 200: valStates },
   }),
   listMyRuns: route({
     method: "get",
@@ -79,7 +79,7 @@ export const meRoutes = {
     auth: "required",
     scope: "run:read",
     query: myRunsQuery,
-    answers: { 200: page(run) },
+    responses: { 200: page(run) },
   }),
   listMyLikes: route({
     method: "get",
@@ -89,7 +89,7 @@ export const meRoutes = {
     auth: "required",
     scope: "val:read",
     query: pageQuery,
-    answers: { 200: page(val) },
+    responses: { 200: page(val) },
   }),
   listMyComments: route({
     method: "get",
@@ -99,7 +99,7 @@ export const meRoutes = {
     auth: "required",
     scope: "val:read",
     query: commentsQuery,
-    answers: { 200: page(comment) },
+    responses: { 200: page(comment) },
   }),
   listMyReferences: route({
     method: "get",
@@ -109,6 +109,6 @@ export const meRoutes = {
     auth: "required",
     scope: "val:read",
     query: periodQuery,
-    answers: { 200: page(reference) },
+    responses: { 200: page(reference) },
   }),
 }

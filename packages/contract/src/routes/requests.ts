@@ -15,7 +15,7 @@ export const requestRoutes = {
     valAccess: "see",
     params: params.val,
     body: sendValRequestBody,
-    answers: { 200: valResponse },
+    responses: { 200: valResponse },
     errors: ["not_http", "call_too_deep"],
   }),
   createPreview: route({
@@ -28,7 +28,7 @@ export const requestRoutes = {
     scope: "val:read",
     valAccess: "see",
     params: params.val,
-    answers: { 200: preview },
+    responses: { 200: preview },
     errors: ["not_http"],
   }),
 }

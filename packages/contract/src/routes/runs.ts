@@ -29,7 +29,7 @@ const call = {
   scope: "run:write",
   valAccess: "see",
   params: params.valByName,
-  answers: { 200: returnValue },
+  responses: { 200: returnValue },
   errors: [...refusals, "run_failed", "run_timed_out"],
 } as const satisfies Partial<RouteDefinition>
 
@@ -46,7 +46,7 @@ export const runRoutes = {
     params: params.val,
     body: createRunBody,
     hasAsync: true,
-    answers: { 200: runDetail, 202: runDetail },
+    responses: { 200: runDetail, 202: runDetail },
     errors: ["version_not_found", ...refusals],
   }),
   callVal: route({
@@ -70,7 +70,7 @@ export const runRoutes = {
     scope: "run:write",
     body: evalCodeBody,
     isCodeBody: true,
-    answers: { 200: returnValue },
+    responses: { 200: returnValue },
     errors: [...refusals, "run_failed", "run_timed_out"],
   }),
   getRun: route({
@@ -81,7 +81,7 @@ export const runRoutes = {
     auth: "required",
     scope: "run:read",
     params: params.run,
-    answers: { 200: runDetail },
+    responses: { 200: runDetail },
     errors: ["run_not_found"],
   }),
   getRunLogs: route({
@@ -93,7 +93,7 @@ export const runRoutes = {
     scope: "run:read",
     params: params.run,
     hasEvents: true,
-    answers: { 200: runLogs },
+    responses: { 200: runLogs },
     errors: ["run_not_found"],
   }),
   cancelRun: route({
@@ -104,7 +104,7 @@ export const runRoutes = {
     auth: "required",
     scope: "run:write",
     params: params.run,
-    answers: { 200: runCancellation },
+    responses: { 200: runCancellation },
     errors: ["run_not_found"],
   }),
   cancelEvaluation: route({
@@ -116,7 +116,7 @@ export const runRoutes = {
     scope: "run:write",
     valAccess: "see",
     params: params.evaluation,
-    answers: { 200: runCancellation },
+    responses: { 200: runCancellation },
     errors: ["run_not_found"],
   }),
   replayRun: route({
@@ -128,7 +128,7 @@ export const runRoutes = {
     scope: "run:write",
     params: params.run,
     hasAsync: true,
-    answers: { 200: runDetail, 202: runDetail },
+    responses: { 200: runDetail, 202: runDetail },
     errors: ["run_not_found", "not_replayable", ...refusals],
   }),
 }

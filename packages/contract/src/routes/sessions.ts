@@ -22,7 +22,7 @@ export const sessionRoutes = {
     auth: "none",
     isSignIn: true,
     body: createSessionBody,
-    answers: { 200: newSession },
+    responses: { 200: newSession },
     errors: ["invalid_token", "invalid_sign_in_code"],
   }),
   findSignInLinkOwner: route({
@@ -34,7 +34,7 @@ export const sessionRoutes = {
     auth: "none",
     isSignIn: true,
     body: signInLinkBody,
-    answers: { 200: signInLinkOwner },
+    responses: { 200: signInLinkOwner },
     errors: ["invalid_sign_in_code"],
   }),
   listSessions: route({
@@ -45,7 +45,7 @@ export const sessionRoutes = {
     auth: "required",
     scope: "user:read",
     query: pageQuery,
-    answers: { 200: page(session) },
+    responses: { 200: page(session) },
   }),
   deleteSession: route({
     method: "delete",
@@ -55,7 +55,7 @@ export const sessionRoutes = {
     auth: "required",
     scope: "user:write",
     params: sessionParams,
-    answers: { 204: null },
+    responses: { 204: null },
     errors: ["session_not_found"],
   }),
   deleteAllSessions: route({
@@ -66,7 +66,7 @@ export const sessionRoutes = {
       "Sign out everywhere: ends all sessions of the caller, and sign-in links that were not used yet",
     auth: "required",
     scope: "user:write",
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   // Whoever is signed in may sign out, whatever else they may do.
   signOut: route({
@@ -75,7 +75,7 @@ export const sessionRoutes = {
     tag: "Sessions",
     summary: "Sign this browser out; with a token there is nothing to end",
     auth: "required",
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   createSignInLink: route({
     method: "post",
@@ -85,6 +85,6 @@ export const sessionRoutes = {
       "Make a link that signs a browser in once, within 15 minutes, with the scopes of whoever made it",
     auth: "required",
     scope: "user:write",
-    answers: { 200: signInLink },
+    responses: { 200: signInLink },
   }),
 }

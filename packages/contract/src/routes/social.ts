@@ -13,7 +13,7 @@ export const socialRoutes = {
     scope: "val:read",
     valAccess: "see",
     params: params.val,
-    answers: { 200: like },
+    responses: { 200: like },
   }),
   likeVal: route({
     method: "put",
@@ -24,7 +24,7 @@ export const socialRoutes = {
     scope: "val:write",
     valAccess: "see",
     params: params.val,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   unlikeVal: route({
     method: "delete",
@@ -35,7 +35,7 @@ export const socialRoutes = {
     scope: "val:write",
     valAccess: "see",
     params: params.val,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   listComments: route({
     method: "get",
@@ -47,7 +47,7 @@ export const socialRoutes = {
     valAccess: "see",
     params: params.val,
     query: pageQuery,
-    answers: { 200: page(comment) },
+    responses: { 200: page(comment) },
   }),
   createComment: route({
     method: "post",
@@ -59,7 +59,7 @@ export const socialRoutes = {
     valAccess: "see",
     params: params.val,
     body: createCommentBody,
-    answers: { 201: comment },
+    responses: { 201: comment },
   }),
   deleteComment: route({
     method: "delete",
@@ -69,7 +69,7 @@ export const socialRoutes = {
     auth: "required",
     scope: "val:write",
     params: params.comment,
-    answers: { 204: null },
+    responses: { 204: null },
     errors: ["comment_not_found", "not_owner"],
   }),
   listValReferences: route({
@@ -82,7 +82,7 @@ export const socialRoutes = {
     valAccess: "see",
     params: params.val,
     query: periodQuery,
-    answers: { 200: page(reference) },
+    responses: { 200: page(reference) },
   }),
   listValDependencies: route({
     method: "get",
@@ -94,6 +94,6 @@ export const socialRoutes = {
     valAccess: "see",
     params: params.val,
     query: periodQuery,
-    answers: { 200: page(reference) },
+    responses: { 200: page(reference) },
   }),
 }

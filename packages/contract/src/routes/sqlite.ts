@@ -13,7 +13,7 @@ export const sqliteRoutes = {
     scope: "sqlite:read",
     scopeToWrite: "sqlite:write",
     body: executeSqlBody,
-    answers: { 200: resultSet },
+    responses: { 200: resultSet },
     errors: ["sql_failed", "quota_exceeded", "sqlite_unavailable"],
   }),
   batchSql: route({
@@ -25,7 +25,7 @@ export const sqliteRoutes = {
     scope: "sqlite:read",
     scopeToWrite: "sqlite:write",
     body: batchSqlBody,
-    answers: { 200: z.array(resultSet) },
+    responses: { 200: z.array(resultSet) },
     errors: ["sql_failed", "quota_exceeded", "sqlite_unavailable"],
   }),
 }

@@ -12,7 +12,7 @@ export const statRoutes = {
     auth: "required",
     scope: "run:read",
     query: statsQuery,
-    answers: { 200: stats },
+    responses: { 200: stats },
   }),
   listMyActivity: route({
     method: "get",
@@ -23,7 +23,7 @@ export const statRoutes = {
     auth: "required",
     scope: "run:read",
     query: activityQuery,
-    answers: { 200: activity },
+    responses: { 200: activity },
   }),
   getValStats: route({
     method: "get",
@@ -36,6 +36,6 @@ export const statRoutes = {
     valAccess: "see",
     params: params.val,
     query: statsQuery,
-    answers: { 200: stats },
+    responses: { 200: stats },
   }),
 }

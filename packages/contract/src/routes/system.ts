@@ -17,7 +17,7 @@ export const systemRoutes = {
     valAccess: "see",
     params: params.valByName,
     hasEtag: true,
-    answers: { 200: ["text/tsx", "text/javascript"] },
+    responses: { 200: ["text/tsx", "text/javascript"] },
     errors: ["version_not_found", "module_not_parsable"],
   }),
   getStandardModule: route({
@@ -29,7 +29,7 @@ export const systemRoutes = {
     auth: "none",
     params: params.standardModule,
     hasEtag: true,
-    answers: { 200: ["text/typescript", "text/javascript"] },
+    responses: { 200: ["text/typescript", "text/javascript"] },
     errors: ["route_not_found", "module_not_parsable"],
   }),
   getOpenApi: route({
@@ -38,7 +38,7 @@ export const systemRoutes = {
     tag: "System",
     summary: "This description",
     auth: "none",
-    answers: { 200: z.object({ openapi: z.string() }).loose() },
+    responses: { 200: z.object({ openapi: z.string() }).loose() },
   }),
   getDocs: route({
     method: "get",
@@ -46,7 +46,7 @@ export const systemRoutes = {
     tag: "System",
     summary: "A page to read and try the API",
     auth: "none",
-    answers: { 200: ["text/html"] },
+    responses: { 200: ["text/html"] },
   }),
   getHealth: route({
     method: "get",
@@ -54,7 +54,7 @@ export const systemRoutes = {
     tag: "System",
     summary: "Whether the process lives",
     auth: "none",
-    answers: { 200: health },
+    responses: { 200: health },
   }),
   getReadiness: route({
     method: "get",
@@ -62,7 +62,7 @@ export const systemRoutes = {
     tag: "System",
     summary: "Whether the server can do its work: asks the database, and whether vals can be run",
     auth: "none",
-    answers: { 200: readiness },
+    responses: { 200: readiness },
     errors: ["database_unavailable", "sandbox_unavailable"],
   }),
   getMetrics: route({
@@ -71,6 +71,6 @@ export const systemRoutes = {
     tag: "System",
     summary: "Counters in Prometheus text format",
     auth: "none",
-    answers: { 200: ["text/plain"] },
+    responses: { 200: ["text/plain"] },
   }),
 }

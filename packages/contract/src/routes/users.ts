@@ -13,7 +13,7 @@ export const userRoutes = {
     auth: "required",
     scope: "admin",
     query: pageQuery,
-    answers: { 200: page(account) },
+    responses: { 200: page(account) },
   }),
   createUser: route({
     method: "post",
@@ -23,7 +23,7 @@ export const userRoutes = {
     auth: "required",
     scope: "admin",
     body: createUserBody,
-    answers: { 200: newUser },
+    responses: { 200: newUser },
     errors: ["username_taken", "one_user_only"],
   }),
   getUser: route({
@@ -34,7 +34,7 @@ export const userRoutes = {
     auth: "optional",
     scope: "user:read",
     params: params.user,
-    answers: { 200: user },
+    responses: { 200: user },
     errors: ["user_not_found"],
   }),
   listUserVals: route({
@@ -46,7 +46,7 @@ export const userRoutes = {
     scope: "val:read",
     params: params.user,
     query: pageQuery,
-    answers: { 200: page(val) },
+    responses: { 200: page(val) },
     errors: ["user_not_found"],
   }),
   getUserByName: route({
@@ -57,7 +57,7 @@ export const userRoutes = {
     auth: "optional",
     scope: "user:read",
     params: params.username,
-    answers: { 200: user },
+    responses: { 200: user },
     errors: ["user_not_found"],
   }),
   getValByName: route({
@@ -70,6 +70,6 @@ export const userRoutes = {
     valAccess: "see",
     params: params.valByName,
     hasEtag: true,
-    answers: { 200: val },
+    responses: { 200: val },
   }),
 }

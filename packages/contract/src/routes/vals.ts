@@ -21,7 +21,7 @@ export const valRoutes = {
     auth: "optional",
     scope: "val:read",
     query: valsQuery,
-    answers: { 200: page(val) },
+    responses: { 200: page(val) },
   }),
   createVal: route({
     method: "post",
@@ -32,7 +32,7 @@ export const valRoutes = {
     scope: "val:write",
     body: createValBody,
     isCodeBody: true,
-    answers: { 200: val },
+    responses: { 200: val },
     errors: ["name_taken"],
   }),
   saveVal: route({
@@ -44,7 +44,7 @@ export const valRoutes = {
     scope: "val:write",
     body: saveValBody,
     hasIfMatch: true,
-    answers: { 200: val },
+    responses: { 200: val },
     errors: ["name_taken"],
   }),
   importVals: route({
@@ -56,7 +56,7 @@ export const valRoutes = {
     auth: "required",
     scope: "val:write",
     body: importValsBody,
-    answers: { 200: importValsResult },
+    responses: { 200: importValsResult },
   }),
   searchVals: route({
     method: "get",
@@ -67,7 +67,7 @@ export const valRoutes = {
     scope: "val:read",
     query: searchQuery,
     errors: ["search_timed_out", "overloaded"],
-    answers: { 200: page(val) },
+    responses: { 200: page(val) },
   }),
   getVal: route({
     method: "get",
@@ -79,7 +79,7 @@ export const valRoutes = {
     valAccess: "see",
     params: params.val,
     hasEtag: true,
-    answers: { 200: val },
+    responses: { 200: val },
   }),
   updateVal: route({
     method: "put",
@@ -92,7 +92,7 @@ export const valRoutes = {
     params: params.val,
     body: updateValBody,
     hasIfMatch: true,
-    answers: { 204: null },
+    responses: { 204: null },
     errors: ["name_taken"],
   }),
   deleteVal: route({
@@ -105,7 +105,7 @@ export const valRoutes = {
     valAccess: "own",
     params: params.val,
     hasIfMatch: true,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   listValRuns: route({
     method: "get",
@@ -117,6 +117,6 @@ export const valRoutes = {
     valAccess: "see",
     params: params.val,
     query: runsQuery,
-    answers: { 200: page(run) },
+    responses: { 200: page(run) },
   }),
 }

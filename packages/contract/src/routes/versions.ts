@@ -14,7 +14,7 @@ export const versionRoutes = {
     valAccess: "see",
     params: params.val,
     query: pageQuery,
-    answers: { 200: page(version) },
+    responses: { 200: page(version) },
   }),
   createVersion: route({
     method: "post",
@@ -28,7 +28,7 @@ export const versionRoutes = {
     body: createVersionBody,
     isCodeBody: true,
     hasIfMatch: true,
-    answers: { 200: val, 201: val },
+    responses: { 200: val, 201: val },
     errors: ["name_taken"],
   }),
   getVersion: route({
@@ -41,7 +41,7 @@ export const versionRoutes = {
     valAccess: "see",
     params: params.version,
     hasEtag: true,
-    answers: { 200: val },
+    responses: { 200: val },
     errors: ["version_not_found"],
   }),
   deleteVersion: route({
@@ -54,7 +54,7 @@ export const versionRoutes = {
     valAccess: "own",
     params: params.version,
     hasIfMatch: true,
-    answers: { 204: null },
+    responses: { 204: null },
     errors: ["version_not_found", "last_version"],
   }),
   getVersionLock: route({
@@ -66,7 +66,7 @@ export const versionRoutes = {
     scope: "val:read",
     valAccess: "see",
     params: params.version,
-    answers: { 200: versionLock },
+    responses: { 200: versionLock },
     errors: ["version_not_found"],
   }),
   resolveVersion: route({
@@ -79,7 +79,7 @@ export const versionRoutes = {
     scope: "val:write",
     valAccess: "own",
     params: params.version,
-    answers: { 200: versionLock, 202: versionLock },
+    responses: { 200: versionLock, 202: versionLock },
     errors: ["version_not_found"],
   }),
 }

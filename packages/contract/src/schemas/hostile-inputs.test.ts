@@ -4,7 +4,7 @@ import { toOpenApi } from "../openapi/openapi.ts"
 import type { RouteDefinition } from "../route.ts"
 import { routeNames, routes } from "../routes.ts"
 import { importedVal } from "./import-vals.ts"
-import { toIssueWords } from "./issue-text.ts"
+import { toIssueText } from "./issue-text.ts"
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
@@ -133,7 +133,7 @@ const validatorWords =
   /invalid|expected |\breceived [a-z]|too (?:small|big)|unrecognized|guid\b|string|array|record|tuple|undefined|regex|pattern|nan\b|zod|\^/i
 
 function toMessages(schema: z.ZodType, value: unknown): readonly string[] {
-  const { error } = schema.safeParse(value, { error: toIssueWords })
+  const { error } = schema.safeParse(value, { error: toIssueText })
   return error?.issues.map(({ message }) => message) ?? []
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { limits } from "../limits.ts"
-import { mendSchema } from "../openapi/fix-schema.ts"
+import { fixSchema } from "../openapi/fix-schema.ts"
 import { id, privacy, text, valName, valTypeInput } from "./fields.ts"
 import { code, moment, readme } from "./inputs.ts"
 import { list } from "./lengths.ts"
@@ -53,7 +53,7 @@ function toWire(): object {
   const { $schema, ...wire } = z.toJSONSchema(importedVal, {
     io: "input",
     unrepresentable: "any",
-    override: mendSchema,
+    override: fixSchema,
   })
   return wire
 }

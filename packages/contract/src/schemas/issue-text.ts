@@ -7,7 +7,7 @@ type Issue = z.core.$ZodIssue
  * Says what is wrong with a value, in words for a person. Every schema is read with it, so that no
  * message is the validator's own; a schema that says it better does so itself.
  */
-export function toIssueWords(issue: RawIssue | Issue): string {
+export function toIssueText(issue: RawIssue | Issue): string {
   switch (issue.code) {
     case "invalid_type":
       return issue.input === undefined

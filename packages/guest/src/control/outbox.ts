@@ -3,7 +3,7 @@ import { limits } from "../limits.ts"
 import { bytesSubarray, dateNow, encodeText, jsonStringify } from "../primordials.ts"
 import type { ErrorText, LogLevel } from "../protocol.ts"
 import type { Run } from "../runs/runs.ts"
-import { countBytes, cutToBytes } from "../values/utf8.ts"
+import { countBytes, truncateToBytes } from "../values/utf8.ts"
 
 /** Writes some of the bytes and says how many. */
 export type Write = (bytes: Uint8Array<ArrayBuffer>) => Promise<number>
@@ -63,26 +63,26 @@ async function flush(): Promise<void> {
 
 /** Sends a line of the run's log, or as much of it as the run may still log. */
 export function sendLog(run: Run, level: LogLevel, text: string): void {
-  if (run.areLogsCut) return
+  if (run.areLogsTruncated) return
   const message = toUserText(text)
   const bytes = countBytes(message)
   const bytesLeft = logBytesMax - run.logBytes
   if (waiting.length + message.length > limits.outboxCharsMax) {
-    cutLogs(run)
+    truncateLogs(run)
     return
   }
   run.logBytes += bytes
   run.logCount += 1
-  const kept = bytes <= bytesLeft ? message : cutToBytes(message, bytesLeft)
+  const kept = bytes <= bytesLeft ? message : truncateToBytes(message, bytesLeft)
   send(
     `{"kind":"log","run":${quote(run.id)},"at":${dateNow()},"level":"${level}","message":${quote(kept)}}`,
   )
-  if (bytes > bytesLeft) cutLogs(run)
+  if (bytes > bytesLeft) truncateLogs(run)
 }
 
 /** Says once that the rest of the run's log is lost. */
-function cutLogs(run: Run): void {
-  run.areLogsCut = true
+function truncateLogs(run: Run): void {
+  run.areLogsTruncated = true
   send(`{"kind":"logs_cut","run":${quote(run.id)}}`)
 }
 

@@ -2,7 +2,7 @@ import { inspectArgs } from "../internals.ts"
 import { limits } from "../limits.ts"
 import { bare, isArray, matchPattern, stringSlice, stringStartsWith } from "../primordials.ts"
 import type { ErrorText } from "../protocol.ts"
-import { explainImportError, place } from "./import-errors.ts"
+import { explainImportError, importLocation } from "./import-errors.ts"
 import { toUserStack } from "./stack-text.ts"
 
 /**
@@ -15,7 +15,11 @@ export function toErrorText(thrown: unknown): ErrorText {
     if (error === undefined) return { name: "Error", message: describe(thrown) }
     const { name, message } = explainImportError(error)
     const stack = toStack(thrown as object, error, limits.causesMax)
-    return { name, message: cut(message), ...(stack === undefined ? {} : { stack: cut(stack) }) }
+    return {
+      name,
+      message: truncate(message),
+      ...(stack === undefined ? {} : { stack: truncate(stack) }),
+    }
   } catch {
     return { name: "Error", message: "an error that cannot be read" }
   }
@@ -64,14 +68,14 @@ function retitle(stack: string, error: ReadError): string {
   const explained = explainImportError(error)
   if (explained === error || !stringStartsWith(stack, `${error.name}: ${error.message}`))
     return stack
-  const frame = matchPattern(error.message, place)?.[0] ?? ""
+  const frame = matchPattern(error.message, importLocation)?.[0] ?? ""
   return `${explained.name}: ${explained.message}${frame}${stringSlice(stack, error.name.length + 2 + error.message.length)}`
 }
 
 function toPart(thrown: unknown, causesLeft: number): string {
   const error = readError(thrown)
   if (error === undefined) return describe(thrown)
-  return cut(toStack(thrown as object, error, causesLeft) ?? `${error.name}: ${error.message}`)
+  return truncate(toStack(thrown as object, error, causesLeft) ?? `${error.name}: ${error.message}`)
 }
 
 /** A property, or undefined if it cannot be read. */
@@ -87,13 +91,13 @@ const plain = bare({ colors: false })
 
 function describe(thrown: unknown): string {
   try {
-    return cut(typeof thrown === "string" ? thrown : inspectArgs([thrown], plain))
+    return truncate(typeof thrown === "string" ? thrown : inspectArgs([thrown], plain))
   } catch {
     return "a value that cannot be shown"
   }
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   return text.length <= limits.errorCharsMax
     ? text
     : `${stringSlice(text, 0, limits.errorCharsMax)}…`

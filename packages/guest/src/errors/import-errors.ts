@@ -49,7 +49,7 @@ const missingExport = hardenPattern(
 )
 const syntaxPrefix = "SyntaxError: "
 /** Where the import stands; the stack says it as well. */
-export const place = hardenPattern(/\n {4}at \S+$/)
+export const importLocation = hardenPattern(/\n {4}at \S+$/)
 
 /**
  * What Deno says about a module that it cannot load, in words that mean something to the author of
@@ -66,7 +66,7 @@ export function explainImportError(error: Named): Named {
   if (stringStartsWith(message, syntaxPrefix)) {
     return {
       name: "SyntaxError",
-      message: stringSlice(replacePattern(message, place, ""), syntaxPrefix.length),
+      message: stringSlice(replacePattern(message, importLocation, ""), syntaxPrefix.length),
     }
   }
   for (let index = 0; index < explanations.length; index += 1) {

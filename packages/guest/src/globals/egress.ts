@@ -21,7 +21,7 @@ let mark = ""
  * an error that tells why. Requests of Workers and of EventSource have no mark: the host counts
  * them for the val, and for its run where there is only one.
  */
-export function watchOutgoing(hasProxy: boolean): void {
+export function tagOutgoingRequests(hasProxy: boolean): void {
   replaceGlobal("fetch", hasProxy ? fetchInRun : fetchWithoutNetwork, realFetch)
   replaceGlobal("WebSocket", hasProxy ? WebSocketInRun : NoWebSocket, RealWebSocket)
 }
@@ -50,7 +50,7 @@ function NoWebSocket(): never {
 }
 
 /** With what it says that it is the guest who says which run. */
-export function markOutgoing(key: string): void {
+export function setEgressKey(key: string): void {
   mark = key
 }
 

@@ -1,13 +1,13 @@
 import { toErrorText } from "../errors/error-text.ts"
 import { bare, isArray, jsonParse, PromiseCtor, ResponseCtor, requestText } from "../primordials.ts"
-import { toReturned } from "../returned.ts"
 import { toFailure } from "../runs/failures.ts"
 import { closeRun, inRun, openRun, type Run } from "../runs/runs.ts"
 import type { Serving } from "../val/program.ts"
 import { describeResponse } from "../values/describe-response.ts"
+import { toReturned } from "../values/to-json.ts"
 
 /** Calls the val with the arguments in the body of `request`. */
-export async function answerCall(
+export async function handleCall(
   serving: Serving,
   request: Request,
   runId: string,

@@ -11,7 +11,7 @@ import { watchBody } from "./watch-body.ts"
 /**
  * Gives the val a request to its web address. No promise is made for a val that answers at once.
  */
-export function answerRequest(
+export function handleRequest(
   program: Program,
   request: Request,
   runId: string,

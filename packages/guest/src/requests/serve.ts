@@ -1,9 +1,9 @@
 import { type InnerRequest, innerRequestOf } from "../internals.ts"
 import { ResponseCtor, stringIndexOf, stringSlice, stringStartsWith } from "../primordials.ts"
-import { leaveAllRuns } from "../runs/runs.ts"
+import { clearRunContext } from "../runs/runs.ts"
 import type { Serving } from "../val/program.ts"
-import { answerCall } from "./handle-call.ts"
-import { answerRequest } from "./handle-request.ts"
+import { handleCall } from "./handle-call.ts"
+import { handleRequest } from "./handle-request.ts"
 
 let serving: Serving | undefined
 let hasVisitors = false
@@ -16,12 +16,12 @@ export function startServing(what: Serving): void {
 }
 
 /** Whether a request has come before the val. */
-export function isAwaited(): boolean {
+export function hasWaitingRequest(): boolean {
   return hasVisitors
 }
 
 /** Answers with something else for a while, before there is a val. */
-export function pretendServing(what: Serving | undefined): void {
+export function serveTemporarily(what: Serving | undefined): void {
   serving = what
 }
 
@@ -35,7 +35,7 @@ const callBeginning = `${unixScheme}call/c`
 
 /** Answers what the host sends to in.sock. */
 export function serve(request: Request): Response | Promise<Response> {
-  leaveAllRuns()
+  clearRunContext()
   const inner = innerRequestOf(request)
   const url = rawUrlOf(inner)
   const kindAt = stringIndexOf(url, "/", unixScheme.length) + 1
@@ -45,8 +45,8 @@ export function serve(request: Request): Response | Promise<Response> {
   if (!isCall && (url[kindAt] !== "h" || idEnd === -1))
     return new ResponseCtor(null, { status: 400 })
   if (serving === undefined) return serveLater(request, inner, id, !isCall)
-  if (isCall) return answerCall(serving, request, id)
-  return answerRequest(serving.program, request, id, inner.header("upgrade") !== null)
+  if (isCall) return handleCall(serving, request, id)
+  return handleRequest(serving.program, request, id, inner.header("upgrade") !== null)
 }
 
 async function serveLater(
@@ -59,8 +59,8 @@ async function serveLater(
   hasVisitors ||= isRequest
   const now = await whenServing.promise
   return isRequest
-    ? answerRequest(now.program, request, id, isUpgrade)
-    : answerCall(now, request, id)
+    ? handleRequest(now.program, request, id, isUpgrade)
+    : handleCall(now, request, id)
 }
 
 let rawUrlOf: (inner: InnerRequest) => string = (inner) => inner.url()

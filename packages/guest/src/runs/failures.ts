@@ -8,7 +8,7 @@ import { currentRun, type Run } from "./runs.ts"
  * Errors that nobody caught fail their run instead of ending the process. Listens before the val
  * can, so that it cannot keep one from us.
  */
-export function catchTheUncaught(): void {
+export function catchUncaughtErrors(): void {
   addEventListener("error", (event) => {
     event.preventDefault()
     // An error without a value is what a worker could not pass on.

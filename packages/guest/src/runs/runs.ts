@@ -12,7 +12,7 @@ export interface Run {
   /** Of all messages so far, in UTF-8. */
   logBytes: number
   logCount: number
-  areLogsCut: boolean
+  areLogsTruncated: boolean
   /** The first error that nobody caught. */
   failure: { readonly thrown: unknown; readonly error: ErrorText } | undefined
   /** Ends the answer that is waited for, with a failure. */
@@ -31,7 +31,7 @@ export function createRun(id: string): Run {
     id,
     logBytes: 0,
     logCount: 0,
-    areLogsCut: false,
+    areLogsTruncated: false,
     failure: undefined,
     end: undefined,
     console: undefined,
@@ -103,7 +103,7 @@ export function inRun<Argument, Result>(
  * To be called where Deno calls us from its event loop. An `import()` leaves the context of whoever
  * asked for it behind there, and what has no context of its own would pass for theirs.
  */
-export function leaveAllRuns(): void {
+export function clearRunContext(): void {
   setAsyncContext(undefined)
 }
 

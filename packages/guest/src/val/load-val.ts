@@ -4,7 +4,7 @@ import { nameModulesBeside } from "../errors/stack-text.ts"
 import { hidePaths } from "../globals/process-guard.ts"
 import type { ErrorText, Load } from "../protocol.ts"
 import { closeRun, createRun, inRun, openRun, setLoadRun } from "../runs/runs.ts"
-import { createBroken, type Program, toProgram } from "./program.ts"
+import { createFailedProgram, type Program, toProgram } from "./program.ts"
 
 export interface LoadedVal {
   readonly program: Program
@@ -13,7 +13,7 @@ export interface LoadedVal {
 }
 
 /** Makes this process the val's, as far as that goes without its module. */
-export function becomeVal(load: Load): void {
+export function prepareForVal(load: Load): void {
   setLogLimit(load.limits.logBytesMax)
   nameModulesBeside(load.url)
   hidePaths(load.url)
@@ -27,7 +27,7 @@ export async function evaluateVal(load: Load): Promise<LoadedVal> {
     const module: Record<string, unknown> = await inRun(run, importModule, load.url)
     return { program: toProgram(module, load), error: undefined }
   } catch (thrown) {
-    return { program: createBroken(thrown), error: toErrorText(thrown) }
+    return { program: createFailedProgram(thrown), error: toErrorText(thrown) }
   } finally {
     closeRun(run)
   }

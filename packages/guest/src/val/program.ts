@@ -56,7 +56,7 @@ export function toProgram(
 }
 
 /** The program of a module that could not be loaded. It says so to everybody who asks. */
-export function createBroken(thrown: unknown): Program {
+export function createFailedProgram(thrown: unknown): Program {
   const fail = () => {
     throw thrown
   }

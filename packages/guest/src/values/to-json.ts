@@ -19,11 +19,24 @@ import {
   toBase64,
 } from "../primordials.ts"
 import { describeHeaders } from "./describe-response.ts"
+import { countBytes, truncateToBytes } from "./utf8.ts"
 
 /** A value as JSON, or the beginning of it. */
 export interface ValueText {
   readonly json: string
   readonly isTruncated: boolean
+}
+
+const truncationMark = "… [cut]"
+
+/**
+ * A value as JSON of at most `bytesMax` bytes. JSON that is too long becomes a JSON string with its
+ * beginning.
+ */
+export function toReturned(value: unknown, bytesMax: number): ValueText {
+  const { json, isTruncated } = toJson(value, bytesMax)
+  if (!isTruncated && countBytes(json) <= bytesMax) return { json, isTruncated }
+  return { json: quote(truncateToBytes(json, bytesMax) + truncationMark), isTruncated: true }
 }
 
 /**

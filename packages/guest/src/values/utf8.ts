@@ -11,7 +11,7 @@ export function countBytes(text: string): number {
 /**
  * The beginning of `text` that takes at most `bytesMax` bytes, without half a character at its end.
  */
-export function cutToBytes(text: string, bytesMax: number): string {
+export function truncateToBytes(text: string, bytesMax: number): string {
   if (text.length * 3 <= bytesMax) return text
   let bytes = 0
   for (let index = 0; index < text.length; index += 1) {

@@ -122,7 +122,7 @@ function findFault(row: MatrixRow, caller: TestCaller, response: TestResponse): 
 
 function whatIsRefused(route: RouteDefinition, response: TestResponse): string | undefined {
   const isPromised =
-    response.status >= 200 && response.status < 300 && response.status in route.answers
+    response.status >= 200 && response.status < 300 && response.status in route.responses
   return isPromised ? undefined : `should be allowed, got ${describeAnswer(response)}`
 }
 

@@ -18,7 +18,7 @@ export const command = defineCommand<GetOptions>({
     ["hamlet blob get notes.txt", "read it"],
     ["hamlet blob get photos/cat.jpg --output cat.jpg", "into a file"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("<key>", "which one")
       .option("-o, --output <file>", "where to write it")
@@ -51,7 +51,7 @@ async function getBlob(
       },
     )
   }
-  output.tell({
+  output.print({
     json: { key, file: path },
     plain: path,
     human: `Wrote ${key} to "${output.toVisible(path)}"`,

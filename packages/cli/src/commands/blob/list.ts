@@ -3,7 +3,7 @@ import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
 import { limits } from "../../limits.ts"
-import { type ListingOptions, showList, takesListing } from "../../output/listing.ts"
+import { addListOptions, type ListingOptions, showList } from "../../output/listing.ts"
 import type { Connection } from "../../servers/connection.ts"
 import { toAgo } from "../../terminal/ago.ts"
 import { toSize } from "../../terminal/progress-line.ts"
@@ -18,7 +18,8 @@ export const command = defineCommand<ListOptions>({
     ["hamlet blob list", "all keys"],
     ["hamlet blob list photos/ --all", "those that begin with photos/"],
   ],
-  takes: (command: Command) => takesListing(command.argument("[prefix]", "how the keys begin")),
+  configure: (command: Command) =>
+    addListOptions(command.argument("[prefix]", "how the keys begin")),
   run: listBlobs,
 })
 

@@ -18,7 +18,7 @@ export const command = defineCommand<PutOptions>({
     ["hamlet blob put photos/cat.jpg cat.jpg", "from a file"],
     ["date | hamlet blob put last-backup", "from another program"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command.argument("<key>", "what to call it").argument("[file]", "what to store"),
   run: putBlob,
 })
@@ -27,7 +27,7 @@ async function putBlob({ connect, output }: Context, { key, file }: PutOptions):
   const content = file === undefined ? await readInputBytes(limits.blobBytesMax) : readFile(file)
   const { client } = await connect()
   await client.putBlob({ key, content })
-  output.tell({
+  output.print({
     json: { key, size: content.length },
     plain: key,
     human: `Stored ${key}, ${toSize(content.length)}`,

@@ -1,7 +1,7 @@
 import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
-import { type ConfirmOptions, confirm, takesConfirmation } from "../../terminal/confirm.ts"
+import { addConfirmOption, type ConfirmOptions, confirm } from "../../terminal/confirm.ts"
 
 interface RmOptions extends ConfirmOptions {
   readonly keys: readonly string[]
@@ -12,7 +12,7 @@ export const command = defineCommand<RmOptions>({
     ["hamlet blob rm notes.txt", "after asking"],
     ["hamlet blob rm a.txt b.txt --yes", "several, without asking"],
   ],
-  takes: (command: Command) => takesConfirmation(command.argument("<keys...>", "which ones")),
+  configure: (command: Command) => addConfirmOption(command.argument("<keys...>", "which ones")),
   run: deleteBlobs,
 })
 
@@ -27,6 +27,6 @@ async function deleteBlobs(
   )
   for (const key of keys) {
     await client.deleteBlob({ key })
-    output.tell({ json: { key, deleted: true }, plain: key, human: `Deleted ${key}` })
+    output.print({ json: { key, deleted: true }, plain: key, human: `Deleted ${key}` })
   }
 }

@@ -15,7 +15,7 @@ export const command = defineCommand<CompleteOptions>({
   description:
     "For the scripts of completion: a word on each line. Says nothing when it does not know.",
   examples: [["hamlet __complete val he", "names of vals that begin with he"]],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("<kind>", "val, secret, user or server")
       .argument("[prefix]", "what is there already"),

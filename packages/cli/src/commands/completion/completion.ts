@@ -20,7 +20,7 @@ export const command = defineCommand<CompletionOptions>({
     ["source <(hamlet completion zsh)", "in ~/.zshrc, after compinit"],
     ["hamlet completion fish | source", "in ~/.config/fish/config.fish"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command.addArgument(new Argument("<shell>", "the shell").choices(Object.keys(shells))),
   run: printCompletion,
 })

@@ -1,12 +1,12 @@
 import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
-import { type ListingOptions, showList, takesListing, toPageLimit } from "../../output/listing.ts"
+import { addListOptions, type ListingOptions, showList, toPageLimit } from "../../output/listing.ts"
 
 export const command = defineCommand<ListingOptions>({
   description: "Those that were not accepted yet and have not expired. The newest come first.",
   examples: [["hamlet invite list", "who has not come yet"]],
-  takes: (command: Command) => takesListing(command),
+  configure: (command: Command) => addListOptions(command),
   run: listInvitations,
 })
 

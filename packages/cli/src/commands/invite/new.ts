@@ -13,7 +13,7 @@ export const command = defineCommand<NewOptions>({
     ["hamlet invite new", "a link to hand over"],
     ['hamlet invite new --note "Grace" --hours 24', "for a day, with a word that says for whom"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .option("--note <text>", "for whom it is; only administrators see it")
       .option("--hours <count>", "how long it is good, up to 720", toHours),
@@ -29,7 +29,7 @@ async function createInvitation(
     ...(note !== undefined && { note }),
     ...(hours !== undefined && { hours }),
   })
-  output.tell({ json: made, plain: made.url, human: made.url })
+  output.print({ json: made, plain: made.url, human: made.url })
   if (output.mode === "human")
     output.note(`It works once, until ${made.expiresAt}. It is shown only now`)
 }

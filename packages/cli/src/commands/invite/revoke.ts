@@ -10,7 +10,7 @@ export const command = defineCommand<RevokeOptions>({
   examples: [
     ["hamlet invite revoke 01890000-0000-7000-8000-000000000000", "its link stops working"],
   ],
-  takes: (command: Command) => command.argument("<id>", "which one; invite list shows it"),
+  configure: (command: Command) => command.argument("<id>", "which one; invite list shows it"),
   run: revokeInvitation,
 })
 
@@ -20,5 +20,5 @@ async function revokeInvitation(
 ): Promise<void> {
   const { client } = await connect()
   await client.revokeInvitation({ invitation_id: id })
-  output.tell({ json: { id, revoked: true }, plain: id, human: `Revoked ${id}` })
+  output.print({ json: { id, revoked: true }, plain: id, human: `Revoked ${id}` })
 }

@@ -3,7 +3,7 @@ import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
 import { findWholeVal, toFullName } from "../../names/find-val.ts"
-import { type ListingOptions, showList, takesListing, toPageLimit } from "../../output/listing.ts"
+import { addListOptions, type ListingOptions, showList, toPageLimit } from "../../output/listing.ts"
 import type { Connection } from "../../servers/connection.ts"
 import { toAgo } from "../../terminal/ago.ts"
 
@@ -19,8 +19,8 @@ export const command = defineCommand<ListOptions>({
     ["hamlet ref list ada/hello", "who uses this one"],
     ["hamlet ref list hello --dependencies", "what this one uses"],
   ],
-  takes: (command: Command) =>
-    takesListing(
+  configure: (command: Command) =>
+    addListOptions(
       command
         .argument("[val]", "only those of this one")
         .option("--dependencies", "what it imports, instead of who imports it"),

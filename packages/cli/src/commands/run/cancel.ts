@@ -10,14 +10,14 @@ export const command = defineCommand<CancelOptions>({
   description:
     "For whoever started it, and for the owner of the val. A run that has ended already is left as it is.",
   examples: [["hamlet run cancel 0190a6b1-7e3c-7c4d-8f5e-0123456789ab", "end it now"]],
-  takes: (command: Command) => command.argument("<run>", "its id"),
+  configure: (command: Command) => command.argument("<run>", "its id"),
   run: cancelRun,
 })
 
 async function cancelRun({ connect, output }: Context, { run: id }: CancelOptions): Promise<void> {
   const { client } = await connect()
   const { found } = await client.cancelRun({ run_id: id })
-  output.tell({
+  output.print({
     json: { id, found },
     plain: found ? "cancelled" : "ended before",
     human: found ? `Cancelled ${id}` : `${id} had ended before`,

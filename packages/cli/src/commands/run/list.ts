@@ -1,10 +1,11 @@
 import { type Command, Option } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
+import { runSources } from "../../contract-copies.ts"
 import { findWholeVal } from "../../names/find-val.ts"
 import type { ListView } from "../../output/list.ts"
-import { type ListingOptions, showList, takesListing, toPageLimit } from "../../output/listing.ts"
-import { paintStatus, type Run, sources, toDuration, toRunVal } from "../../runs/runs.ts"
+import { addListOptions, type ListingOptions, showList, toPageLimit } from "../../output/listing.ts"
+import { paintStatus, type Run, toDuration, toRunVal } from "../../runs/runs.ts"
 import { toMoment } from "../../runs/since.ts"
 import { toAgo } from "../../terminal/ago.ts"
 
@@ -24,13 +25,13 @@ export const command = defineCommand<ListOptions>({
     ["hamlet run list hello --failed --since 2h", "what failed of one val in the last two hours"],
     ["hamlet run list --all --json | jq -r .status | sort | uniq -c", "count how runs end"],
   ],
-  takes: (command: Command) =>
-    takesListing(
+  configure: (command: Command) =>
+    addListOptions(
       command
         .argument("[val]", "only runs of this one")
         .addOption(new Option("--failed", "only those that failed").conflicts("succeeded"))
         .option("--succeeded", "only those that did not")
-        .addOption(new Option("--source <source>", "only what this started").choices(sources))
+        .addOption(new Option("--source <source>", "only what this started").choices(runSources))
         .option("--since <time>", "not before: 15m, 2h, 3d or a date", toMoment)
         .option("--until <time>", "not after", toMoment),
     ),

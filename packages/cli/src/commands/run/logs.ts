@@ -13,7 +13,7 @@ export const command = defineCommand<LogsOptions>({
     ["hamlet run logs 0190a6b1-7e3c-7c4d-8f5e-0123456789ab", "what it has logged so far"],
     ["hamlet run logs -f 0190a6b1-7e3c-7c4d-8f5e-0123456789ab", "and what it logs until it ends"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command.argument("<run>", "its id").option("-f, --follow", "go on until it ends"),
   run: showLogs,
 })

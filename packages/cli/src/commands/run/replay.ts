@@ -2,7 +2,7 @@ import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
 import type { ExitName } from "../../exit-codes.ts"
-import { seeThrough } from "../../runs/wait-for-run.ts"
+import { waitForRun } from "../../runs/wait-for-run.ts"
 
 interface ReplayOptions {
   readonly run: string
@@ -11,13 +11,13 @@ interface ReplayOptions {
 export const command = defineCommand<ReplayOptions>({
   description: "On your account. Logs, value and exit code are those of the new run.",
   examples: [["hamlet run replay 0190a6b1-7e3c-7c4d-8f5e-0123456789ab", "do it again"]],
-  takes: (command: Command) => command.argument("<run>", "its id"),
+  configure: (command: Command) => command.argument("<run>", "its id"),
   run: replayRun,
 })
 
 async function replayRun(context: Context, { run: id }: ReplayOptions): Promise<ExitName> {
   const connection = await context.connect()
-  return seeThrough(context, connection, () =>
+  return waitForRun(context, connection, () =>
     connection.client.replayRun({ run_id: id }, { respondAsync: true }),
   )
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
-import type { Field } from "../../output/record.ts"
+import type { RecordField } from "../../output/output.ts"
 import { writeLog } from "../../runs/log-lines.ts"
 import { type RunDetail, toDuration, toRunVal } from "../../runs/runs.ts"
 import { toAgo } from "../../terminal/ago.ts"
@@ -19,7 +19,7 @@ export const command = defineCommand<ShowOptions>({
     ],
     ["hamlet run show $(hamlet run list -n 1 | cut -f 1) --json", "everything about the last run"],
   ],
-  takes: (command: Command) => command.argument("<run>", "its id"),
+  configure: (command: Command) => command.argument("<run>", "its id"),
   run: showRun,
 })
 
@@ -33,7 +33,7 @@ async function showRun({ connect, output }: Context, { run: id }: ShowOptions): 
   if (run.logsTruncated) output.note("The logs were longer, and the rest was not kept")
 }
 
-function toFields(run: RunDetail): readonly Field[] {
+function toFields(run: RunDetail): readonly RecordField[] {
   const { request, error, egress } = run
   return [
     ["run", run.id],

@@ -4,7 +4,7 @@ import type { Context } from "../../context.ts"
 import type { ExitName } from "../../exit-codes.ts"
 import { findVal } from "../../names/find-val.ts"
 import { toArguments } from "../../runs/arguments.ts"
-import { seeThrough } from "../../runs/wait-for-run.ts"
+import { waitForRun } from "../../runs/wait-for-run.ts"
 import { readInput } from "../../terminal/read-input.ts"
 
 interface RunOptions {
@@ -26,7 +26,7 @@ A val called like a verb is run as "hamlet run ada/list"; arguments that begin w
     ["hamlet run count - < words.txt", "with a text from a file"],
     ["hamlet run hello@3 --json | jq .durationMs", "an old version, and everything about the run"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("<val>", "its name")
       .argument("[args...]", "what to call it with")
@@ -43,9 +43,9 @@ async function runVal(
   const { val, version } = await findVal(connection, text)
   const input = { val_id: val.id, args, ...(version !== undefined && { version }) }
   const start = () => connection.client.createRun(input, { respondAsync: true })
-  if (!detach) return seeThrough(context, connection, start)
+  if (!detach) return waitForRun(context, connection, start)
   const run = await start()
-  context.output.tell({
+  context.output.print({
     json: run,
     plain: run.id,
     human: `Started run ${run.id}; "hamlet run logs -f ${run.id}" follows it`,

@@ -1,13 +1,13 @@
 import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
-import { type ListingOptions, showList, takesListing, toPageLimit } from "../../output/listing.ts"
+import { addListOptions, type ListingOptions, showList, toPageLimit } from "../../output/listing.ts"
 import { toAgo } from "../../terminal/ago.ts"
 
 export const command = defineCommand<ListingOptions>({
   description: "Values can never be read back.",
   examples: [["hamlet secret list", "which there are"]],
-  takes: (command: Command) => takesListing(command),
+  configure: (command: Command) => addListOptions(command),
   run: listSecrets,
 })
 

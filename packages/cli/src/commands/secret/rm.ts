@@ -1,7 +1,7 @@
 import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
-import { type ConfirmOptions, confirm, takesConfirmation } from "../../terminal/confirm.ts"
+import { addConfirmOption, type ConfirmOptions, confirm } from "../../terminal/confirm.ts"
 
 interface RmOptions extends ConfirmOptions {
   readonly secret: string
@@ -12,7 +12,7 @@ export const command = defineCommand<RmOptions>({
     ["hamlet secret rm API_KEY", "after asking"],
     ["hamlet secret rm API_KEY --yes", "without asking"],
   ],
-  takes: (command: Command) => takesConfirmation(command.argument("<secret>", "its name")),
+  configure: (command: Command) => addConfirmOption(command.argument("<secret>", "its name")),
   run: deleteSecret,
 })
 
@@ -23,5 +23,5 @@ async function deleteSecret(
   const { client } = await connect()
   await confirm(`Delete the secret ${name}?`, options)
   await client.deleteSecret({ name })
-  output.tell({ json: { name, deleted: true }, plain: name, human: `Deleted ${name}` })
+  output.print({ json: { name, deleted: true }, plain: name, human: `Deleted ${name}` })
 }

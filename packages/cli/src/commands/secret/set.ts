@@ -18,7 +18,7 @@ those. With --host your vals never see it: it is put into requests to those host
     ["hamlet secret set API_KEY < key.txt", "from a file"],
     ["hamlet secret set API_KEY --host api.example.com", "for one host only"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("<secret>", "its name, of capital letters, digits and _")
       .option("--host <host...>", "only for requests to these hosts"),
@@ -35,5 +35,5 @@ async function setSecret(
     : (await readInput()).replace(/\r?\n$/, "")
   if (value === "") throw new CliError("usage", `Cannot set ${name}: there is no value`)
   await client.putSecret({ name, value, ...(host && { hosts: host }) })
-  output.tell({ json: { name, hosts: host ?? null }, plain: name, human: `Set ${name}` })
+  output.print({ json: { name, hosts: host ?? null }, plain: name, human: `Set ${name}` })
 }

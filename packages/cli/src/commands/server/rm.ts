@@ -11,7 +11,7 @@ interface RmOptions {
 export const command = defineCommand<RmOptions>({
   description: 'The token goes on working; "hamlet token revoke" ends it.',
   examples: [["hamlet server rm work", "sign out of the server called work"]],
-  takes: (command: Command) => command.argument("<server>", "its name"),
+  configure: (command: Command) => command.argument("<server>", "its name"),
   run: forgetServer,
 })
 
@@ -21,5 +21,5 @@ async function forgetServer({ env, output }: Context, { server: name }: RmOption
   const rest = new Map(servers)
   rest.delete(name)
   saveServers(env, { current: current === name ? undefined : current, servers: rest })
-  output.tell({ json: { name, url }, plain: name, human: `Forgot ${name}, at ${url}` })
+  output.print({ json: { name, url }, plain: name, human: `Forgot ${name}, at ${url}` })
 }

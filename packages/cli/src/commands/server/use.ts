@@ -11,12 +11,12 @@ interface UseOptions {
 export const command = defineCommand<UseOptions>({
   description: "For a single command, --server does the same.",
   examples: [["hamlet server use work", "commands go to the server called work from now on"]],
-  takes: (command: Command) => command.argument("<server>", "its name"),
+  configure: (command: Command) => command.argument("<server>", "its name"),
   run: useServer,
 })
 
 async function useServer({ env, output }: Context, { server: name }: UseOptions): Promise<void> {
   const { url } = selectServer(env, name)
   saveServers(env, { ...loadServers(env), current: name })
-  output.tell({ json: { name, url }, plain: name, human: `Commands go to ${url} from now on` })
+  output.print({ json: { name, url }, plain: name, human: `Commands go to ${url} from now on` })
 }

@@ -14,7 +14,7 @@ export const command = defineCommand<RevokeOptions>({
     ["hamlet session revoke 01890000-0000-7000-8000-000000000000", "sign one browser out"],
     ["hamlet session revoke --all", "sign out everywhere"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command.argument("[id]", "which one; session list shows it").option("--all", "all of them"),
   run: revokeSession,
 })
@@ -30,7 +30,7 @@ async function revokeSession(
   const { client } = await connect()
   if (id === undefined) await client.deleteAllSessions()
   else await client.deleteSession({ session_id: id })
-  output.tell({
+  output.print({
     json: { id: id ?? null, revoked: true },
     plain: id ?? "all",
     human: id === undefined ? "Signed out everywhere" : `Signed out ${id}`,

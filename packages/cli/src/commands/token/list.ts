@@ -1,13 +1,13 @@
 import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
-import { type ListingOptions, showList, takesListing, toPageLimit } from "../../output/listing.ts"
+import { addListOptions, type ListingOptions, showList, toPageLimit } from "../../output/listing.ts"
 import { toAgo } from "../../terminal/ago.ts"
 
 export const command = defineCommand<ListingOptions>({
   description: "What they can do and when they were last used; the tokens themselves are not kept.",
   examples: [["hamlet token list", "which there are"]],
-  takes: (command: Command) => takesListing(command),
+  configure: (command: Command) => addListOptions(command),
   run: listTokens,
 })
 

@@ -2,8 +2,8 @@ import type { Input } from "@hamlet/contract/client"
 import { type Command, Option } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
+import { scopes } from "../../contract-copies.ts"
 import { toFutureMoment } from "../../runs/since.ts"
-import { scopes } from "../../scopes.ts"
 
 interface NewOptions {
   readonly name: string
@@ -22,7 +22,7 @@ export const command = defineCommand<NewOptions>({
       "without anybody seeing it",
     ],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("<name>", "what you call it")
       .addOption(
@@ -44,6 +44,6 @@ async function createToken(
     scopes: scope,
     ...(expires && { expiresAt: expires }),
   })
-  output.tell({ json: made, plain: made.token, human: made.token })
+  output.print({ json: made, plain: made.token, human: made.token })
   if (output.mode === "human") output.note("It is shown only now: keep it")
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
-import { type ConfirmOptions, confirm, takesConfirmation } from "../../terminal/confirm.ts"
+import { addConfirmOption, type ConfirmOptions, confirm } from "../../terminal/confirm.ts"
 
 interface RevokeOptions extends ConfirmOptions {
   readonly token: string
@@ -15,7 +15,7 @@ export const command = defineCommand<RevokeOptions>({
       'by its id, which "hamlet token list" shows',
     ],
   ],
-  takes: (command: Command) => takesConfirmation(command.argument("<token>", "its id")),
+  configure: (command: Command) => addConfirmOption(command.argument("<token>", "its id")),
   run: revokeToken,
 })
 
@@ -26,5 +26,5 @@ async function revokeToken(
   const { client } = await connect()
   await confirm(`Revoke the token ${id}?`, options)
   await client.revokeToken({ token_id: id })
-  output.tell({ json: { id, revoked: true }, plain: id, human: `Revoked ${id}` })
+  output.print({ json: { id, revoked: true }, plain: id, human: `Revoked ${id}` })
 }

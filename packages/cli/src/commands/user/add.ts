@@ -14,7 +14,7 @@ export const command = defineCommand<AddOptions>({
     ["hamlet user add grace", "with a token to hand over"],
     ["hamlet user add grace --email grace@example.com > token.txt", "into a file"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command.argument("<username>", "their name").option("--email <address>", "their address"),
   run: addUser,
 })
@@ -25,7 +25,7 @@ async function addUser(
 ): Promise<void> {
   const { client } = await connect()
   const user = await client.createUser({ username, ...(email !== undefined && { email }) })
-  output.tell({ json: user, plain: user.token, human: user.token })
+  output.print({ json: user, plain: user.token, human: user.token })
   if (output.mode === "human")
     output.note(`That is the first token of ${user.username}. It is shown only now`)
 }

@@ -2,13 +2,13 @@ import type { Item } from "@hamlet/contract/client"
 import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
-import { type ListingOptions, showList, takesListing, toPageLimit } from "../../output/listing.ts"
+import { addListOptions, type ListingOptions, showList, toPageLimit } from "../../output/listing.ts"
 import { toAgo } from "../../terminal/ago.ts"
 
 export const command = defineCommand<ListingOptions>({
   description: "The newest come first.",
   examples: [["hamlet user list --all", "everybody"]],
-  takes: (command: Command) => takesListing(command),
+  configure: (command: Command) => addListOptions(command),
   run: listUsers,
 })
 

@@ -32,7 +32,7 @@ export const command = defineCommand<QuotaOptions>({
     ["hamlet user quota grace --blob-bytes 5G --runs-per-minute 100", "more room, fewer runs"],
     ["hamlet user quota grace --blob-bytes default", "as everybody has"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("<user>", "their name or id")
       .option("--runs-per-minute <count>", "runs in a minute", toQuota)

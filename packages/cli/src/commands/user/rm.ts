@@ -2,7 +2,7 @@ import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
 import { findUser } from "../../names/find-user.ts"
-import { type ConfirmOptions, confirm, takesConfirmation } from "../../terminal/confirm.ts"
+import { addConfirmOption, type ConfirmOptions, confirm } from "../../terminal/confirm.ts"
 
 interface RmOptions extends ConfirmOptions {
   readonly user: string
@@ -16,8 +16,8 @@ readable and the name stays taken, and "hamlet user unsuspend" brings the user b
     ["hamlet user rm grace", "after asking; the data is kept"],
     ["hamlet user rm grace --with-data --yes", "with everything, without asking"],
   ],
-  takes: (command: Command) =>
-    takesConfirmation(
+  configure: (command: Command) =>
+    addConfirmOption(
       command
         .argument("<user>", "their name or id")
         .option("--with-data", "delete everything that they have, too"),
@@ -41,7 +41,7 @@ async function deleteUser(
   const what = withData
     ? `${username} with everything that they had`
     : `${username}; their data is kept`
-  output.tell({
+  output.print({
     json: { id, username, deleted: true, withData: withData === true },
     plain: username,
     human: `Deleted ${what}`,

@@ -9,7 +9,7 @@ interface ShowOptions {
 
 export const command = defineCommand<ShowOptions>({
   examples: [["hamlet user show grace", "who they are, and whether they are suspended"]],
-  takes: (command: Command) => command.argument("<user>", "their name or id"),
+  configure: (command: Command) => command.argument("<user>", "their name or id"),
   run: showUser,
 })
 

@@ -14,7 +14,7 @@ export const command = defineCommand<SuspendOptions>({
     ["hamlet user suspend grace", "until it is lifted"],
     ['hamlet user suspend grace --reason "sends spam"', "the reason is in the audit log"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command.argument("<user>", "their name or id").option("--reason <text>", "for the audit log"),
   run: suspendUser,
 })
@@ -26,7 +26,7 @@ async function suspendUser(
   const connection = await connect()
   const { id, username } = await findUser(connection, user)
   await connection.client.suspendUser({ user_id: id, ...(reason !== undefined && { reason }) })
-  output.tell({
+  output.print({
     json: { id, username, suspended: true },
     plain: username,
     human: `Suspended ${username}`,

@@ -2,9 +2,9 @@ import type { Input } from "@hamlet/contract/client"
 import { type Command, Option } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
+import { scopes } from "../../contract-copies.ts"
 import { findUser } from "../../names/find-user.ts"
 import { toFutureMoment } from "../../runs/since.ts"
-import { scopes } from "../../scopes.ts"
 
 interface TokenOptions {
   readonly user: string
@@ -20,7 +20,7 @@ export const command = defineCommand<TokenOptions>({
     ["hamlet user token grace", "a token to hand over"],
     ["hamlet user token grace --scope admin val:read --name operator", "one that administers"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("<user>", "their name or id")
       .option("--name <name>", "what it is called")
@@ -41,6 +41,6 @@ async function createToken(
     ...(expires && { expiresAt: expires }),
   }
   const made = await connection.client.createUserToken({ user_id: id, ...wanted })
-  output.tell({ json: made, plain: made.token, human: made.token })
+  output.print({ json: made, plain: made.token, human: made.token })
   if (output.mode === "human") output.note(`That is a token of ${username}. It is shown only now`)
 }

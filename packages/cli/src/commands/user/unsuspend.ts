@@ -11,7 +11,7 @@ export const command = defineCommand<UnsuspendOptions>({
   description:
     "Also brings back a user who was deleted without their data; they need a new token then.",
   examples: [["hamlet user unsuspend grace", "everything works again"]],
-  takes: (command: Command) => command.argument("<user>", "their name or id"),
+  configure: (command: Command) => command.argument("<user>", "their name or id"),
   run: unsuspendUser,
 })
 
@@ -22,7 +22,7 @@ async function unsuspendUser(
   const connection = await connect()
   const { id, username } = await findUser(connection, user)
   await connection.client.unsuspendUser({ user_id: id })
-  output.tell({
+  output.print({
     json: { id, username, suspended: false },
     plain: username,
     human: `${username} is no longer suspended`,

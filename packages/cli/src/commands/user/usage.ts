@@ -12,7 +12,7 @@ export const command = defineCommand<UsageOptions>({
   description:
     "What happens in a minute is counted by the node that answers; what is stored is the same everywhere.",
   examples: [["hamlet user usage grace", "what they use, and how much of it they may"]],
-  takes: (command: Command) => command.argument("<user>", "their name or id"),
+  configure: (command: Command) => command.argument("<user>", "their name or id"),
   run: showUserUsage,
 })
 

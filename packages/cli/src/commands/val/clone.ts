@@ -7,7 +7,7 @@ import { openFolderState } from "../../files/folder-state.ts"
 import { pullVal } from "../../files/pull-val.ts"
 import { limits } from "../../limits.ts"
 import { forEachOne } from "../../output/for-each-one.ts"
-import { tellPulled } from "./pull.ts"
+import { printPulled } from "./pull.ts"
 
 interface CloneOptions {
   readonly user: string | undefined
@@ -22,7 +22,7 @@ export const command = defineCommand<CloneOptions>({
     ["hamlet val clone", "all your vals, into a folder with your name"],
     ["hamlet val clone ada examples", "what ada shows to others, into examples"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("[user]", "whose vals; yours where nothing is said")
       .argument("[folder]", "where to write them")
@@ -44,7 +44,7 @@ async function cloneVals(
   const vals = client.items("listVals", { userId: owner.id, limit: limits.pageItemsMax })
   try {
     return await forEachOne(context.output, vals, (val) =>
-      tellPulled(context.output, pullVal(state, val, force)),
+      printPulled(context.output, pullVal(state, val, force)),
     )
   } finally {
     state.save()

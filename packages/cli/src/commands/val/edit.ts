@@ -5,7 +5,7 @@ import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
 import { findWholeVal, toFullName, type Val } from "../../names/find-val.ts"
 import { editText } from "../../terminal/edit-text.ts"
-import { takesSettings, toSaved, toSettings, type ValSettings } from "../../vals.ts"
+import { addSettingOptions, toSaved, toSettings, type ValSettings } from "../../vals.ts"
 
 interface EditOptions extends ValSettings {
   readonly val: string
@@ -20,8 +20,8 @@ stays in a file. With --privacy or --type only that is changed.`,
     ["hamlet val edit hello --readme", "its readme"],
     ["hamlet val edit hello --privacy public", "let everybody see it"],
   ],
-  takes: (command: Command) =>
-    takesSettings(
+  configure: (command: Command) =>
+    addSettingOptions(
       command
         .argument("<val>", "its name")
         .option("-r, --readme", "its readme instead of its code"),
@@ -38,7 +38,7 @@ async function editVal(context: Context, options: EditOptions): Promise<void> {
       ? editReadme(context, connection.client, val)
       : editCode(context, connection.client, val)
   await connection.client.updateVal({ val_id: val.id, ...settings })
-  context.output.tell(toSaved(await connection.client.getVal({ val_id: val.id }), "Changed"))
+  context.output.print(toSaved(await connection.client.getVal({ val_id: val.id }), "Changed"))
 }
 
 async function editCode(context: Context, client: Client, val: Val): Promise<void> {
@@ -46,7 +46,7 @@ async function editCode(context: Context, client: Client, val: Val): Promise<voi
     context,
     { text: val.code, fileName: `${val.name}.tsx`, what: toFullName(val) },
     async (code) => {
-      context.output.tell(
+      context.output.print(
         toSaved(
           await client.createVersion({ val_id: val.id, code }, { ifMatch: val.version }),
           "Saved",
@@ -63,7 +63,9 @@ async function editReadme(context: Context, client: Client, val: Val): Promise<v
     { text: val.readme ?? "", fileName: `${val.name}.md`, what },
     async (readme) => {
       await client.updateVal({ val_id: val.id, readme: readme === "" ? null : readme })
-      context.output.tell(toSaved(await client.getVal({ val_id: val.id }), "Changed the readme of"))
+      context.output.print(
+        toSaved(await client.getVal({ val_id: val.id }), "Changed the readme of"),
+      )
     },
   )
 }

@@ -1,9 +1,10 @@
 import { type Command, Option } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
-import { type ListingOptions, showList, takesListing, toPageLimit } from "../../output/listing.ts"
+import { privacies } from "../../contract-copies.ts"
+import { addListOptions, type ListingOptions, showList, toPageLimit } from "../../output/listing.ts"
 import type { Connection } from "../../servers/connection.ts"
-import { type Privacy, privacies, toValListView } from "../../vals.ts"
+import { type Privacy, toValListView } from "../../vals.ts"
 
 interface ListOptions extends ListingOptions {
   readonly user: string | undefined
@@ -19,8 +20,8 @@ export const command = defineCommand<ListOptions>({
     ["hamlet val list --everybody -n 10", "the ten newest public vals, and yours among them"],
     ["hamlet val list --privacy public --json", "your public vals, one object on each line"],
   ],
-  takes: (command: Command) =>
-    takesListing(
+  configure: (command: Command) =>
+    addListOptions(
       command
         .argument("[user]", "whose vals")
         .option("-e, --everybody", "public vals of everybody, and yours")

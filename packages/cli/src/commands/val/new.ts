@@ -6,7 +6,13 @@ import { parseFile } from "../../files/front-matter.ts"
 import { readText } from "../../files/val-file.ts"
 import { editText } from "../../terminal/edit-text.ts"
 import { readInput } from "../../terminal/read-input.ts"
-import { takesSettings, toSaved, toSettings, type ValSettings, type ValType } from "../../vals.ts"
+import {
+  addSettingOptions,
+  toSaved,
+  toSettings,
+  type ValSettings,
+  type ValType,
+} from "../../vals.ts"
 
 interface NewOptions extends ValSettings {
   readonly name: string | undefined
@@ -30,8 +36,8 @@ the type script where nothing else is said, on the command line or in the first 
     ["hamlet val new hello --type http --privacy public -f hello.ts", "from a file"],
     ["echo 'export default () => 42' | hamlet val new answer", "from standard input"],
   ],
-  takes: (command: Command) =>
-    takesSettings(
+  configure: (command: Command) =>
+    addSettingOptions(
       command
         .argument("[name]", "what to call it")
         .option("-f, --file <file>", 'where the code is, "-" for standard input')
@@ -56,7 +62,7 @@ async function createVal(context: Context, options: NewOptions): Promise<void> {
       ...(readme !== undefined && { readme }),
     })
     isSaved = true
-    context.output.tell(toSaved(val, "Made"))
+    context.output.print(toSaved(val, "Made"))
   } finally {
     source.done?.(isSaved)
   }

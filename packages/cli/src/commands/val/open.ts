@@ -20,7 +20,7 @@ export const command = defineCommand<OpenOptions>({
     ["hamlet val open hello --page", "see its code and versions"],
     ["curl $(hamlet val open hello)", "its address, for another program"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("<val>", "its name")
       .option("--page", "its page, though it has an address of its own")
@@ -33,7 +33,7 @@ async function openVal({ connect, output, env }: Context, options: OpenOptions):
   const val = await findWholeVal(await connect(), options.val)
   const url = toAddress(val, options)
   if (output.mode !== "human" || options.print)
-    return output.tell({ json: { url }, plain: url, human: url })
+    return output.print({ json: { url }, plain: url, human: url })
   output.note(`Opening ${url}`)
   const { program, isOpened } = await openInBrowser(env, url)
   if (!isOpened)

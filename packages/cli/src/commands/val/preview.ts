@@ -14,7 +14,7 @@ has to be of type http.`,
     ["hamlet val preview hello", "an address to look at it"],
     ["curl $(hamlet val preview hello)", "what it answers, though it is private"],
   ],
-  takes: (command: Command) => command.argument("<val>", "its name"),
+  configure: (command: Command) => command.argument("<val>", "its name"),
   run: previewVal,
 })
 
@@ -22,7 +22,7 @@ async function previewVal({ connect, output }: Context, { val }: PreviewOptions)
   const connection = await connect()
   const { id } = await findWholeVal(connection, val)
   const preview = await connection.client.createPreview({ val_id: id })
-  output.tell({ json: preview, plain: preview.url, human: preview.url })
+  output.print({ json: preview, plain: preview.url, human: preview.url })
   if (output.mode === "human" && preview.expiresAt !== null)
     output.note(`It opens the val to whoever has it, until ${preview.expiresAt}`)
 }

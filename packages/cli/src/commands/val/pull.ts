@@ -24,7 +24,7 @@ or pushed before is fetched again. A file with changes of its own is left alone.
     ["hamlet val pull ada/hello@3 --dir examples", "a version of somebody's val, into a folder"],
     ["hamlet val pull", "what this folder has, as it is now"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("[vals...]", "their names")
       .option("-d, --dir <folder>", "the folder to write to", ".")
@@ -42,7 +42,7 @@ async function pullVals(
   try {
     return await forEachOne(context.output, names, async (name) => {
       const { val } = await findVal(connection, name)
-      tellPulled(context.output, pullVal(state, val, force))
+      printPulled(context.output, pullVal(state, val, force))
     })
   } finally {
     if (state.files.size > 0) state.save()
@@ -57,9 +57,9 @@ function listKnown(state: FolderState): readonly string[] {
 }
 
 /** Says what was written where. */
-export function tellPulled(output: Output, { val, path, isChanged }: PulledVal): void {
+export function printPulled(output: Output, { val, path, isChanged }: PulledVal): void {
   const file = relative("", path)
-  output.tell({
+  output.print({
     json: { file, val },
     plain: file,
     human: `${isChanged ? "Wrote" : "Unchanged:"} ${file}  ${output.colour.dim(`${val.author.username}/${val.name}@${val.version}`)}`,

@@ -22,7 +22,7 @@ A file hello.ts.README.md beside hello.ts is its readme.`,
     ["hamlet val push *.ts *.tsx", "save a folder of them"],
     ["hamlet val push hello.ts --force", "whatever has happened to the val meanwhile"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("<files...>", "files ending in .ts or .tsx")
       .option("--force", "save over what others have changed"),
@@ -45,7 +45,7 @@ async function pushFiles(
     const pushed = await pushFile(client, state, path, force)
     // After each one, so that nobody who breaks off is told later of a conflict with themselves.
     state.save()
-    context.output.tell({
+    context.output.print({
       ...toSaved(pushed.val, pushed.isNew ? "Saved" : "Unchanged:"),
       json: { file: path, val: pushed.val },
     })

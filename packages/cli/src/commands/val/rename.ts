@@ -11,7 +11,7 @@ interface RenameOptions {
 export const command = defineCommand<RenameOptions>({
   description: "Its addresses change with it.",
   examples: [["hamlet val rename hello greet", "call hello greet"]],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command.argument("<val>", "its name").argument("<name>", "its new name"),
   run: renameVal,
 })
@@ -24,7 +24,7 @@ async function renameVal(
   const val = await findWholeVal(connection, text)
   await connection.client.updateVal({ val_id: val.id, name })
   const renamed = await connection.client.getVal({ val_id: val.id })
-  output.tell({
+  output.print({
     json: renamed,
     plain: toFullName(renamed),
     human: `Renamed ${toFullName(val)} to ${toFullName(renamed)}`,

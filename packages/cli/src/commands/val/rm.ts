@@ -4,7 +4,7 @@ import type { Context } from "../../context.ts"
 import type { ExitName } from "../../exit-codes.ts"
 import { findWholeVal, toFullName } from "../../names/find-val.ts"
 import { forEachOne } from "../../output/for-each-one.ts"
-import { type ConfirmOptions, confirm, takesConfirmation } from "../../terminal/confirm.ts"
+import { addConfirmOption, type ConfirmOptions, confirm } from "../../terminal/confirm.ts"
 
 interface RmOptions extends ConfirmOptions {
   readonly vals: readonly string[]
@@ -16,7 +16,7 @@ export const command = defineCommand<RmOptions>({
     ["hamlet val rm hello", "after asking"],
     ["hamlet val rm hello world --yes", "without asking, as a script needs it"],
   ],
-  takes: (command: Command) => takesConfirmation(command.argument("<vals...>", "their names")),
+  configure: (command: Command) => addConfirmOption(command.argument("<vals...>", "their names")),
   run: deleteVals,
 })
 
@@ -30,7 +30,7 @@ async function deleteVals(
     const name = toFullName(val)
     await confirm(`Delete ${name} with all its versions and runs?`, options)
     await connection.client.deleteVal({ val_id: val.id })
-    output.tell({
+    output.print({
       json: { id: val.id, name: val.name, username: val.author.username, deleted: true },
       plain: name,
       human: `Deleted ${name}`,

@@ -1,7 +1,7 @@
 import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
-import { type ListingOptions, showList, takesListing, toPageLimit } from "../../output/listing.ts"
+import { addListOptions, type ListingOptions, showList, toPageLimit } from "../../output/listing.ts"
 import { toValListView } from "../../vals.ts"
 
 interface SearchOptions extends ListingOptions {
@@ -14,7 +14,8 @@ export const command = defineCommand<SearchOptions>({
     ["hamlet val search 'new Response('", "in anybody's public vals and all of yours"],
     ["hamlet val search rss --json", "with their code, one object on each line"],
   ],
-  takes: (command: Command) => takesListing(command.argument("<text...>", "what to look for")),
+  configure: (command: Command) =>
+    addListOptions(command.argument("<text...>", "what to look for")),
   run: searchVals,
 })
 

@@ -18,7 +18,7 @@ export const command = defineCommand<ShowOptions>({
     ["hamlet val show ada/hello@3 --code > hello.ts", "the code of a version, and nothing else"],
     ["hamlet val show http://ada-hello.localhost:8080/", "what answers there"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("<val>", "its name")
       .option("-c, --code", "its code only")

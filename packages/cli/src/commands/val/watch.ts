@@ -7,8 +7,8 @@ import type { Context } from "../../context.ts"
 import type { ExitName } from "../../exit-codes.ts"
 import { sweepFolder } from "../../watch/actions/replace-file.ts"
 import { lockFolder } from "../../watch/lock-folder.ts"
-import { createTeller } from "../../watch/print-event.ts"
-import { Watcher } from "../../watch/watcher.ts"
+import { createEventPrinter } from "../../watch/print-event.ts"
+import { FolderWatcher } from "../../watch/watcher.ts"
 
 interface WatchOptions {
   readonly folder: string
@@ -27,7 +27,7 @@ The readme of hello.ts is hello.ts.README.md beside it.`,
     ["hamlet val watch --once", "bring this folder and the vals together once, as CI would"],
     ["hamlet val watch --dry-run", "what that would do"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("[folder]", "the folder; it is made if it is not there", ".")
       .option("--once", "end when both sides are the same")
@@ -45,9 +45,9 @@ async function watchFolder(
 ): Promise<ExitName | undefined> {
   const { client, server } = await connect()
   const folder = openFolder(options.folder, options.dryRun === true)
-  const tell = createTeller(output)
+  const print = createEventPrinter(output)
   let hasProblem = false
-  const watcher = new Watcher({
+  const watcher = new FolderWatcher({
     client,
     folder,
     serverUrl: server.url,
@@ -55,9 +55,9 @@ async function watchFolder(
     isDry: options.dryRun === true,
     getOwner: createOwner(async () => server.user ?? (await client.getMe())),
     note: (text) => output.note(text),
-    tell(event) {
+    report(event) {
       hasProblem ||= event.action === "problem"
-      tell(event)
+      print(event)
     },
   })
   if (options.dryRun) return toExit(await watcher.once(), hasProblem)
@@ -95,7 +95,7 @@ function openFolder(path: string, isDry: boolean): string {
 
 /** CI wants to know when somebody has to look at it. */
 function toExit(
-  { hasConflict, isRaced, exit }: Awaited<ReturnType<Watcher["once"]>>,
+  { hasConflict, isRaced, exit }: Awaited<ReturnType<FolderWatcher["once"]>>,
   hasProblem: boolean,
 ): ExitName | undefined {
   return hasConflict || isRaced ? "conflict" : (exit ?? (hasProblem ? "failed" : undefined))

@@ -22,7 +22,7 @@ export const command = defineCommand<DiffOptions>({
     ["hamlet version diff hello 3", "what has changed since version 3"],
     ["hamlet version diff ada/hello 3 5", "between two versions"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("<val>", "its name")
       .argument("[from]", "the number of the older version", toVersionNumber)

@@ -2,7 +2,7 @@ import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
 import { findWholeVal } from "../../names/find-val.ts"
-import { type ListingOptions, showList, takesListing, toPageLimit } from "../../output/listing.ts"
+import { addListOptions, type ListingOptions, showList, toPageLimit } from "../../output/listing.ts"
 import { toAgo } from "../../terminal/ago.ts"
 
 interface ListOptions extends ListingOptions {
@@ -15,7 +15,7 @@ export const command = defineCommand<ListOptions>({
     ["hamlet version list hello", "when it was saved"],
     ["hamlet version list hello --all --json", "all of them with their code"],
   ],
-  takes: (command: Command) => takesListing(command.argument("<val>", "its name")),
+  configure: (command: Command) => addListOptions(command.argument("<val>", "its name")),
   run: listVersions,
 })
 

@@ -13,7 +13,7 @@ export const command = defineCommand<RestoreOptions>({
   description:
     "It becomes a new version, so that nothing is lost. Refused when somebody saves the val at the same moment.",
   examples: [["hamlet version restore hello 3", "the code is what it was in version 3"]],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("<val>", "its name")
       .argument("[version]", "the number of the version", toVersionNumber),
@@ -28,7 +28,7 @@ async function restoreVersion(
   const { val, version } = await findNamedVersion(connection, options.val, options.version)
   const { client } = connection
   const old = await client.getVersion({ val_id: val.id, version })
-  output.tell(
+  output.print(
     toSaved(
       await client.createVersion({ val_id: val.id, code: old.code }, { ifMatch: val.version }),
       "Saved",

@@ -3,7 +3,7 @@ import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
 import { toFullName } from "../../names/find-val.ts"
 import { findNamedVersion, toVersionNumber } from "../../names/version-number.ts"
-import { type ConfirmOptions, confirm, takesConfirmation } from "../../terminal/confirm.ts"
+import { addConfirmOption, type ConfirmOptions, confirm } from "../../terminal/confirm.ts"
 
 interface RmOptions extends ConfirmOptions {
   readonly val: string
@@ -17,8 +17,8 @@ export const command = defineCommand<RmOptions>({
     ["hamlet version rm hello 3", "after asking"],
     ["hamlet version rm hello@3 --yes", "without asking"],
   ],
-  takes: (command: Command) =>
-    takesConfirmation(
+  configure: (command: Command) =>
+    addConfirmOption(
       command
         .argument("<val>", "its name")
         .argument("[version]", "the number of the version", toVersionNumber),
@@ -32,7 +32,7 @@ async function deleteVersion({ connect, output }: Context, options: RmOptions): 
   const name = `${toFullName(val)}@${version}`
   await confirm(`Delete ${name}?`, options)
   await connection.client.deleteVersion({ val_id: val.id, version })
-  output.tell({
+  output.print({
     json: { id: val.id, version, deleted: true },
     plain: name,
     human: `Deleted ${name}`,

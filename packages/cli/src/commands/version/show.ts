@@ -14,7 +14,7 @@ export const command = defineCommand<ShowOptions>({
     ["hamlet version show hello 3", "the code of version 3"],
     ["hamlet version show ada/hello@3 --json", "the val as it is in version 3"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("<val>", "its name")
       .argument("[version]", "the number of the version", toVersionNumber),

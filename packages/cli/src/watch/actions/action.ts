@@ -9,7 +9,7 @@ import type { Decision } from "../plan/decide.ts"
 import type { Match } from "../plan/match-sides.ts"
 import type { FoundFile } from "../scan-folder.ts"
 import type { SyncEvent } from "../sync-event.ts"
-import { moveAlong } from "./replace-file.ts"
+import { moveIfPresent } from "./replace-file.ts"
 
 /** What there is to do about one val. */
 export interface Action {
@@ -28,7 +28,7 @@ export interface ActionDeps {
   readonly owner: string
   /** Whether there is something at a path of the folder, whatever its case. */
   isTaken(path: string): boolean
-  tell(event: SyncEvent): void
+  report(event: SyncEvent): void
 }
 
 /**
@@ -38,7 +38,10 @@ export interface ActionDeps {
 export type ActionResult = "done" | "raced"
 
 /** One way to act. */
-export type Perform = (deps: ActionDeps, action: Action) => ActionResult | Promise<ActionResult>
+export type ActionHandler = (
+  deps: ActionDeps,
+  action: Action,
+) => ActionResult | Promise<ActionResult>
 
 /**
  * Notes what file and val have in common now; `before` is where the file was noted until now. What
@@ -50,7 +53,7 @@ export function setBase(
   before: string | undefined,
   base: FileState,
 ): void {
-  const noted = toReadmeNotes(state.get(join(folder, before ?? path)))
+  const noted = toReadmeState(state.get(join(folder, before ?? path)))
   if (before !== undefined && before !== path) {
     state.delete(join(folder, before))
     moveReadme(folder, before, path)
@@ -60,7 +63,7 @@ export function setBase(
 }
 
 /** What a base says of the readme. */
-export function toReadmeNotes({
+export function toReadmeState({
   readmeHash,
   readmeAt,
 }: Partial<FileState> = {}): Pick<FileState, "readmeHash" | "readmeAt"> {
@@ -82,7 +85,8 @@ export function toBase(val: Val, hash: string): FileState {
 /** The readme goes where its file has gone. */
 export function moveReadme(folder: string, before: string, path: string): void {
   // Another file may have taken the place, and the readme with it.
-  if (!existsSync(join(folder, before))) moveAlong(folder, toReadmePath(before), toReadmePath(path))
+  if (!existsSync(join(folder, before)))
+    moveIfPresent(folder, toReadmePath(before), toReadmePath(path))
 }
 
 /** What a file has now, if that is what was found. */

@@ -7,40 +7,40 @@ import type { Match } from "../plan/match-sides.ts"
 import type { FoundFile } from "../scan-folder.ts"
 import {
   type ActionDeps,
+  type ActionHandler,
   type ActionResult,
   moveReadme,
-  type Perform,
   readFound,
   setBase,
   toBase,
 } from "./action.ts"
 import {
-  keepConflict,
   makeFile,
   moveFile,
   moveReadmeToTrash,
   moveToTrash,
   replaceFile,
+  writeConflictFile,
 } from "./replace-file.ts"
 
 /** The val goes into its file. */
-export const write: Perform = (deps, { match, val }) => {
+export const write: ActionHandler = (deps, { match, val }) => {
   if (!val) return "raced"
   return match.file ? overwrite(deps, match, match.file, val, true) : writeNew(deps, match, val)
 }
 
 /** The val stays what it is and goes into the file; what the file had is kept beside it. */
-export const conflict: Perform = (deps, { match, val }) => {
+export const conflict: ActionHandler = (deps, { match, val }) => {
   const { file } = match
   const text = file && readFound(deps.folder, file)
   if (!file || text === undefined || !val) return "raced"
-  keepOther(deps, file.path, text, val)
+  reportConflict(deps, file.path, text, val)
   return overwrite(deps, match, file, val, false)
 }
 
 /** The val was deleted, and the file with it; it can be had back. */
-export const trash: Perform = (
-  { folder, state, tell },
+export const trash: ActionHandler = (
+  { folder, state, report },
   { match: { path, base, movedFrom, file } },
 ) => {
   if (path === undefined || !base || !file || readFound(folder, file) === undefined) return "raced"
@@ -48,42 +48,42 @@ export const trash: Perform = (
   moveReadmeToTrash(folder, path)
   state.delete(join(folder, movedFrom ?? path))
   const name = base.name ?? file.name
-  tell({ action: "trashed", file: path, val: { id: base.id, name }, other })
+  report({ action: "trashed", file: path, val: { id: base.id, name }, other })
   return "done"
 }
 
 /**
  * The val is gone and the file has changed: if it stayed where it is, it would become another val.
  */
-export const rescue: Perform = (
-  { folder, state, tell },
+export const rescue: ActionHandler = (
+  { folder, state, report },
   { match: { path, base, movedFrom, file } },
 ) => {
   const whole = file && readFound(folder, file)
   if (path === undefined || !base || !file || whole === undefined) return "raced"
-  const other = keepConflict(folder, path, whole)
+  const other = writeConflictFile(folder, path, whole)
   moveToTrash(folder, path)
   moveReadmeToTrash(folder, path)
   state.delete(join(folder, movedFrom ?? path))
   const name = base.name ?? file.name
   const text = `Cannot save "${path}" as ${name}: the val was deleted meanwhile; what the file had is in "${other}"`
-  tell({ action: "conflict", file: path, val: { id: base.id, name }, other, text })
+  report({ action: "conflict", file: path, val: { id: base.id, name }, other, text })
   return "done"
 }
 
 /** Keeps what a file had, and says where. */
-export function keepOther(
-  deps: Pick<ActionDeps, "folder" | "tell">,
+export function reportConflict(
+  deps: Pick<ActionDeps, "folder" | "report">,
   path: string,
   text: string,
   val: Val | undefined,
 ): void {
-  const other = keepConflict(deps.folder, path, text)
+  const other = writeConflictFile(deps.folder, path, text)
   const now = val
     ? `the file has version ${val.version} of ${val.name} now`
     : "the file was replaced while it was saved"
   const sentence = `Cannot save "${path}": both sides have changed; ${now}, and what it had is in "${other}"`
-  deps.tell({ action: "conflict", file: path, val, other, text: sentence })
+  deps.report({ action: "conflict", file: path, val, other, text: sentence })
 }
 
 function writeNew(deps: ActionDeps, { path: before }: Match, val: Val): ActionResult {
@@ -93,7 +93,7 @@ function writeNew(deps: ActionDeps, { path: before }: Match, val: Val): ActionRe
   const text = toText(val, undefined, path)
   if (makeFile(deps.folder, path, text) === "raced") return "raced"
   setBase(deps, path, before, toBase(val, hashText(text)))
-  deps.tell({ action: "wrote", file: path, val })
+  deps.report({ action: "wrote", file: path, val })
   return "done"
 }
 
@@ -109,7 +109,7 @@ function overwrite(
   const text = toText(val, file.front, wanted)
   const isReplaced =
     replaceFile(folder, file.path, file.hash, text, (late) =>
-      keepOther(deps, file.path, late, val),
+      reportConflict(deps, file.path, late, val),
     ) === "done"
   if (!isReplaced) return "raced"
   const isMoved =
@@ -120,7 +120,7 @@ function overwrite(
   // out.
   setBase(deps, path, match.movedFrom ?? file.path, toBase(val, hashText(text)))
   if (isTold)
-    deps.tell({
+    deps.report({
       action: isMoved ? "renamed" : "wrote",
       file: path,
       other: isMoved ? file.path : undefined,

@@ -13,13 +13,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { hashText } from "../../files/val-file.ts"
 import {
-  keepConflict,
   makeFile,
   moveFile,
   moveToTrash,
   replaceFile,
   sweepFolder,
-  throwAway,
+  writeConflictFile,
+  writeToTrash,
 } from "./replace-file.ts"
 
 let folder: string
@@ -75,10 +75,10 @@ describe("makeFile, replaceFile, moveFile", () => {
 describe("keepConflict, throwAway, moveToTrash", () => {
   test("never write over anything, and keep a text once", () => {
     const conflicts = ["1", "2", "1", "2", "3"].map((text) =>
-      keepConflict(folder, "in/a.tsx", text),
+      writeConflictFile(folder, "in/a.tsx", text),
     )
     expect(conflicts).toEqual([1, 2, 1, 2, 3].map((n) => `in/a.conflict-${n}.tsx`))
-    const thrown = [throwAway(folder, "a.ts", "1"), throwAway(folder, "a.ts", "1")]
+    const thrown = [writeToTrash(folder, "a.ts", "1"), writeToTrash(folder, "a.ts", "1")]
     put("a.ts", "2")
     thrown.push(moveToTrash(folder, "a.ts"))
     expect(thrown.map(read)).toEqual(["1", "1", "2"])

@@ -18,10 +18,10 @@ import { toConflictPath } from "../paths.ts"
  * What became of an attempt to change a file: somebody else may have been faster, and then nothing
  * was done.
  */
-export type Replaced = "done" | "raced"
+export type FileChangeResult = "done" | "raced"
 
 /** Makes a file whole or not at all, unless there is one. */
-export function makeFile(folder: string, path: string, text: string): Replaced {
+export function makeFile(folder: string, path: string, text: string): FileChangeResult {
   const target = join(folder, path)
   const temporary = toTemporary(folder, "new")
   writeFileWhole(temporary, text)
@@ -49,7 +49,7 @@ export function replaceFile(
   hash: string,
   text: string,
   onLate: (text: string) => void,
-): Replaced {
+): FileChangeResult {
   const target = join(folder, path)
   const [temporary, before] = [toTemporary(folder, "new"), toTemporary(folder, "old")]
   try {
@@ -69,7 +69,7 @@ export function replaceFile(
 }
 
 /** Moves a file, unless there is one already or it is not any more what it was. */
-export function moveFile(folder: string, from: string, to: string, hash: string): Replaced {
+export function moveFile(folder: string, from: string, to: string, hash: string): FileChangeResult {
   const [source, target] = [join(folder, from), join(folder, to)]
   if (findHash(source) !== hash) return "raced"
   mkdirSync(dirname(target), { recursive: true })
@@ -86,7 +86,7 @@ export function moveFile(folder: string, from: string, to: string, hash: string)
 }
 
 /** Moves a file, if there is one, unless the other place is taken. */
-export function moveAlong(folder: string, from: string, to: string): void {
+export function moveIfPresent(folder: string, from: string, to: string): void {
   const hash = findHash(join(folder, from))
   if (hash !== undefined) moveFile(folder, from, to, hash)
 }
@@ -95,7 +95,7 @@ export function moveAlong(folder: string, from: string, to: string): void {
  * Keeps a text in the first conflict file that is free; one that has it already will do. Gives its
  * path.
  */
-export function keepConflict(folder: string, path: string, text: string): string {
+export function writeConflictFile(folder: string, path: string, text: string): string {
   for (let n = 1; ; n++) {
     const conflict = toConflictPath(path, n)
     if (findHash(join(folder, conflict)) === hashText(text)) return conflict
@@ -104,7 +104,7 @@ export function keepConflict(folder: string, path: string, text: string): string
 }
 
 /** Puts a text into the trash. Gives its path. */
-export function throwAway(folder: string, name: string, text: string): string {
+export function writeToTrash(folder: string, name: string, text: string): string {
   for (let n = 1; ; n++) {
     const path = toTrashPath(name, n)
     if (makeFile(folder, path, text) === "done") return path

@@ -9,10 +9,10 @@ import type { ValState } from "../remote-vals.ts"
 import type { Scan } from "../scan-folder.ts"
 import type { SyncEvent } from "../sync-event.ts"
 import { type ActionDeps, type ActionResult, readFound } from "./action.ts"
-import { keepConflict, makeFile, moveToTrash, replaceFile } from "./replace-file.ts"
+import { makeFile, moveToTrash, replaceFile, writeConflictFile } from "./replace-file.ts"
 
 /** What doing it needs. */
-export type ReadmeDeps = Pick<ActionDeps, "client" | "folder" | "owner" | "tell"> & {
+export type ReadmeDeps = Pick<ActionDeps, "client" | "folder" | "owner" | "report"> & {
   readonly state: FolderState
 }
 
@@ -84,8 +84,8 @@ export async function performReadme(deps: ReadmeDeps, action: ReadmeAction): Pro
     ? { readmeHash: action.hash ?? "" }
     : { readmeHash: hashReadme(val.readme), readmeAt: val.updatedAt }
   deps.state.set(join(deps.folder, path), { ...rest, ...noted })
-  const told = toldAs[kind]
-  if (told !== undefined) deps.tell({ action: told, file: toReadmePath(path), val })
+  const reported = reportedAs[kind]
+  if (reported !== undefined) deps.report({ action: reported, file: toReadmePath(path), val })
   return result
 }
 
@@ -93,7 +93,7 @@ export async function performReadme(deps: ReadmeDeps, action: ReadmeAction): Pro
  * What is said of it; a conflict and what goes to the trash speak for themselves, for they know of
  * another file.
  */
-const toldAs: Readonly<Partial<Record<ReadmeDecision, SyncEvent["action"]>>> = {
+const reportedAs: Readonly<Partial<Record<ReadmeDecision, SyncEvent["action"]>>> = {
   write: "wrote",
   save: "saved",
 }
@@ -119,31 +119,36 @@ const performs: Readonly<Record<Exclude<ReadmeDecision, "note">, PerformReadme>>
     )
     return "done"
   },
-  trash({ folder, tell }, { path, hash, val }) {
+  trash({ folder, report }, { path, hash, val }) {
     if (readText(folder, path, hash) === undefined) return "raced"
     const file = toReadmePath(path)
-    tell({ action: "trashed", file, val, other: moveToTrash(folder, file) })
+    report({ action: "trashed", file, val, other: moveToTrash(folder, file) })
     return "done"
   },
   conflict(deps, { path, hash, val }) {
     const text = readText(deps.folder, path, hash)
     if (text === undefined || hash === undefined) return "raced"
-    keepOther(deps, path, text, val)
+    reportReadmeConflict(deps, path, text, val)
     return overwrite(deps, path, hash, val)
   },
 }
 
 function overwrite(deps: ReadmeDeps, path: string, hash: string, val: Val): ActionResult {
   return replaceFile(deps.folder, toReadmePath(path), hash, val.readme ?? "", (late) =>
-    keepOther(deps, path, late, val),
+    reportReadmeConflict(deps, path, late, val),
   )
 }
 
-function keepOther({ folder, tell }: ReadmeDeps, path: string, text: string, val: Val): void {
+function reportReadmeConflict(
+  { folder, report }: ReadmeDeps,
+  path: string,
+  text: string,
+  val: Val,
+): void {
   const file = toReadmePath(path)
-  const other = keepConflict(folder, file, text)
+  const other = writeConflictFile(folder, file, text)
   const sentence = `Cannot save "${file}": both sides have changed; the file has the readme of ${val.name} now, and what it had is in "${other}"`
-  tell({ action: "conflict", file, val, other, text: sentence })
+  report({ action: "conflict", file, val, other, text: sentence })
 }
 
 function readText(folder: string, path: string, hash: string | undefined): string | undefined {

@@ -3,21 +3,21 @@ import { type FileParts, formatFile, parseFile } from "../../files/front-matter.
 import { hashText } from "../../files/val-file.ts"
 import { limits } from "../../limits.ts"
 import { toSettings } from "../../vals.ts"
-import type { Field } from "../plan/decide.ts"
+import type { ValField } from "../plan/decide.ts"
 import type { FoundFile } from "../scan-folder.ts"
 import {
   type ActionDeps,
-  type Perform,
+  type ActionHandler,
   readFound,
   setBase,
   toBase,
-  toReadmeNotes,
+  toReadmeState,
 } from "./action.ts"
-import { keepOther } from "./file-actions.ts"
-import { moveReadmeToTrash, replaceFile, throwAway } from "./replace-file.ts"
+import { reportConflict } from "./file-actions.ts"
+import { moveReadmeToTrash, replaceFile, writeToTrash } from "./replace-file.ts"
 
 /** The file becomes a val of its name. */
-export const create: Perform = async (deps, { match: { file } }) => {
+export const create: ActionHandler = async (deps, { match: { file } }) => {
   const parts = file && readParts(deps.folder, file)
   if (!file || !parts) return "raced"
   const val = await deps.client.createVal({
@@ -26,7 +26,7 @@ export const create: Perform = async (deps, { match: { file } }) => {
     ...toSettings(parts.front),
   })
   setBase(deps, file.path, undefined, toBase(val, file.hash))
-  deps.tell({ action: "created", file: file.path, val })
+  deps.report({ action: "created", file: file.path, val })
   return "done"
 }
 
@@ -35,12 +35,12 @@ export const create: Perform = async (deps, { match: { file } }) => {
  * stays, and is still to be written. The base is therefore not what the server answers with, but
  * what it was, with these changes.
  */
-export const save: Perform = async (deps, { match, decision }) => {
+export const save: ActionHandler = async (deps, { match, decision }) => {
   const { client } = deps
   const { file, base, val } = match
   const parts = file && readParts(deps.folder, file)
   if (!file || !parts || !base || !val || decision.kind !== "save") return "raced"
-  const hash = sayName(deps, file, parts)
+  const hash = updateNameLine(deps, file, parts)
   if (hash === undefined) return "raced"
   const fields = toFields(decision.fields, file)
   const isCode = decision.fields.includes("codeHash")
@@ -60,18 +60,18 @@ export const save: Perform = async (deps, { match, decision }) => {
   }
   setBase(deps, file.path, match.movedFrom, now)
   const isRenamed = decision.fields.includes("name")
-  const told = { id: val.id, name: file.name, version: saved?.version ?? val.version }
-  deps.tell({
+  const reportedVal = { id: val.id, name: file.name, version: saved?.version ?? val.version }
+  deps.report({
     action: isRenamed ? "renamed" : "saved",
     file: file.path,
-    val: told,
+    val: reportedVal,
     other: isRenamed ? val.name : undefined,
   })
   return "done"
 }
 
 /** File and val agree, and the folder notes it. */
-export const note: Perform = (deps, { match: { path, base, movedFrom, file, val } }) => {
+export const note: ActionHandler = (deps, { match: { path, base, movedFrom, file, val } }) => {
   if (path === undefined || !file || !val) return "raced"
   const { id, name, version, privacy, type } = val
   const now = {
@@ -83,19 +83,19 @@ export const note: Perform = (deps, { match: { path, base, movedFrom, file, val 
     name,
     privacy,
     type,
-    ...toReadmeNotes(base),
+    ...toReadmeState(base),
   }
   if (!Bun.deepEquals(base, now) || movedFrom !== undefined) setBase(deps, path, movedFrom, now)
-  if (movedFrom !== undefined) deps.tell({ action: "moved", file: path, other: movedFrom, val })
+  if (movedFrom !== undefined) deps.report({ action: "moved", file: path, other: movedFrom, val })
   return "done"
 }
 
 /** The file is gone, and the val stays. */
-export const leave: Perform = (deps, { match: { path, base, val } }) => {
+export const leave: ActionHandler = (deps, { match: { path, base, val } }) => {
   if (path === undefined || !base || !val) return "raced"
   setBase(deps, path, undefined, { ...base, isLeft: true })
   const advice = `"hamlet val rm ${val.name}" deletes it, "hamlet val pull ${val.name}" fetches it again`
-  deps.tell({
+  deps.report({
     action: "left",
     file: path,
     val,
@@ -105,9 +105,9 @@ export const leave: Perform = (deps, { match: { path, base, val } }) => {
 }
 
 /** The val goes, but not before each of its versions is in the trash. */
-export const deleteVal: Perform = async (deps, action) => {
+export const deleteVal: ActionHandler = async (deps, action) => {
   const { path, val } = action.match
-  const { client, folder, tell } = deps
+  const { client, folder, report } = deps
   if (path === undefined || !val) return "raced"
   const { name, privacy, type } = val
   const versions = []
@@ -118,34 +118,34 @@ export const deleteVal: Perform = async (deps, action) => {
     versions.push(version)
     if (versions.length <= limits.watchTrashVersionsMax) continue
     const text = `Cannot delete val ${name}: it has more than ${limits.watchTrashVersionsMax} versions; "hamlet val rm ${name}" does it`
-    tell({ action: "problem", file: path, val, text })
+    report({ action: "problem", file: path, val, text })
     return leave(deps, action)
   }
   const kept = versions.map(({ version, code }) =>
-    throwAway(
+    writeToTrash(
       folder,
       `${name}@${version}.ts`,
       formatFile({ front: { name, privacy, type }, code }),
     ),
   )
   const { readme } = await client.getVal({ val_id: val.id })
-  if (readme) throwAway(folder, `${name}.README.md`, readme)
+  if (readme) writeToTrash(folder, `${name}.README.md`, readme)
   await client.deleteVal({ val_id: val.id }, { ifMatch: val.version })
   deps.state.delete(join(folder, path))
   moveReadmeToTrash(folder, path)
-  tell({ action: "deleted", file: path, val, other: kept[0] })
+  report({ action: "deleted", file: path, val, other: kept[0] })
   return "done"
 }
 
 /** Both are gone. */
-export const forget: Perform = ({ folder, state }, { match: { path } }) => {
+export const forget: ActionHandler = ({ folder, state }, { match: { path } }) => {
   if (path === undefined) return "done"
   state.delete(join(folder, path))
   moveReadmeToTrash(folder, path)
   return "done"
 }
 
-function toFields(fields: readonly Field[], { name, privacy, type }: FoundFile) {
+function toFields(fields: readonly ValField[], { name, privacy, type }: FoundFile) {
   const settings = {
     ...(fields.includes("privacy") && privacy && { privacy }),
     ...(fields.includes("type") && type && { type }),
@@ -158,7 +158,7 @@ function toFields(fields: readonly Field[], { name, privacy, type }: FoundFile) 
  * the next look would take it for the wish to have the old name back. Gives the hash of what the
  * file has then.
  */
-function sayName(
+function updateNameLine(
   deps: ActionDeps,
   file: FoundFile,
   { front, code }: FileParts,
@@ -167,7 +167,7 @@ function sayName(
   const text = formatFile({ front: { ...front, name: file.name }, code })
   const isDone =
     replaceFile(deps.folder, file.path, file.hash, text, (late) =>
-      keepOther(deps, file.path, late, undefined),
+      reportConflict(deps, file.path, late, undefined),
     ) === "done"
   return isDone ? hashText(text) : undefined
 }

@@ -29,7 +29,7 @@ import type { Privacy, ValType } from "../../vals.ts"
  */
 
 /** What can differ between a file and its val. */
-export interface Facts {
+export interface ValFacts {
   readonly name: string
   readonly privacy: Privacy
   readonly type: ValType
@@ -37,18 +37,18 @@ export interface Facts {
 }
 
 /** One of these. */
-export type Field = keyof Facts
+export type ValField = keyof ValFacts
 
 /** What a file says: of privacy and type it may say nothing, and then agrees with everything. */
-export type FileFacts = Pick<Facts, "name" | "codeHash"> & {
-  readonly [Name in "privacy" | "type"]: Facts[Name] | undefined
+export type FileFacts = Pick<ValFacts, "name" | "codeHash"> & {
+  readonly [Name in "privacy" | "type"]: ValFacts[Name] | undefined
 }
 
 /** The three sides of one val. */
 export interface Sides {
   readonly base: FileState | undefined
   readonly file: (FileFacts & { readonly hash: string }) | undefined
-  readonly val: (Facts & { readonly version: number }) | undefined
+  readonly val: (ValFacts & { readonly version: number }) | undefined
 }
 
 /** What is to be done. */
@@ -66,7 +66,7 @@ export type Decision =
         | "rescue"
         | "forget"
     }
-  | { readonly kind: "save"; readonly fields: readonly Field[] }
+  | { readonly kind: "save"; readonly fields: readonly ValField[] }
 
 /** The table above. */
 export function decide({ base, file, val }: Sides, isDeleting: boolean): Decision {
@@ -78,9 +78,9 @@ export function decide({ base, file, val }: Sides, isDeleting: boolean): Decisio
   return { kind: isDeleting ? "delete" : "leave" }
 }
 
-const fields: readonly Field[] = ["codeHash", "name", "privacy", "type"]
+const fields: readonly ValField[] = ["codeHash", "name", "privacy", "type"]
 
-function decideBoth(base: FileState | undefined, file: FileFacts, val: Facts): Decision {
+function decideBoth(base: FileState | undefined, file: FileFacts, val: ValFacts): Decision {
   const changes = fields.map(
     (field) => [field, compareField(base?.[field], file[field], val[field])] as const,
   )
@@ -106,7 +106,7 @@ function compareField(base: string | undefined, file: string | undefined, val: s
 /** Whether a val is not any more what it was. What the base does not know is not compared. */
 export function isMoved(
   base: FileState,
-  val: Pick<Facts, "name" | "privacy" | "type"> & { readonly version: number },
+  val: Pick<ValFacts, "name" | "privacy" | "type"> & { readonly version: number },
 ): boolean {
   const { name = val.name, privacy = val.privacy, type = val.type } = base
   return (

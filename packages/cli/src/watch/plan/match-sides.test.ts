@@ -64,7 +64,7 @@ function match({
     missing: new Set(missing),
     identities: new Map(Object.entries(identities)),
     readmes: new Map(),
-    isRestless: false,
+    isUnsettled: false,
   }
   const { matches, problems, stale } = matchSides({
     bases: new Map(Object.entries(bases)),

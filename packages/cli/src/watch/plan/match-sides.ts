@@ -1,5 +1,5 @@
 import type { FileState } from "../../files/folder-state.ts"
-import { isSameName, toAskedName } from "../paths.ts"
+import { isSameName, toNewValName } from "../paths.ts"
 import type { ValState } from "../remote-vals.ts"
 import type { FoundFile, Scan } from "../scan-folder.ts"
 
@@ -143,7 +143,7 @@ function toKnownMatch(
   if (move) {
     const asked =
       move.front.name === base.name && base.name !== undefined
-        ? toAskedName(path, move.path, base.name)
+        ? toNewValName(path, move.path, base.name)
         : undefined
     return [
       {

@@ -14,7 +14,7 @@ export interface PlanDeps {
   /** The id of whoever the vals belong to. */
   readonly owner: string
   readonly isDeleting: boolean
-  tell(event: SyncEvent): void
+  report(event: SyncEvent): void
   /** Whether somebody wants it to end. */
   isStopping(): boolean
 }
@@ -53,7 +53,7 @@ export async function planActions(
 }
 
 /** The vals that are still to be fetched for some actions, all at once. */
-export async function fetchVals(
+export async function fetchActionVals(
   deps: PlanDeps,
   actions: readonly Action[],
 ): Promise<readonly Action[]> {
@@ -98,7 +98,7 @@ async function toAction(deps: PlanDeps, match: Match): Promise<Action | undefine
   const val = isUnsure(match) ? await findOwnVal(deps, match.val?.id ?? base?.id ?? "") : undefined
   if (val === "foreign") {
     if (file)
-      deps.tell({
+      deps.report({
         action: "problem",
         file: file.path,
         text: `Cannot watch "${file.path}": its val belongs to somebody else`,

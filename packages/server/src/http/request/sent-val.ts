@@ -1,4 +1,4 @@
-import { importedVal, limits, toIssueWords } from "@hamlet/contract"
+import { importedVal, limits, toIssueText } from "@hamlet/contract"
 import type { SentVal } from "../../domain/vals/import-vals.ts"
 
 /**
@@ -6,7 +6,7 @@ import type { SentVal } from "../../domain/vals/import-vals.ts"
  * first thing is told.
  */
 export function toSentVal(value: unknown): SentVal {
-  const { data, error } = importedVal.safeParse(value, { error: toIssueWords })
+  const { data, error } = importedVal.safeParse(value, { error: toIssueText })
   if (data) return { val: data }
   const [issue] = error.issues
   const where = issue && issue.path.length > 0 ? `${issue.path.join(".")}: ` : ""

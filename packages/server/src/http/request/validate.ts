@@ -1,4 +1,4 @@
-import { toIssueWords } from "@hamlet/contract"
+import { toIssueText } from "@hamlet/contract"
 import type { z } from "zod"
 import { AppError } from "../../domain/app-error.ts"
 
@@ -10,7 +10,7 @@ export function validate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): z.output<Schema> {
-  const result = schema.safeParse(value, { error: toIssueWords })
+  const result = schema.safeParse(value, { error: toIssueText })
   if (result.success) return result.data
   const issues = result.error.issues.map((issue) => ({
     path: issue.path.join("."),

@@ -23,7 +23,7 @@ or one on a val of yours.`,
       'take one back, by the id that "hamlet val comments" shows',
     ],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command
       .argument("<val>", "its name")
       .argument("[words...]", "what to say")
@@ -42,7 +42,7 @@ async function commentOnVal(
   const name = toFullName(val)
   if (undo !== undefined) {
     await client.deleteComment({ comment_id: undo })
-    output.tell({
+    output.print({
       json: { id: undo, deleted: true },
       plain: undo,
       human: `Deleted a comment on ${name}`,
@@ -54,7 +54,7 @@ async function commentOnVal(
   try {
     const comment = await client.createComment({ val_id: val.id, comment: toComment(written.text) })
     isSaved = true
-    output.tell({ json: comment, plain: comment.id, human: `Commented on ${name}` })
+    output.print({ json: comment, plain: comment.id, human: `Commented on ${name}` })
   } finally {
     written.done?.(isSaved)
   }

@@ -3,9 +3,9 @@ import { defineCommand } from "../../../command.ts"
 import type { Context } from "../../../context.ts"
 import { findWholeVal } from "../../../names/find-val.ts"
 import {
+  addListOptions,
   type ListingOptions,
   showList,
-  takesListing,
   toPageLimit,
 } from "../../../output/listing.ts"
 import { toAgo } from "../../../terminal/ago.ts"
@@ -21,7 +21,7 @@ export const command = defineCommand<CommentsOptions>({
     ["hamlet val comments ada/hello", "what people say about it"],
     ["hamlet val comments hello --all --json", "all of them, whole"],
   ],
-  takes: (command: Command) => takesListing(command.argument("<val>", "its name")),
+  configure: (command: Command) => addListOptions(command.argument("<val>", "its name")),
   run: listComments,
 })
 

@@ -13,7 +13,7 @@ export const command = defineCommand<LikeOptions>({
     ["hamlet val like ada/hello", "say that you like it"],
     ["hamlet val like ada/hello --undo", "take that back"],
   ],
-  takes: (command: Command) =>
+  configure: (command: Command) =>
     command.argument("<val>", "its name").option("--undo", "take a like back"),
   run: likeVal,
 })
@@ -28,7 +28,7 @@ async function likeVal(
   await (undo ? client.unlikeVal({ val_id: id }) : client.likeVal({ val_id: id }))
   const val = await client.getVal({ val_id: id })
   const name = toFullName(val)
-  output.tell({
+  output.print({
     json: val,
     plain: name,
     human: undo ? `You no longer like ${name}` : `You like ${name}`,
