@@ -2,6 +2,7 @@ import { accessSync, constants, mkdirSync, readFileSync } from "node:fs"
 import { hostname } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import type { ErrorCode } from "@hamlet/contract"
 import { buildDocsPage, openApp, type WebApp } from "@hamlet/web"
 import packageJson from "../package.json" with { type: "json" }
 import { composeRuntime, openOwnerDatabases, type Runtime } from "./compose-runtime.ts"
@@ -14,7 +15,6 @@ import { Backups } from "./domain/backups.ts"
 import { createUploads } from "./domain/blobs/uploads.ts"
 import { createAllowances } from "./domain/limits/allowances.ts"
 import { createQuotaBook } from "./domain/limits/quotas.ts"
-import { Refusals } from "./domain/limits/refusals.ts"
 import type { DependencyResolver } from "./domain/modules/lockfiles.ts"
 import { createPendingLockfiles } from "./domain/modules/pending-lockfiles.ts"
 import { createPrograms } from "./domain/modules/programs.ts"
@@ -40,6 +40,7 @@ import { CodeTools } from "./runtime/parser/code-tools.ts"
 import { runnerLimits } from "./runtime/processes/runner-limits.ts"
 import { identityOf, isAlive } from "./runtime/sandbox/launch/process-identity.ts"
 import type { IsolationReport } from "./runtime/sandbox/sandboxes.ts"
+import { Counter } from "./shared/counter.ts"
 import { LoopDelay } from "./shared/loop-delay.ts"
 import { findKeyFile, loadKeyFile, readKeyFile } from "./storage/accounts/key-file.ts"
 import { createBackupSource } from "./storage/backup/backup-source.ts"
@@ -370,7 +371,7 @@ function createRules(
     runTokens: new RunTokens({ ...common, tokens: stores.tokens, lifeMsMax }),
     liveRuns: new LiveRuns({ ...common, runs: stores.runs }),
     runner,
-    refusals: new Refusals(),
+    refusals: new Counter<ErrorCode>(),
   }
   const accountWatch = new AccountWatch({ ...rules, accountBook: quotas })
   return { ...rules, accountWatch, programs: createPrograms(rules) }

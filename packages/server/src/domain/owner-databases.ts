@@ -1,8 +1,8 @@
 import type { SqlArgs } from "@hamlet/contract"
+import type { JsonText } from "../shared/json-text.ts"
 import { assertAccess, type Caller } from "./access.ts"
 import { AppError } from "./app-error.ts"
 import type { QuotaBook } from "./limits/quotas.ts"
-import type { JsonText } from "./runs/json-text.ts"
 
 /** A statement and the values of its parameters, in order or by their names. */
 export interface SqlStatement {

@@ -1,11 +1,12 @@
+import type { ErrorCode } from "@hamlet/contract"
 import type { TokenUses } from "../domain/accounts/token-uses.ts"
 import type { AuthenticationDeps } from "../domain/accounts/tokens.ts"
 import type { Allowances } from "../domain/limits/allowances.ts"
-import type { Refusals } from "../domain/limits/refusals.ts"
 import type { LiveRun, NewRun } from "../domain/runs/live-runs.ts"
 import type { Program, Runner } from "../domain/runs/runner.ts"
 import type { Cipher } from "../domain/secrets/cipher.ts"
 import type { Val, ValStore } from "../domain/vals/vals.ts"
+import type { Counter } from "../shared/counter.ts"
 import type { GatewayLimits } from "./limits.ts"
 import type { SocketRelay } from "./sockets/socket-relay.ts"
 
@@ -22,7 +23,7 @@ export interface GatewayDeps extends AuthenticationDeps {
   readonly runner: Pick<Runner, "acquire">
   readonly allowances: Pick<Allowances, "takeRun">
   readonly runs: { open(run: NewRun): LiveRun }
-  readonly refusals: Pick<Refusals, "note">
+  readonly refusals: Pick<Counter<ErrorCode>, "increment">
   readonly limits?: Partial<GatewayLimits>
   /** Writes a line for each request; absent when the operator wants none. */
   readonly logRequest: ((fields: object) => void) | undefined

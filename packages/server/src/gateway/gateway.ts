@@ -315,7 +315,7 @@ function noteRefusal(deps: GatewayDeps, trace: Trace, code: ErrorCode): string {
   const requestId = deps.newId()
   trace.code = code
   trace.requestId = requestId
-  deps.refusals.note(code)
+  deps.refusals.increment(code)
   return requestId
 }
 

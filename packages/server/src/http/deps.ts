@@ -1,3 +1,4 @@
+import type { ErrorCode } from "@hamlet/contract"
 import type { AccountDeps } from "../domain/accounts/accounts.ts"
 import type { AuditStore } from "../domain/accounts/audit.ts"
 import type { IdempotencyDeps } from "../domain/accounts/idempotency.ts"
@@ -9,7 +10,6 @@ import type { UserDeps } from "../domain/accounts/users.ts"
 import type { BackupDeps } from "../domain/backups.ts"
 import type { BlobDeps } from "../domain/blobs/blobs.ts"
 import type { RateLimits } from "../domain/limits/rate-limit.ts"
-import type { Refusals } from "../domain/limits/refusals.ts"
 import type { UsageDeps } from "../domain/limits/usage.ts"
 import type { StandardModules } from "../domain/modules/standard-modules.ts"
 import type { VersionLockfileDeps } from "../domain/modules/version-lockfiles.ts"
@@ -28,6 +28,7 @@ import type { OwnValDeps } from "../domain/vals/own-vals.ts"
 import type { ReferenceDeps } from "../domain/vals/references.ts"
 import type { ValDeps } from "../domain/vals/vals.ts"
 import type { VersionDeps } from "../domain/vals/versions.ts"
+import type { Counter } from "../shared/counter.ts"
 import type { LoopDelay } from "../shared/loop-delay.ts"
 import type { SessionCookie } from "./auth/session-cookie.ts"
 import type { Log } from "./ops/log.ts"
@@ -93,7 +94,7 @@ export interface HttpDeps extends DomainDeps {
   readonly log: Log
   /** Whether the lines of requests have the addresses of clients. */
   readonly hasAddressesInLog: boolean
-  readonly refusals: Pick<Refusals, "list">
+  readonly refusals: Pick<Counter<ErrorCode>, "list">
   readonly version: string
   readonly bodyBytesMax: number
   /** Whether clients without a token may call public vals. */

@@ -4,7 +4,7 @@ import type { Caller } from "../domain/access.ts"
 import { respondOnce } from "../domain/accounts/idempotency.ts"
 import type { ObjectStore } from "../domain/blobs/objects.ts"
 import { noOwnerDatabases } from "../domain/owner-databases.ts"
-import { type ActiveRunCounts, createActiveRunCounts } from "../domain/runs/run-counts.ts"
+import { createRetentionCounts, type RetentionCounts } from "../domain/runs/live-runs.ts"
 import type { RunRecord, RunStore } from "../domain/runs/runs.ts"
 import { createVal, deleteVal, type Val } from "../domain/vals/vals.ts"
 import { createAccountStore } from "../storage/accounts/accounts.ts"
@@ -22,16 +22,16 @@ describe("Housekeeping", () => {
   let rules: TestRules
   let ada: Caller
   let errors: unknown[]
-  let counts: ActiveRunCounts
-  let bytes: ActiveRunCounts
+  let counts: RetentionCounts
+  let bytes: RetentionCounts
   let housekeeping: Housekeeping
 
   beforeEach(async () => {
     rules = await openRules()
     ada = await rules.addCaller("ada")
     errors = []
-    counts = createActiveRunCounts({ between: 1_000, idsMax: 1_000 })
-    bytes = createActiveRunCounts({ between: 1_000, idsMax: 1_000 })
+    counts = createRetentionCounts({ between: 1_000, idsMax: 1_000 })
+    bytes = createRetentionCounts({ between: 1_000, idsMax: 1_000 })
     housekeeping = createHousekeeping()
   })
 

@@ -1,17 +1,17 @@
 import { expect, test } from "bun:test"
 import { LoopDelay } from "./loop-delay.ts"
 
-test("LoopDelay counts a pause, and tells whether the thread was at work in it", async () => {
+test("LoopDelay measures a pause, and how much of it the thread used the CPU", async () => {
   const loopDelay = new LoopDelay()
   try {
     await Bun.sleep(1)
     for (const startedMs = performance.now(); performance.now() - startedMs < 300; );
-    const counted = Promise.withResolvers<void>()
+    const measured = Promise.withResolvers<void>()
     const timer = setInterval(
-      () => loopDelay.report().delay.maxSeconds > 0.2 && counted.resolve(),
+      () => loopDelay.report().delay.maxSeconds > 0.2 && measured.resolve(),
       5,
     )
-    await counted.promise
+    await measured.promise
     clearInterval(timer)
     const { delay, work, boundsSeconds } = loopDelay.report()
     expect(delay.maxSeconds).toBeGreaterThan(0.2)

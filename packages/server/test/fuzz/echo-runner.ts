@@ -1,4 +1,3 @@
-import { isJsonText } from "../../src/domain/runs/json-text.ts"
 import type {
   CallArgs,
   CallOutcome,
@@ -10,6 +9,7 @@ import type {
   SocketOutcome,
   Stopped,
 } from "../../src/domain/runs/runner.ts"
+import { isJsonText } from "../../src/shared/json-text.ts"
 import { idleStatus } from "../support/idle-status.ts"
 import { toValResponse } from "../support/val-response.ts"
 

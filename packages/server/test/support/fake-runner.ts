@@ -1,5 +1,4 @@
 import { AppError } from "../../src/domain/app-error.ts"
-import { isJsonText } from "../../src/domain/runs/json-text.ts"
 import type {
   CallArgs,
   CallOutcome,
@@ -14,6 +13,7 @@ import type {
   SocketOutcome,
   Stopped,
 } from "../../src/domain/runs/runner.ts"
+import { isJsonText } from "../../src/shared/json-text.ts"
 import { idleStatus } from "./idle-status.ts"
 import { toValResponse } from "./val-response.ts"
 

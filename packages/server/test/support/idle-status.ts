@@ -1,5 +1,5 @@
-import { Durations } from "../../src/domain/limits/durations.ts"
 import type { RunnerStatus } from "../../src/domain/runs/runner.ts"
+import { Histogram } from "../../src/shared/histogram.ts"
 
 /** How things stand with a runner that starts no processes. */
 export const idleStatus: RunnerStatus = {
@@ -10,5 +10,5 @@ export const idleStatus: RunnerStatus = {
   waiting: 0,
   memoryBytes: 0,
   memoryBytesMax: 0,
-  coldStarts: new Durations(),
+  coldStarts: new Histogram(),
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
+import { type Claim, Once, type OnceStep, runOnce } from "../../shared/once.ts"
 import { AppError } from "../app-error.ts"
 import type { Cipher } from "../secrets/cipher.ts"
-import { type Claim, Once, type OnceStep, runOnce } from "./once.ts"
 
 /** An answer as it was given, to be given again. */
 export interface StoredResponse {

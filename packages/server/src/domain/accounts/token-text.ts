@@ -1,3 +1,5 @@
+import { toBase62 } from "../../shared/base62.ts"
+
 /**
  * What a secret string is for: to be sent as a bearer token, to be in a browser's cookie, or to be
  * in a link that signs in or invites.
@@ -15,7 +17,6 @@ const prefixes: Readonly<Record<TokenKind, string>> = {
   invitation: "hamlet_invitation_",
 }
 
-const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const secretDigits = 43 // 62^43 > 2^256
 const checksumDigits = 6 // 62^6 > 2^32
 
@@ -30,7 +31,7 @@ export const tokenPattern = /hamlet_(?:session_|link_|invitation_)?[0-9A-Za-z]{4
  * it for one of ours.
  */
 export function makeTokenText(random: Uint8Array, kind: TokenKind = "token"): string {
-  const secret = toDigits(BigInt(`0x${Buffer.from(random).toString("hex")}`), secretDigits)
+  const secret = toBase62(BigInt(`0x${Buffer.from(random).toString("hex")}`), secretDigits)
   return `${prefixes[kind]}${secret}${checksum(secret)}`
 }
 
@@ -47,15 +48,5 @@ export function hasTokenShape(text: string, kind: TokenKind = "token"): boolean 
 }
 
 function checksum(secret: string): string {
-  return toDigits(BigInt(Bun.hash.crc32(secret)), checksumDigits)
-}
-
-function toDigits(number: bigint, length: number): string {
-  let rest = number
-  let text = ""
-  for (let index = 0; index < length; index++) {
-    text = (digits[Number(rest % 62n)] ?? "") + text
-    rest /= 62n
-  }
-  return text
+  return toBase62(BigInt(Bun.hash.crc32(secret)), checksumDigits)
 }

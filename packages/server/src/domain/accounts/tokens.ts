@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto"
 import { type Scope, scope } from "@hamlet/contract"
+import { sameAgain } from "../../shared/once.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Page, PageRequest } from "../paging.ts"
-import { sameAgain } from "./once.ts"
 import { hasTokenShape, makeTokenText, type TokenKind } from "./token-text.ts"
 
 /** A token as its owner sees it. The secret string itself is not kept, only its SHA-256. */

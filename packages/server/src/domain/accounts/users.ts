@@ -1,9 +1,9 @@
+import { sameAgain } from "../../shared/once.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import type { Val, ValStore } from "../vals/vals.ts"
 import { type AuditEntry, toAuditEntry } from "./audit.ts"
-import { sameAgain } from "./once.ts"
 import { allScopes, makeToken, type NewTokenRecord, type TokenDeps } from "./tokens.ts"
 
 /** Somebody who has vals. */

@@ -1,4 +1,5 @@
 import { limits } from "@hamlet/contract"
+import { isJsonText } from "../../shared/json-text.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import { assertDepth } from "../egress.ts"
@@ -6,11 +7,9 @@ import type { Allowances } from "../limits/allowances.ts"
 import type { Programs } from "../modules/programs.ts"
 import { getVal, getValByName, type Val } from "../vals/vals.ts"
 import { getVersion, type VersionDeps } from "../vals/versions.ts"
-import { isJsonText } from "./json-text.ts"
 import type { LiveRun, LiveRuns, NewRun, RunEnd } from "./live-runs.ts"
-import { RunFailure, toRunFailure } from "./run-failure.ts"
 import type { CallArgs, Program, Returned, Runner, RunSlot, Stopped } from "./runner.ts"
-import { getRun, type RunDeps, type RunDetail } from "./runs.ts"
+import { getRun, type RunDeps, type RunDetail, type RunError } from "./runs.ts"
 import { truncateText } from "./truncate.ts"
 
 /** What running vals needs. */
@@ -87,6 +86,35 @@ export async function getReturned(
       undefined,
     )
   return outcome.json
+}
+
+/** The error for the caller of a val that did not return: the val's failure, not the server's. */
+export class RunFailure extends AppError {
+  constructor(
+    code: "run_failed" | "run_timed_out",
+    message: string,
+    readonly runId: string,
+    /** The error that the val threw. Set for the owner of the val only. */
+    readonly runError: RunError | undefined,
+  ) {
+    super(code, message)
+  }
+}
+
+function toRunFailure(
+  stopped: Stopped,
+  runId: string,
+  label: string,
+  isOwner: boolean,
+): RunFailure {
+  const { status, error } = stopped
+  const code = status === "timed_out" ? "run_timed_out" : "run_failed"
+  return new RunFailure(
+    code,
+    `Cannot run val "${label}": ${error.message}`,
+    runId,
+    isOwner ? error : undefined,
+  )
 }
 
 /** The run as its caller sees it. */

@@ -4,7 +4,13 @@ import { createNodeStore } from "../../storage/nodes.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import { createVal, deleteVal, type Val } from "../vals/vals.ts"
-import { type LiveEvent, type LiveRunLimits, LiveRuns, type NewRun } from "./live-runs.ts"
+import {
+  createRetentionCounts,
+  type LiveEvent,
+  type LiveRunLimits,
+  LiveRuns,
+  type NewRun,
+} from "./live-runs.ts"
 import type { RunSlot } from "./runner.ts"
 import type { LogLine, RunDetail, RunRecord, RunStore } from "./runs.ts"
 
@@ -476,3 +482,32 @@ class TestSlot implements RunSlot {
   fetch = () => Promise.reject(new Error("nobody asks it"))
   connect = () => Promise.reject(new Error("nobody connects to it"))
 }
+
+describe("createRetentionCounts", () => {
+  test("take returns a val after its first run and then after every `between` runs", () => {
+    const counts = createRetentionCounts({ between: 3, idsMax: 10 })
+    const due = Array.from({ length: 8 }, () => {
+      counts.note("a")
+      return counts.take().length
+    })
+    expect(due).toEqual([1, 0, 0, 1, 0, 0, 1, 0])
+  })
+
+  test("take returns each val once; note drops all counts at the limit", () => {
+    const counts = createRetentionCounts({ between: 100, idsMax: 2 })
+    for (const val of ["a", "b", "a", "b"]) counts.note(val)
+    expect(counts.take()).toEqual(["a", "b"])
+    for (const val of ["c", "a"]) counts.note(val)
+    expect(counts.take()).toEqual(["c", "a"])
+    expect(counts.take()).toEqual([])
+  })
+
+  test("note counts amounts", () => {
+    const counts = createRetentionCounts({ between: 100, idsMax: 10 })
+    const due = [30, 60, 60, 500, 10].map((amount) => {
+      counts.note("a", amount)
+      return counts.take().length
+    })
+    expect(due).toEqual([1, 0, 1, 1, 0])
+  })
+})

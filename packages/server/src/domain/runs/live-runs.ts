@@ -1,9 +1,8 @@
 import { limits as wire } from "@hamlet/contract"
-import type { EndedRuns } from "./ended-runs.ts"
+import { Histogram } from "../../shared/histogram.ts"
 import { type LiveRun, type NewRun, WrittenRun } from "./live-run.ts"
-import { type ActiveRunCounts, createActiveRunCounts } from "./run-counts.ts"
 import { type RecorderLimits, RunRecorder } from "./run-recorder.ts"
-import type { RunStore } from "./runs.ts"
+import type { RunSource, RunStatus, RunStore } from "./runs.ts"
 
 export type { LiveEvent, LiveRun, NewRun, RunEnd } from "./live-run.ts"
 
@@ -65,22 +64,25 @@ export class LiveRuns {
   readonly #deps: LiveRunsDeps
   readonly #recorder: RunRecorder
   readonly #timer: Timer
+  readonly #ended = createEndedRuns()
   /** Which vals may have more runs than are kept. */
-  readonly counts: ActiveRunCounts
+  readonly counts: RetentionCounts
   /** Which accounts may have more bytes of runs than are kept. */
-  readonly bytes: ActiveRunCounts
+  readonly bytes: RetentionCounts
 
   constructor(deps: LiveRunsDeps) {
     const limits = { ...defaults, ...deps.limits }
     this.#deps = deps
-    this.counts = createActiveRunCounts({ between: limits.runsBetween, idsMax: limits.idsMax })
-    this.bytes = createActiveRunCounts({ between: limits.bytesBetween, idsMax: limits.idsMax })
+    this.counts = createRetentionCounts({ between: limits.runsBetween, idsMax: limits.idsMax })
+    this.bytes = createRetentionCounts({ between: limits.bytesBetween, idsMax: limits.idsMax })
     this.#recorder = new RunRecorder({
       runs: deps.runs,
       nodeId: deps.nodeId,
       limits,
       now: deps.now,
       onError: deps.onError,
+      onEnd: ({ source, status, startedAt, endedAt }) =>
+        this.#ended.add(source, status, (endedAt ?? startedAt) - startedAt),
       onRun: (valId) => this.counts.note(valId),
       onBytes: (accountId, bytes) => this.bytes.note(accountId, bytes),
     })
@@ -136,7 +138,7 @@ export class LiveRuns {
 
   /** The runs that have ended here since the start. */
   endedRuns(): readonly EndedRuns[] {
-    return this.#recorder.ended.list()
+    return this.#ended.list()
   }
 
   /** Resolves when no run goes on any more, or after that time. */
@@ -161,5 +163,62 @@ export class LiveRuns {
       // The database is away, which the recorder tells; whoever asked will still be heard when it
       // is back.
     }
+  }
+}
+
+/** How long the runs took that ended on this node, for one source and outcome. */
+export interface EndedRuns {
+  readonly source: RunSource
+  readonly status: RunStatus
+  readonly durations: Histogram
+}
+
+/** Counts ended runs, with one entry per source and outcome. */
+export function createEndedRuns(): {
+  add(source: RunSource, status: RunStatus, ms: number): void
+  list(): readonly EndedRuns[]
+} {
+  const entries = new Map<string, EndedRuns>()
+  return {
+    add(source, status, ms) {
+      const key = `${source} ${status}`
+      const entry = entries.get(key) ?? { source, status, durations: new Histogram() }
+      entries.set(key, entry)
+      entry.durations.add(ms)
+    },
+    list: () => [...entries.values()],
+  }
+}
+
+/** Finds the vals or accounts that have so many new runs, or bytes of runs, that retention is due. */
+export interface RetentionCounts {
+  note(id: string, amount?: number): void
+  /** Returns the ids that are due and resets them. */
+  take(): readonly string[]
+}
+
+/**
+ * An id is due with its first run since the start, since older runs are not counted, and then after
+ * every `between` runs or bytes.
+ */
+export function createRetentionCounts(limits: {
+  readonly between: number
+  readonly idsMax: number
+}): RetentionCounts {
+  const counts = new Map<string, number>()
+  const due = new Set<string>()
+  return {
+    note(id, amount = 1) {
+      const count = (counts.get(id) ?? limits.between - amount) + amount
+      if (count >= limits.between) due.add(id)
+      // Dropping all counts is harmless: retention is checked once too often for some ids.
+      if (counts.size >= limits.idsMax) counts.clear()
+      counts.set(id, count % limits.between)
+    },
+    take() {
+      const ids = [...due]
+      due.clear()
+      return ids
+    },
   }
 }

@@ -1,5 +1,4 @@
 import { AppError } from "../app-error.ts"
-import { createEndedRuns } from "./ended-runs.ts"
 import type { RunKeeper, RunSizes, WrittenRun } from "./live-run.ts"
 import type { RunStore } from "./runs.ts"
 
@@ -40,6 +39,7 @@ export interface RecorderDeps {
   readonly limits: RecorderLimits
   now(): number
   onError(error: unknown): void
+  onEnd(run: WrittenRun): void
   /** A run of the val is on disk that was not before. */
   onRun(valId: string): void
   /** So much was written to disk on the account. */
@@ -66,8 +66,6 @@ export class RunRecorder implements RunKeeper {
   #isStopped = false
   /** Runs that were given up since the start. */
   dropped = 0
-  /** Runs that have ended since the start. */
-  readonly ended = createEndedRuns()
 
   constructor(deps: RecorderDeps) {
     this.#deps = deps
@@ -145,7 +143,7 @@ export class RunRecorder implements RunKeeper {
   }
 
   noteEnd(run: WrittenRun): void {
-    this.ended.note(run.source, run.status, (run.endedAt ?? run.startedAt) - run.startedAt)
+    this.#deps.onEnd(run)
   }
 
   hurry(run: WrittenRun): Promise<void> {

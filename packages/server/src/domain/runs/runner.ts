@@ -1,9 +1,9 @@
+import type { Histogram } from "../../shared/histogram.ts"
+import type { JsonText } from "../../shared/json-text.ts"
 import type { OutgoingRequest, Substitution } from "../egress.ts"
-import type { Durations } from "../limits/durations.ts"
 import type { Bundle } from "../modules/lockfiles.ts"
 import type { Mask } from "../secrets/secret-mask.ts"
 import type { ValType } from "../vals/vals.ts"
-import type { JsonText } from "./json-text.ts"
 import type { Retirer } from "./retirement.ts"
 import type { LogLine, RunError } from "./runs.ts"
 
@@ -114,7 +114,7 @@ export interface RunnerStatus {
    * How long runs that found no process of their val waited until one had loaded it, or had failed
    * to.
    */
-  readonly coldStarts: Durations
+  readonly coldStarts: Histogram
   /** Why no sandbox can be started, as a sentence, if none can. */
   readonly problem?: string | undefined
 }

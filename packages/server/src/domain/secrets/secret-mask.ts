@@ -1,7 +1,6 @@
 import { createPace } from "../../shared/pace.ts"
 import { PrefixAutomaton } from "../../shared/prefix-automaton.ts"
 import { RadixTree } from "../../shared/radix-tree.ts"
-import { toWritings } from "./secret-writings.ts"
 
 const limits = {
   /**
@@ -50,7 +49,7 @@ export async function createMask(values: ReadonlyMap<string, string>): Promise<M
   const tails = new Map<number, RadixTree>()
   for (const [name, value] of values) {
     if (value.length < limits.valueCharsMin) continue
-    for (const text of toWritings(value)) {
+    for (const text of toEscapedForms(value)) {
       const pattern = heads.add(text.slice(0, limits.headCharsMax))
       names[pattern] ??= name
       if (text.length > limits.headCharsMax) addTail(tails, pattern, text)
@@ -63,6 +62,30 @@ export async function createMask(values: ReadonlyMap<string, string>): Promise<M
     values,
     hide: (text, charsMax = text.length) => hide(heads, names, tails, text, charsMax),
   }
+}
+
+/**
+ * The forms in which a value may appear: as it is, in JSON, in JSON within JSON, and as `console`
+ * prints strings, with the quotes that need the least escaping.
+ */
+function toEscapedForms(value: string): readonly string[] {
+  const json = toJsonText(value)
+  // Most values have nothing to escape.
+  if (json === value && !/['`]/.test(value)) return [value]
+  const printed = json.split('\\"').join('"')
+  const forms = [
+    value,
+    json,
+    toJsonText(json),
+    printed,
+    printed.split("'").join("\\'"),
+    printed.split("`").join("\\`"),
+  ]
+  return [...new Set(forms)]
+}
+
+function toJsonText(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
 }
 
 function addTail(tails: Map<number, RadixTree>, head: number, text: string): void {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import { routeNames } from "@hamlet/contract"
 import fc from "fast-check"
-import { Durations } from "../../domain/limits/durations.ts"
-import { createEndedRuns } from "../../domain/runs/ended-runs.ts"
+import { createEndedRuns } from "../../domain/runs/live-runs.ts"
+import { Histogram } from "../../shared/histogram.ts"
 import { createMetrics } from "./metrics.ts"
 
 const stats = () => ({ connections: 2, inUse: 1, waiting: 0 })
@@ -17,8 +17,8 @@ const observation = fc.record({
   ),
 })
 
-const coldStarts = new Durations()
-for (const ms of [40, 400]) coldStarts.note(ms)
+const coldStarts = new Histogram()
+for (const ms of [40, 400]) coldStarts.add(ms)
 const runner = () => ({
   isolation: "none",
   processes: 5,
@@ -34,8 +34,8 @@ const histogram = { counts: [3, 1], sumSeconds: 0.5, count: 5, maxSeconds: 0.4 }
 const loopDelay = () => ({ boundsSeconds: [0.001, 0.1], delay: histogram, work: histogram })
 const recorder = () => {
   const ended = createEndedRuns()
-  for (const ms of [0, 1, 2_000, 90_000]) ended.note("http", "succeeded", ms)
-  ended.note("api", "failed", 5)
+  for (const ms of [0, 1, 2_000, 90_000]) ended.add("http", "succeeded", ms)
+  ended.add("api", "failed", 5)
   return { waiting: 3, dropped: 4, ended: ended.list() }
 }
 const refusals = () => [["overloaded", 2] as const]

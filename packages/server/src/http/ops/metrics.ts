@@ -1,8 +1,8 @@
-import { errorCodes } from "@hamlet/contract"
-import { type Durations, durationBoundsSeconds } from "../../domain/limits/durations.ts"
-import type { Refusals } from "../../domain/limits/refusals.ts"
-import type { EndedRuns } from "../../domain/runs/ended-runs.ts"
+import { type ErrorCode, errorCodes } from "@hamlet/contract"
+import type { EndedRuns } from "../../domain/runs/live-runs.ts"
 import type { RunnerStatus } from "../../domain/runs/runner.ts"
+import type { Counter } from "../../shared/counter.ts"
+import { durationBoundsSeconds, type Histogram } from "../../shared/histogram.ts"
 import type { LoopDelayReport } from "../../shared/loop-delay.ts"
 
 /** What `/metrics` shows. */
@@ -13,7 +13,7 @@ export interface Metrics {
 
 const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
-type RefusalCounts = ReturnType<Refusals["list"]>
+type RefusalCounts = ReturnType<Counter<ErrorCode>["list"]>
 
 interface Latency {
   readonly counts: number[]
@@ -249,7 +249,7 @@ function toBuckets(
 
 function toDurationLines(
   labels: string,
-  { counts, sumSeconds, count }: Durations,
+  { counts, sumSeconds, count }: Histogram,
 ): readonly (readonly [string, number])[] {
   return toBuckets(labels, durationBoundsSeconds, counts, sumSeconds, count)
 }

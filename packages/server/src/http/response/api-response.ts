@@ -2,7 +2,7 @@ import { errorCodes, statusTexts, toRetryHeaders } from "@hamlet/contract"
 import type { AppError } from "../../domain/app-error.ts"
 import { RateLimited } from "../../domain/limits/rate-limit.ts"
 import { SqlFailure } from "../../domain/owner-databases.ts"
-import { RunFailure } from "../../domain/runs/run-failure.ts"
+import { RunFailure } from "../../domain/runs/execute-run.ts"
 import { SessionEnded } from "../auth/session-cookie.ts"
 import { RangeRefused } from "../request/range.ts"
 

@@ -3,7 +3,7 @@ import type { z } from "zod"
 import type { Caller } from "../../domain/access.ts"
 import { AppError } from "../../domain/app-error.ts"
 import { depthHeader, readDepth } from "../../domain/egress.ts"
-import { callAnonymously } from "../../domain/runs/anonymous-runs.ts"
+import { callAnonymously } from "../../domain/runs/call-anonymously.ts"
 import { cancelRun } from "../../domain/runs/cancel-run.ts"
 import { evalCode } from "../../domain/runs/eval-code.ts"
 import {

@@ -1,5 +1,4 @@
 import { failureHeader, type Refused } from "@hamlet/guest/protocol"
-import { isJsonText } from "../../domain/runs/json-text.ts"
 import {
   brokenResponse,
   type CallArgs,
@@ -13,6 +12,7 @@ import {
   type Stopped,
   type ValResponse,
 } from "../../domain/runs/runner.ts"
+import { isJsonText } from "../../shared/json-text.ts"
 import type { Exchange, GuestFailure, ResponseListener } from "../guest-client/exchange.ts"
 import { readFailure, readReturned } from "../guest-client/guest-responses.ts"
 import { openGuestSocket } from "../guest-client/guest-socket.ts"

@@ -1,5 +1,4 @@
 import { AppError } from "../../domain/app-error.ts"
-import { Durations } from "../../domain/limits/durations.ts"
 import { isOutdated, type Outdated } from "../../domain/runs/retirement.ts"
 import type {
   Client,
@@ -10,6 +9,7 @@ import type {
   RunSlot,
   Stopped,
 } from "../../domain/runs/runner.ts"
+import { Histogram } from "../../shared/histogram.ts"
 import { CpuWatch } from "../fairness/cpu-watch.ts"
 import { GuestValueReader } from "../guest-client/guest-value-reader.ts"
 import type { Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
@@ -56,7 +56,7 @@ export class Supervisor implements Runner, RunSlotOwner {
   readonly #shares: ProcessShares
   readonly #pool: Pool
   readonly #cpuWatch: CpuWatch
-  readonly #coldStarts = new Durations()
+  readonly #coldStarts = new Histogram()
   readonly #valueReader = new GuestValueReader()
   /** Every process that has a program. */
   readonly #processes = new Set<ValProcess>()
@@ -311,7 +311,7 @@ export class Supervisor implements Runner, RunSlotOwner {
   }
 
   #noteLoaded(process: ValProcess, askedMs: number): void {
-    this.#coldStarts.note(performance.now() - askedMs)
+    this.#coldStarts.add(performance.now() - askedMs)
     if (process.state === "serving" && (process.isCallable || process.program.type === "http"))
       return
     // What gave no function has been run by being evaluated; what did not load has nothing to run,

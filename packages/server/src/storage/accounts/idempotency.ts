@@ -1,5 +1,5 @@
 import type { IdempotencyStore } from "../../domain/accounts/idempotency.ts"
-import type { Claim } from "../../domain/accounts/once.ts"
+import type { Claim } from "../../shared/once.ts"
 import { type Database, firstRow, rows } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"
 

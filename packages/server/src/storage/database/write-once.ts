@@ -1,5 +1,5 @@
-import { findOnce, type Once } from "../../domain/accounts/once.ts"
 import { AppError } from "../../domain/app-error.ts"
+import { findOnce, type Once } from "../../shared/once.ts"
 import { isStill } from "../accounts/idempotency.ts"
 import { writeLinks } from "../references/row-locks.ts"
 import { type Database, firstRow, type Script } from "./database.ts"

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs"
 import type { GuestMessage, HostMessage } from "@hamlet/guest/protocol"
 import type { Socket, UnixSocketListener } from "bun"
-import { hasFewValues } from "../../../shared/count-json-values.ts"
+import { hasFewValues } from "../../../shared/has-few-values.ts"
 import { TokenBucket } from "../../../shared/token-bucket.ts"
 import type { SandboxLimits } from "../sandbox-limits.ts"
 import type { ControlTurns, HeardState } from "./control-turns.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { hasFewValues } from "./count-json-values.ts"
+import { hasFewValues } from "./has-few-values.ts"
 
 /** Names and values, one by one. */
 function count(value: unknown): number {
