@@ -9,7 +9,7 @@ export type Area = {
 
 const serverLayers = ["http", "gateway", "jobs", "runtime", "storage"]
 const server = ["config", "domain", "shared", ...serverLayers]
-const everyone = ["contract", "cli", "find-deno", "guest", "std", "web", ...server]
+const all = ["contract", "cli", "find-deno", "guest", "std", "web", ...server]
 
 /**
  * Who may import whom: the whole import rule is this table. A source file that is in no area is
@@ -36,47 +36,21 @@ const areas: readonly Area[] = [
     path: `packages/server/src/${name}/`,
     mayImport: ["contract", "domain", "shared"],
   })),
-  {
-    name: "config",
-    path: "packages/server/src/config.ts",
-    mayImport: ["contract", "config-parts"],
-  },
-  { name: "config-parts", path: "packages/server/src/config/", mayImport: ["contract"] },
-  // The composition root: the program is put together, is given a port, and is started.
+  { name: "config", path: "packages/server/src/config/", mayImport: ["contract"] },
+  // The composition root: compose.ts builds the program from one file per noun.
+  { name: "composition", path: "packages/server/src/composition/", mayImport: all },
   {
     name: "compose",
     path: "packages/server/src/compose.ts",
-    mayImport: ["compose-runtime", "compose-stores", ...everyone],
+    mayImport: ["composition", ...all],
   },
-  { name: "compose-stores", path: "packages/server/src/compose-stores.ts", mayImport: everyone },
-  {
-    name: "compose-runtime",
-    path: "packages/server/src/compose-runtime.ts",
-    mayImport: ["compose-outside", ...everyone],
-  },
-  { name: "compose-outside", path: "packages/server/src/compose-outside.ts", mayImport: everyone },
-  // Looks at what a server would be made of, without making one.
-  { name: "doctor", path: "packages/server/src/doctor/", mayImport: everyone },
-  { name: "listen", path: "packages/server/src/listen.ts", mayImport: ["compose", ...everyone] },
-  { name: "restore", path: "packages/server/src/restore.ts", mayImport: ["contract", ...server] },
-  {
-    name: "admin-token",
-    path: "packages/server/src/admin-token.ts",
-    mayImport: ["compose", ...server],
-  },
-  { name: "stop-signals", path: "packages/server/src/stop-signals.ts", mayImport: [] },
+  // Inspects the machine and the data without starting a server.
+  { name: "doctor", path: "packages/server/src/doctor/", mayImport: all },
+  { name: "commands", path: "packages/server/src/commands/", mayImport: ["compose", ...all] },
   {
     name: "main",
     path: "packages/server/src/main.ts",
-    mayImport: [
-      "admin-token",
-      "compose",
-      "doctor",
-      "listen",
-      "restore",
-      "stop-signals",
-      ...everyone,
-    ],
+    mayImport: ["commands", "config", "doctor"],
   },
   {
     name: "bench",

@@ -16,8 +16,9 @@ const clean = {
   "packages/contract/src/errors.ts": `export type Code = "a"`,
   "packages/contract/src/client.ts": `import type { Code } from "./index.ts"`,
   "packages/server/package.json": `{ "name": "@hamlet/server" }`,
-  [`${src}/main.ts`]: `import { app } from "./http/app.ts"\nimport "./storage/vals.ts"\nimport { config } from "./config.ts"`,
-  [`${src}/config.ts`]: `import type { Code } from "@hamlet/contract"`,
+  [`${src}/main.ts`]: `import { config } from "./config/config.ts"`,
+  [`${src}/compose.ts`]: `import { app } from "./http/app.ts"\nimport "./storage/vals.ts"`,
+  [`${src}/config/config.ts`]: `import type { Code } from "@hamlet/contract"`,
   [`${src}/http/app.ts`]: `import { save } from "../domain/vals.ts"\nimport { x } from "./routes/vals.ts"\nimport { Hono } from "hono"`,
   [`${src}/http/routes/vals.ts`]: `import { save } from "../../domain/vals.ts"`,
   [`${src}/storage/vals.ts`]: `import type { Vals } from "../domain/vals.ts"`,
@@ -68,10 +69,19 @@ describe("checkImports", () => {
 
   const refused: Record<string, [importer: string, target: string]> = {
     "the domain from importing a layer": [`${src}/domain/bad.ts`, `${src}/storage/vals.ts`],
-    "the domain from importing the configuration": [`${src}/domain/bad.ts`, `${src}/config.ts`],
-    "a layer from importing the configuration": [`${src}/gateway/bad.ts`, `${src}/config.ts`],
+    "the domain from importing the configuration": [
+      `${src}/domain/bad.ts`,
+      `${src}/config/config.ts`,
+    ],
+    "a layer from importing the configuration": [
+      `${src}/gateway/bad.ts`,
+      `${src}/config/config.ts`,
+    ],
     "a layer from importing the composition root": [`${src}/runtime/bad.ts`, `${src}/main.ts`],
-    "the configuration from importing the domain": [`${src}/config.ts`, `${src}/domain/vals.ts`],
+    "the configuration from importing the domain": [
+      `${src}/config/config.ts`,
+      `${src}/domain/vals.ts`,
+    ],
     "the contract from importing the server": [
       "packages/contract/src/bad.ts",
       `${src}/domain/vals.ts`,

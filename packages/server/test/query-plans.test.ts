@@ -9,7 +9,7 @@ import {
   routes,
 } from "@hamlet/contract"
 import { compose, type Hamlet } from "../src/compose.ts"
-import { loadConfig } from "../src/config.ts"
+import { loadConfig } from "../src/config/config.ts"
 import { createSignInLink, renewSession, signIn } from "../src/domain/accounts/sessions.ts"
 import { allScopes, authenticate, issueToken, makeToken } from "../src/domain/accounts/tokens.ts"
 import { type Statement, sql } from "../src/storage/database/sql.ts"

@@ -1,4 +1,4 @@
-import { type Config, ConfigError, loadConfig } from "../config.ts"
+import { type Config, ConfigError, loadConfig } from "../config/config.ts"
 import { checkCgroups } from "./checks/check-cgroups.ts"
 import { checkDataFolder } from "./checks/check-data-folder.ts"
 import { checkDatabase } from "./checks/check-database.ts"

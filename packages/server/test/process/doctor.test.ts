@@ -261,7 +261,7 @@ describe("hamlet doctor says how to mend", () => {
     const open = await examine(fixture, ["--host", "0.0.0.0"], { PATH: programs })
     expect(open.isolation).toMatchObject({
       status: "failure",
-      found: expect.stringContaining("refuses to serve others than this machine"),
+      found: expect.stringContaining("refuses to serve other machines"),
     })
     const wanted = await examine(fixture, ["--isolation", "bubblewrap"], { PATH: programs })
     expect(wanted.isolation).toMatchObject({

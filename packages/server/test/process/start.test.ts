@@ -28,7 +28,7 @@ describeEachDatabase("hamlet serve", (open) => {
         `  database    ${database}`,
         "  first user  ada",
         `  token       ${token}`,
-        "              (shown only now: keep it)",
+        "              (shown only once: save it)",
         `  sign in     ${link}`,
         "              (works once, within an hour)",
         `  docs        ${baseUrl}/docs`,

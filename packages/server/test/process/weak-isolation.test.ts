@@ -98,7 +98,7 @@ describe.skipIf(existsSync(unpacked))("hamlet serve without bubblewrap", () => {
     const { exitCode, stdout, stderr } = await fixture.start(["serve"], { ...env, ...more }).ended()
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" })
     expect(stderr).toMatch(
-      /^Cannot serve others than this machine, at .+ install bubblewrap .+HAMLET_ISOLATION=deno.+\n$/,
+      /^Cannot serve other machines, at .+ install bubblewrap .+HAMLET_ISOLATION=deno.+\n$/,
     )
   })
 })

@@ -1,6 +1,6 @@
 import { accessSync, constants, readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Config } from "../../config.ts"
+import type { Config } from "../../config/config.ts"
 import {
   type Controller,
   findOwnGroups,

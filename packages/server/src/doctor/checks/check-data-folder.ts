@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, type Stats, statfsSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname } from "node:path"
-import type { Config } from "../../config.ts"
+import type { Config } from "../../config/config.ts"
 import { type Finding, failure, fine, toReason, toSize, warning } from "../finding.ts"
 import { doctorLimits as limits } from "../limits.ts"
 

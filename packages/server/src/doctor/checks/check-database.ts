@@ -1,6 +1,6 @@
 import { statSync } from "node:fs"
 import { join } from "node:path"
-import type { Config } from "../../config.ts"
+import type { Config } from "../../config/config.ts"
 import { createCipher } from "../../domain/secrets/cipher.ts"
 import { findMissingKey, keyCheckName } from "../../domain/secrets/key-check.ts"
 import { readKeyFile } from "../../storage/accounts/key-file.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { loadConfig } from "../../config.ts"
+import { loadConfig } from "../../config/config.ts"
 import { checkExposure } from "./check-exposure.ts"
 
 const proxied = {

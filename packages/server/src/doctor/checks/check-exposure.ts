@@ -1,4 +1,4 @@
-import { type Config, isForOthers } from "../../config.ts"
+import { type Config, isForOthers } from "../../config/config.ts"
 import { type Finding, fine, warning } from "../finding.ts"
 
 const check = "exposure"

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url"
 import { findDeno } from "../../../../../scripts/find-deno.ts"
-import { type Config, isForOthers } from "../../config.ts"
+import { type Config, isForOthers } from "../../config/config.ts"
 import { AppError } from "../../domain/app-error.ts"
 import { Cgroups } from "../../runtime/sandbox/cgroups/cgroups.ts"
 import { adviseOnBubblewrap } from "../../runtime/sandbox/isolation-advice.ts"
@@ -62,7 +62,7 @@ function judge(config: Config, { level, details }: IsolationReport): Finding {
     return warning("isolation", `WEAK, ${found}; vals have no network`, mend)
   return failure(
     "isolation",
-    `${found}; the server refuses to serve others than this machine like this`,
+    `${found}; the server then refuses to serve other machines`,
     mend,
   )
 }

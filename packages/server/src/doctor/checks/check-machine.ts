@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { freemem, totalmem } from "node:os"
-import type { Config } from "../../config.ts"
+import type { Config } from "../../config/config.ts"
 import { type Finding, failure, fine, toSize, warning } from "../finding.ts"
 import { doctorLimits as limits } from "../limits.ts"
 

@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises"
 import { isIP } from "node:net"
-import type { Config } from "../../config.ts"
+import type { Config } from "../../config/config.ts"
 import { type Finding, fine, warning } from "../finding.ts"
 import { doctorLimits } from "../limits.ts"
 

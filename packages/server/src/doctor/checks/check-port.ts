@@ -1,6 +1,6 @@
 import { createServer } from "node:net"
 import packageJson from "../../../package.json" with { type: "json" }
-import type { Config } from "../../config.ts"
+import type { Config } from "../../config/config.ts"
 import { type Finding, failure, fine, warning } from "../finding.ts"
 import { doctorLimits } from "../limits.ts"
 

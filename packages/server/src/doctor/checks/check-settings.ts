@@ -1,4 +1,4 @@
-import { options } from "../../config.ts"
+import { options } from "../../config/config.ts"
 import { type Finding, fine, warning } from "../finding.ts"
 
 /** Read by the command line, or by the tests. */

@@ -1,50 +1,43 @@
 import { fileURLToPath } from "node:url"
-import { findDeno } from "../../../scripts/find-deno.ts"
-import { createEgress, createResolver, type Surroundings } from "./compose-outside.ts"
-import type { Config } from "./config.ts"
-import type { DependencyResolver } from "./domain/modules/lockfiles.ts"
-import { noOwnerDatabases, type SqlOutcome, type SqlRequest } from "./domain/owner-databases.ts"
-import { DatabasePool } from "./runtime/owner-databases/database-pool.ts"
-import { runnerLimits } from "./runtime/processes/runner-limits.ts"
-import { Supervisor } from "./runtime/processes/supervisor.ts"
-import type { EgressListener } from "./runtime/sandbox/egress-listener.ts"
-import { listIsolationWarnings } from "./runtime/sandbox/isolation-advice.ts"
-import { sandboxLimits } from "./runtime/sandbox/sandbox-limits.ts"
-import { type IsolationReport, Sandboxes } from "./runtime/sandbox/sandboxes.ts"
+import { findDeno } from "../../../../scripts/find-deno.ts"
+import type { Config } from "../config/config.ts"
+import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
+import { runnerLimits } from "../runtime/processes/runner-limits.ts"
+import { Supervisor } from "../runtime/processes/supervisor.ts"
+import type { EgressListener } from "../runtime/sandbox/egress-listener.ts"
+import { listIsolationWarnings } from "../runtime/sandbox/isolation-advice.ts"
+import { sandboxLimits } from "../runtime/sandbox/sandbox-limits.ts"
+import { type IsolationReport, Sandboxes } from "../runtime/sandbox/sandboxes.ts"
+import { createEgress, createResolver, type RuntimeHost } from "./egress.ts"
 
-/** What runs vals, put together. */
+/** Runs vals, and fetches their packages. */
 export interface Runtime {
   readonly supervisor: Supervisor
   readonly resolver: DependencyResolver
-  /**
-   * What everybody has to know about the isolation; empty before the start, and where all is well.
-   */
+  /** What users must know about weak isolation. Empty before the start. */
   isolationWarnings(): readonly string[]
-  /**
-   * Whether the isolation is so weak, without anybody having chosen it, that it is for one person's
-   * own code only.
-   */
+  /** The isolation is weak and the operator has not chosen it: one user may run their own code. */
   isForOneUser(): boolean
-  /** Prepares the machine, unless that has been done, and gets processes ready. */
+  /** Prepares the machine, once, and starts processes for the pool. */
   start(): Promise<IsolationReport>
   stop(): Promise<void>
 }
 
-/** The heap is a part of the memory; the rest is for buffers and the program itself. */
+/** The share of a process's memory for the JavaScript heap. Buffers and Deno take the rest. */
 const heapShare = 0.5
 
 /**
- * Puts together what runs vals. The machine is prepared when the first process is wanted: a program
- * that is only there to change a key, or a test of the API, starts none.
+ * Creates the runtime. It prepares the machine when the first process is needed: rotating a key or
+ * an API test needs none.
  */
-export function composeRuntime(config: Config, surroundings: Surroundings): Runtime {
+export function createRuntime(config: Config, host: RuntimeHost): Runtime {
   let preparing: Promise<Sandboxes> | undefined
   let report: IsolationReport | undefined
-  const { onError, onAvailability } = surroundings
+  const { onError, onAvailability } = host
   const isChosen = config.isolation === "deno"
-  const egress = createEgress(config, surroundings)
+  const egress = createEgress(config, host)
   const prepare = () => {
-    // What is missing may be there the next time.
+    // A later attempt may succeed, for example after bubblewrap was installed.
     preparing ??= createSandboxes(config, (path) => egress.open(path), onError).catch(
       (error: unknown) => {
         preparing = undefined
@@ -57,8 +50,8 @@ export function composeRuntime(config: Config, surroundings: Surroundings): Runt
     launch: async (isAwaited) => (await prepare()).launch(isAwaited),
     hurry: () => void preparing?.then((sandboxes) => sandboxes.hurry()).catch(() => {}),
     isolation: () => report?.level ?? config.isolation,
-    limits: { ...toRunnerLimits(config), runsAtOnceOf: surroundings.runsAtOnceOf },
-    // That the machine cannot be prepared is told by the start itself, once.
+    limits: { ...toRunnerLimits(config), runsAtOnceOf: host.runsAtOnceOf },
+    // The start itself reports that the machine cannot be prepared.
     onAvailability: (problem) => {
       if (report !== undefined) onAvailability(problem)
     },
@@ -109,31 +102,6 @@ function createSandboxes(
     },
     onError,
   )
-}
-
-/** The databases of users, which are in that folder; undefined where there can be none. */
-export function openOwnerDatabases(
-  { databaseUrl, storage, isolation }: Config,
-  folder: string | undefined,
-  db: { ping(): Promise<void> },
-  onError: (error: unknown) => void,
-) {
-  if (folder === undefined) return { ...noOwnerDatabases, stop: () => Promise.resolve() }
-  const isShared = databaseUrl !== undefined
-  const { sqliteBytesMax: bytesMax, sqliteMsMax: msMax } = storage
-  const onWeak = (message: string) => onError(new Error(message))
-  const pool = new DatabasePool({ folder, bytesMax, msMax, isShared, isolation, onWeak })
-  return {
-    async run(request: SqlRequest): Promise<SqlOutcome> {
-      // They are in the same folder as the database: if that is gone, what they acknowledge is gone
-      // too.
-      if (!isShared) await db.ping()
-      return await pool.run(request)
-    },
-    sizeOf: (ownerId: string) => pool.sizeOf(ownerId),
-    remove: (ownerId: string) => pool.remove(ownerId),
-    stop: () => pool.stop(),
-  }
 }
 
 function toRunnerLimits({ runs }: Config) {

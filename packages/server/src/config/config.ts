@@ -1,10 +1,10 @@
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
-import { type AllowanceConfig, loadAllowanceConfig } from "./config/allowances.ts"
-import { type DependencyConfig, loadDependencyConfig } from "./config/dependencies.ts"
-import { type EgressConfig, loadEgressConfig } from "./config/egress.ts"
-import { isOfThisMachine, readIsPublic } from "./config/exposure.ts"
-import { type Env, options } from "./config/options.ts"
+import { type AllowanceConfig, loadAllowanceConfig } from "./allowances.ts"
+import { type DependencyConfig, loadDependencyConfig } from "./dependencies.ts"
+import { type EgressConfig, loadEgressConfig } from "./egress.ts"
+import { isOfThisMachine, readIsPublic } from "./exposure.ts"
+import { type Env, options } from "./options.ts"
 import {
   ConfigError,
   readBaseUrl,
@@ -19,9 +19,9 @@ import {
   readToken,
   readUser,
   toUsername,
-} from "./config/readers.ts"
-import { loadRunConfig, type RunConfig } from "./config/runs.ts"
-import { loadStorageConfig, type StorageConfig } from "./config/storage.ts"
+} from "./readers.ts"
+import { loadRunConfig, type RunConfig } from "./runs.ts"
+import { loadStorageConfig, type StorageConfig } from "./storage.ts"
 
 export { ConfigError, options }
 
@@ -57,19 +57,16 @@ export interface Config {
   readonly allowances: AllowanceConfig
 }
 
-/**
- * Whether somebody else may reach the server: weak isolation is not for that, whatever
- * HAMLET_PUBLIC says.
- */
+/** Whether other machines can reach the server. Weak isolation is refused then. */
 export function isForOthers({ isPublic, host }: Pick<Config, "isPublic" | "host">): boolean {
   return isPublic || !isOfThisMachine(host)
 }
 
+/** The environment variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
 /** Reads the settings from flags and, where there is no flag, from the environment. */
-export function loadConfig(
-  env: Readonly<Record<string, string | undefined>>,
-  args: readonly string[],
-): Config {
+export function loadConfig(env: Environment, args: readonly string[]): Config {
   const flags = parseFlags(args)
   const read = (name: Env) => flags[toFlag(name)] ?? env[name] ?? ""
   const host = read("HAMLET_HOST") || "127.0.0.1"

@@ -1,30 +1,30 @@
-import type { Config } from "./config.ts"
-import type { OutgoingRequest } from "./domain/egress.ts"
-import { resolverLimits } from "./runtime/dependencies/resolver-limits.ts"
-import { SandboxedResolver, type ToolHost } from "./runtime/dependencies/sandboxed-resolver.ts"
-import { Egress } from "./runtime/egress/egress.ts"
-import { egressLimits } from "./runtime/egress/egress-limits.ts"
-import { createEgressPolicy, type EgressPolicy } from "./runtime/egress/policy/policy.ts"
-import type { OwnServer } from "./runtime/egress/policy/route.ts"
+import type { Config } from "../config/config.ts"
+import type { OutgoingRequest } from "../domain/egress.ts"
+import { resolverLimits } from "../runtime/dependencies/resolver-limits.ts"
+import { SandboxedResolver, type ToolHost } from "../runtime/dependencies/sandboxed-resolver.ts"
+import { Egress } from "../runtime/egress/egress.ts"
+import { egressLimits } from "../runtime/egress/egress-limits.ts"
+import { createEgressPolicy, type EgressPolicy } from "../runtime/egress/policy/policy.ts"
+import type { OwnServer } from "../runtime/egress/policy/route.ts"
 
-/** What the way out needs of the rest of the program. */
-export interface Surroundings {
-  /** The API, for vals of an account that ask it something. */
+/** What the runtime needs of the rest of the program. */
+export interface RuntimeHost {
+  /** Sends a request of a val to the API. */
   fetchApi(request: Request, accountId: string): Promise<Response>
   isValHost(host: string): boolean
-  /** Counts what goes out and comes in on an account; throws when that is too much. */
+  /** Counts bytes in both directions on an account. Throws when its allowance is used up. */
   takeBytes(accountId: string, bytes: number): void
-  /** Sandboxes cannot be started, for this reason, or can be again. */
+  /** Called when sandboxes can no longer be started, and without a problem when they can again. */
   onAvailability(problem: string | undefined): void
-  /** How many runs an account may have at once, where it has a quota for it. */
+  /** The account's quota of concurrent runs, if it has one. */
   runsAtOnceOf(accountId: string): number | null | undefined
   onError(error: unknown): void
 }
 
-/** The way out of the sandboxes. */
+/** Creates the egress proxy of all sandboxes. */
 export function createEgress(
   config: Config,
-  { fetchApi, isValHost, takeBytes, onError }: Surroundings,
+  { fetchApi, isValHost, takeBytes, onError }: RuntimeHost,
 ): Egress {
   const { allow, deny, ports, ca, ...limits } = config.egress
   const base = new URL(config.baseUrl)
@@ -41,14 +41,14 @@ export function createEgress(
   return new Egress({ policy, limits: { ...egressLimits, ...limits }, ca, own, takeBytes, onError })
 }
 
-/** Where a server that listens on every network can be found. */
+/** The loopback address of a server that listens on every interface. */
 const reachableAs: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" }
 
 function portOf(host: string): string {
   return /:(\d+)$/.exec(host)?.[1] ?? ""
 }
 
-/** What a proxy in front of the server would do, where its address has a path. */
+/** Removes the path of the base URL, as a proxy in front of the server would. */
 function withoutBasePath(request: Request, path: string): Request {
   if (path === "/" || path === "") return request
   const url = new URL(request.url)
@@ -57,14 +57,14 @@ function withoutBasePath(request: Request, path: string): Request {
   return new Request(url, request)
 }
 
-/** Fetches what vals import, through doors of its own. */
+/** Creates the resolver, which fetches packages through egress listeners of its own. */
 export function createResolver(
   { baseUrl, formerBaseUrls, egress: { allow, deny, ports }, dependencies }: Config,
   egress: Egress,
   tools: () => Promise<ToolHost>,
   onError: (error: unknown) => void,
 ): SandboxedResolver {
-  // The registries are always the same.
+  // The registries do not change: one policy serves every listener.
   let policy: EgressPolicy | undefined
   return new SandboxedResolver({
     tools,
@@ -82,9 +82,7 @@ export function createResolver(
   })
 }
 
-/**
- * Whoever fetches packages is no val: it has no secrets and no run, and its traffic is nobody's.
- */
+/** Package downloads belong to no val: they have no secrets, and no account pays for them. */
 function toGuest(note: (request: OutgoingRequest) => void) {
   const run = { id: "", depth: 0, log() {}, noteTruncatedLogs() {}, fail() {}, sent: note }
   return {

@@ -1,21 +1,18 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { compose } from "./compose.ts"
-import { type Config, ConfigError, loadConfig } from "./config.ts"
-import { createUserToken, getAccount, unsuspendUser } from "./domain/accounts/accounts.ts"
-import { operator } from "./domain/accounts/audit.ts"
-import { allScopes } from "./domain/accounts/tokens.ts"
-import { getUserByName } from "./domain/accounts/users.ts"
+import { compose } from "../compose.ts"
+import { type Config, ConfigError, type Environment, loadConfig } from "../config/config.ts"
+import { createUserToken, getAccount, unsuspendUser } from "../domain/accounts/accounts.ts"
+import { operator } from "../domain/accounts/audit.ts"
+import { allScopes } from "../domain/accounts/tokens.ts"
+import { getUserByName } from "../domain/accounts/users.ts"
 
 /**
  * `admin-token [USERNAME]`: a new token that may do everything, for an operator who has lost all of
  * them. Who may use the data folder or the database may do everything anyway. The server may run
  * meanwhile; the token works at once.
  */
-export async function makeAdminToken(
-  args: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<void> {
+export async function adminToken(args: readonly string[], env: Environment): Promise<void> {
   const username = args[0]?.startsWith("-") === false ? args[0] : undefined
   const config = loadConfig(env, username === undefined ? args : args.slice(1))
   assertDatabase(config)
@@ -38,7 +35,7 @@ export async function makeAdminToken(
     if (suspendedAt !== null)
       process.stderr.write(`User "${user.username}" is no longer suspended\n`)
     process.stderr.write(
-      `A token of user "${user.username}" that may do everything (shown only now: keep it):\n`,
+      `A token of user "${user.username}" that may do everything (shown only once: save it):\n`,
     )
     process.stdout.write(`${text}\n`)
   } finally {

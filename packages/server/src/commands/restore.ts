@@ -1,17 +1,17 @@
 import { join } from "node:path"
 import { BackupDamaged } from "@hamlet/contract/backup"
-import { type Config, ConfigError, loadConfig } from "./config.ts"
-import { RestoreRefused } from "./storage/backup/restore/loader.ts"
-import { createPostgresLoader } from "./storage/backup/restore/postgres-loader.ts"
+import { type Config, ConfigError, type Environment, loadConfig } from "../config/config.ts"
+import { RestoreRefused } from "../storage/backup/restore/loader.ts"
+import { createPostgresLoader } from "../storage/backup/restore/postgres-loader.ts"
 import {
   type Restored,
   type RestoreProgress,
   type RestoreTarget,
   restoreBackup,
-} from "./storage/backup/restore/restore-backup.ts"
-import { createRestoreFiles } from "./storage/backup/restore/restore-files.ts"
-import { createSqliteLoader } from "./storage/backup/restore/sqlite-loader.ts"
-import { createBucketPlace } from "./storage/blobs/s3-objects.ts"
+} from "../storage/backup/restore/restore-backup.ts"
+import { createRestoreFiles } from "../storage/backup/restore/restore-files.ts"
+import { createSqliteLoader } from "../storage/backup/restore/sqlite-loader.ts"
+import { createBucketPlace } from "../storage/blobs/s3-objects.ts"
 
 const limits = {
   /** How often a step tells how far it has got. */
@@ -22,10 +22,7 @@ const limits = {
  * `restore FILE`: makes this server the one that the backup is of. Nothing may be there yet, and no
  * server may be running on it.
  */
-export async function restore(
-  args: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<void> {
+export async function restore(args: readonly string[], env: Environment): Promise<void> {
   const [path, ...flags] = args
   if (path === undefined || path.startsWith("-"))
     throw new ConfigError("Cannot restore: name the file first, as in restore FILE")

@@ -1,0 +1,118 @@
+import { accessSync, constants, mkdirSync } from "node:fs"
+import { join } from "node:path"
+import type { Config } from "../config/config.ts"
+import { AppError } from "../domain/app-error.ts"
+import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
+import type { Runner } from "../domain/runs/runner.ts"
+import { createLog, type Log } from "../http/ops/log.ts"
+import { findKeyFile, loadKeyFile } from "../storage/accounts/key-file.ts"
+import type { Database } from "../storage/database/database.ts"
+import { findNotedSince, migrate } from "../storage/database/migrate.ts"
+import { guardSchema, NewerSchema, type SchemaGuard } from "../storage/database/schema-guard.ts"
+import { reach } from "../storage/migrations/0003-reach.ts"
+import { migrations } from "../storage/migrations/index.ts"
+import { openPostgres } from "../storage/postgres/open.ts"
+import { findLostDatabase, lostDatabaseAdvice } from "../storage/sqlite/lost-database.ts"
+import { openSqlite } from "../storage/sqlite/open.ts"
+
+/** The parts that a test replaces. */
+export interface Replacements {
+  open?(config: Config): Promise<Database>
+  readonly runner?: Runner
+  /** Null for none: remote imports of vals are then never fetched. */
+  readonly resolver?: DependencyResolver | null
+  writeLog?(text: string): void
+}
+
+/** What every noun is built on. */
+export interface Foundation {
+  readonly config: Config
+  /** Refuses writes once another node has migrated the database to a newer schema. */
+  readonly db: Database
+  readonly schema: SchemaGuard
+  readonly schemaVersion: number
+  /** When the migration ran that introduced lockfiles, in milliseconds. */
+  readonly lockfilesSince: number
+  /** The keys that encrypt secrets, the current one first. */
+  readonly keys: readonly Uint8Array[]
+  readonly log: Log
+  readonly nodeId: string
+  now(): number
+  newId(): string
+  /** Logs an error of background work. */
+  onError(error: unknown): void
+}
+
+/** Opens the database, migrates it, and loads or creates the encryption keys. */
+export async function openFoundation(
+  config: Config,
+  { open = openDatabase, writeLog = writeToStderr }: Replacements,
+): Promise<Foundation> {
+  prepareDataDir(config.dataDir)
+  const existingKeys = config.secretKeys ?? findKeyFile(config.dataDir)
+  const db = await open(config)
+  try {
+    const { to: schemaVersion } = await migrate(db, migrations)
+    // Created after the schema: a key file beside an empty database means that the database is lost.
+    const keys = existingKeys ?? loadKeyFile(config.dataDir)
+    const lockfilesSince = await findNotedSince(db, reach.version)
+    const log = createLog(config.logLevel, writeLog)
+    const schema = guardSchema(db, schemaVersion, (problem) =>
+      log.error("newer_schema", { problem }),
+    )
+    return {
+      ...{ config, db: schema.db, schema, schemaVersion, lockfilesSince, keys, log },
+      nodeId: Bun.randomUUIDv7(),
+      now: Date.now,
+      newId: () => Bun.randomUUIDv7(),
+      onError(error) {
+        // Already logged by the guard; every background write fails with it from then on.
+        if (!(error instanceof NewerSchema)) log.error("background", { error: toLogText(error) })
+      },
+    }
+  } catch (error) {
+    await db.stop()
+    throw error
+  }
+}
+
+/** Where SQLite keeps the database. */
+export function sqlitePath(config: Config): string {
+  return join(config.dataDir, "hamlet.db")
+}
+
+/** The folder of users' own databases; undefined where the nodes share only PostgreSQL. */
+export function ownerFolder({ databaseUrl, dataDir, storage }: Config): string | undefined {
+  return databaseUrl !== undefined && !storage.isDataDirShared ? undefined : join(dataDir, "sqlite")
+}
+
+function writeToStderr(text: string): void {
+  process.stderr.write(text)
+}
+
+function prepareDataDir(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    accessSync(path, constants.W_OK)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : cause
+    throw new AppError("database_unavailable", `Cannot use the data folder "${path}": ${reason}`, {
+      cause,
+    })
+  }
+}
+
+function openDatabase(config: Config): Promise<Database> {
+  if (config.databaseUrl)
+    return openPostgres(config.databaseUrl, { connectionsMax: config.databaseConnectionsMax })
+  const lost = findLostDatabase(config.dataDir)
+  if (lost !== undefined)
+    throw new AppError("database_unavailable", `Cannot start: ${lost}; ${lostDatabaseAdvice}`)
+  return Promise.resolve(openSqlite(sqlitePath(config)))
+}
+
+/** An expected error is one line; anything else is a bug and is logged with its stack. */
+function toLogText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error instanceof AppError ? error.message : (error.stack ?? error.message)
+}

@@ -1,0 +1,49 @@
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
+import { createPendingLockfiles } from "../domain/modules/pending-lockfiles.ts"
+import { listRemoteImports } from "../domain/modules/remote-imports.ts"
+import type { StandardModuleName } from "../domain/modules/standard-modules.ts"
+import { DependencyJob } from "../jobs/dependency-job.ts"
+import { createBundleStore } from "../storage/modules/bundles.ts"
+import { createImportStore } from "../storage/modules/imports.ts"
+import { createLockfileStore } from "../storage/modules/lockfiles.ts"
+import type { Foundation } from "./foundation.ts"
+import type { createVals } from "./vals.ts"
+
+/** How long a run waits for packages that are still being fetched. */
+const packagesMsMax = 30_000
+
+/** What vals import: other vals, standard modules, and packages with their lockfiles. */
+export function createModules(
+  { config, db, lockfilesSince, now, onError }: Foundation,
+  { versions, codeTools }: ReturnType<typeof createVals>,
+  resolver: DependencyResolver | null,
+) {
+  const locks = createLockfileStore(db)
+  const importHosts = { baseUrls: [config.baseUrl, ...config.formerBaseUrls] }
+  // The run needs time of its own after the wait.
+  const pendingLocks = createPendingLockfiles(locks, now, {
+    waitMsMax: Math.min(packagesMsMax, config.runs.runMsMax / 2),
+  })
+  const { resolveMsMax } = config.dependencies
+  const dependencyJob =
+    resolver &&
+    new DependencyJob({
+      ...{ locks, versions, pendingLocks, resolver, resolveMsMax, now, onError },
+      listRemoteImports: async ({ code, ownerId }) =>
+        listRemoteImports(code, await codeTools.scanImports(code, ownerId), importHosts),
+    })
+  return {
+    imports: createImportStore(db),
+    bundles: createBundleStore(db),
+    standardModules: { blob: readStandardModule("blob"), sqlite: readStandardModule("sqlite") },
+    ...{ locks, importHosts, pendingLocks, resolver, resolveMsMax, dependencyJob },
+    locksSince: lockfilesSince,
+    lockWork: dependencyJob ?? { wake() {} },
+  }
+}
+
+function readStandardModule(name: StandardModuleName): string {
+  return readFileSync(fileURLToPath(import.meta.resolve(`@hamlet/std/${name}`)), "utf8")
+}
