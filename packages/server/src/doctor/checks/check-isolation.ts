@@ -60,11 +60,7 @@ function judge(config: Config, { level, details }: IsolationReport): Finding {
   const mend = adviseOn(details, config)
   if (!isForOthers(config) || config.isolation === "deno")
     return warning("isolation", `WEAK, ${found}; vals have no network`, mend)
-  return failure(
-    "isolation",
-    `${found}; the server then refuses to serve other machines`,
-    mend,
-  )
+  return failure("isolation", `${found}; the server then refuses to serve other machines`, mend)
 }
 
 /** What stands in the way of the better wall. */
