@@ -9,7 +9,7 @@ import {
 } from "./composition/foundation.ts"
 import { createModules } from "./composition/modules.ts"
 import { createRuns } from "./composition/runs.ts"
-import { createRuntime } from "./composition/runtime.ts"
+import { createRuntime, type Runtime } from "./composition/runtime.ts"
 import { createUserData } from "./composition/user-data.ts"
 import { createVals } from "./composition/vals.ts"
 import type { Config } from "./config/config.ts"
@@ -58,6 +58,20 @@ export async function compose(config: Config, replacements: Replacements = {}): 
   }
 }
 
+type Rules = Foundation &
+  ReturnType<typeof createAccounts> &
+  ReturnType<typeof createVals> &
+  ReturnType<typeof createModules> &
+  ReturnType<typeof createUserData> &
+  ReturnType<typeof createRuns>
+
+interface Parts {
+  readonly deps: Rules & ReturnType<typeof createApi>
+  readonly jobs: ReturnType<typeof startJobs>
+  readonly gateway: Gateway
+  readonly runtime: Runtime
+}
+
 function build(foundation: Foundation, replacements: Replacements) {
   const { config, db, log, onError } = foundation
 
@@ -86,12 +100,13 @@ function build(foundation: Foundation, replacements: Replacements) {
 
   // 2. The background jobs.
   const rules = { ...foundation, ...accounts, ...vals, ...modules, ...userData, ...runs }
-  const jobs = startJobs(foundation, rules)
+  const jobs = startJobs(rules)
 
   // 3. The API and the gateway.
+  const api = createApi(foundation)
   const deps: HttpDeps = {
     ...rules,
-    ...createApi(foundation),
+    ...api,
     accountWatch: jobs.accountWatch,
     startedAt: foundation.now(),
     isForOneUser: runtime.isForOneUser,
@@ -122,28 +137,30 @@ function build(foundation: Foundation, replacements: Replacements) {
     log,
     database: config.databaseUrl ? db.dialect.name : `${db.dialect.name} in ${sqlitePath(config)}`,
     start: runtime.start,
-    // In this order: first what starts new work, then what runs it, then what records it.
-    async stop() {
-      await jobs.housekeeping.stop()
-      await modules.dependencyJob?.stop()
-      runs.followers.stop()
-      gateway.stop()
-      await runtime.stop()
-      await userData.backups.stop()
-      await userData.ownerDatabases.stop()
-      await runs.liveRuns.stop()
-      await accounts.runTokens.stop()
-      await jobs.nodeWatch.stop()
-      await jobs.accountWatch.stop()
-      await accounts.tokenUses.stop()
-      await vals.codeTools.stop()
-      await deps.largeBodies.stop()
-      deps.loopDelay.stop()
-      await db.stop()
-      log.flush()
-    },
+    stop: () => stopAll({ deps: { ...rules, ...api }, jobs, gateway, runtime }),
   }
   return { hamlet, jobs }
+}
+
+/** In this order: first what starts new work, then what runs it, then what records it. */
+async function stopAll({ deps, jobs, gateway, runtime }: Parts): Promise<void> {
+  await jobs.housekeeping.stop()
+  await deps.dependencyJob?.stop()
+  deps.followers.stop()
+  gateway.stop()
+  await runtime.stop()
+  await deps.backups.stop()
+  await deps.ownerDatabases.stop()
+  await deps.liveRuns.stop()
+  await deps.runTokens.stop()
+  await jobs.nodeWatch.stop()
+  await jobs.accountWatch.stop()
+  await deps.tokenUses.stop()
+  await deps.codeTools.stop()
+  await deps.largeBodies.stop()
+  deps.loopDelay.stop()
+  await deps.db.stop()
+  deps.log.flush()
 }
 
 function toGatewayLimits({ runs }: Config) {
@@ -157,13 +174,8 @@ function toGatewayLimits({ runs }: Config) {
   }
 }
 
-type JobDeps = Foundation &
-  ReturnType<typeof createAccounts> &
-  ReturnType<typeof createModules> &
-  ReturnType<typeof createRuns> &
-  ReturnType<typeof createUserData>
-
-function startJobs({ config, db, schema }: Foundation, rules: JobDeps) {
+function startJobs(rules: Rules) {
+  const { config, db, schema } = rules
   const { keptDays, keptPerVal, keptBytesPerAccount } = config.runs
   const retention = { keptMs: keptDays * 86_400_000, keptPerVal, keptBytesPerAccount }
   const housekeeping = new Housekeeping({ ...rules, retention })
