@@ -1,5 +1,5 @@
 import type { OutgoingRequest } from "../../domain/egress.ts"
-import type { Failure } from "./tool/tool-messages.ts"
+import type { ImportFailure } from "./tool/tool-messages.ts"
 
 /** Why an import came to nothing, in a sentence, and whether it may be different later. */
 export interface Explanation {
@@ -10,7 +10,7 @@ export interface Explanation {
 
 /** Says in words of ours what Deno or esbuild said, with what the way out knows of it. */
 export function explainFailure(
-  failure: Failure,
+  failure: ImportFailure,
   requests: readonly OutgoingRequest[],
 ): Explanation {
   const explained = explain(failure, requests)
@@ -26,7 +26,10 @@ type Rule = readonly [
   (match: RegExpExecArray, requests: readonly OutgoingRequest[]) => Explanation,
 ]
 
-function explain({ message, from }: Failure, requests: readonly OutgoingRequest[]): Explanation {
+function explain(
+  { message, from }: ImportFailure,
+  requests: readonly OutgoingRequest[],
+): Explanation {
   if (from === "us") return lasting(message)
   for (const [pattern, toExplanation] of from === "deno" ? denoRules : esbuildRules) {
     const match = pattern.exec(message)

@@ -1,10 +1,10 @@
 import { availableParallelism } from "node:os"
 import type { ToolLimits } from "../sandbox/launch/tool-run.ts"
-import type { ResolveLimits } from "./tool/tool-messages.ts"
+import type { ToolResolveLimits } from "./tool/tool-messages.ts"
 
 /** What resolving the imports of one version may take. */
 export interface ResolverLimits
-  extends ResolveLimits,
+  extends ToolResolveLimits,
     Omit<ToolLimits, "msMax" | "outputBytesMax"> {
   /** For all of it, from its turn on. */
   readonly resolveMsMax: number

@@ -8,13 +8,13 @@ import type {
 } from "../../domain/modules/lockfiles.ts"
 import { isRemoteImport } from "../../domain/modules/remote-imports.ts"
 import type { ToolFailure, ToolOutcome } from "../sandbox/launch/tool-run.ts"
+import { ConcurrencyLimit } from "./concurrency-limit.ts"
 import { type Explanation, explainFailure } from "./explain-failure.ts"
 import { findRegistry } from "./find-registry.ts"
-import { type ReadAnswer, readAnswer, readCompiled } from "./read-answer.ts"
+import { type ResolverResponse, readCompileResponse, readResolveResponse } from "./read-response.ts"
 import type { ResolverLimits } from "./resolver-limits.ts"
 import { createTools, type ToolHost, type Tools } from "./resolver-tools.ts"
 import type { ResolveRequest } from "./tool/tool-messages.ts"
-import { Turns } from "./turns.ts"
 
 export type { ToolHost } from "./resolver-tools.ts"
 
@@ -47,14 +47,14 @@ export interface ResolverDeps {
  */
 export class SandboxedResolver implements DependencyResolver {
   readonly #deps: ResolverDeps
-  readonly #turns: Turns
+  readonly #turns: ConcurrencyLimit
   readonly #stopping = new AbortController()
   #tools: Promise<Tools> | undefined
   #registry: Promise<string> | undefined
 
   constructor(deps: ResolverDeps) {
     this.#deps = deps
-    this.#turns = new Turns(deps.limits.atOnceMax)
+    this.#turns = new ConcurrencyLimit(deps.limits.atOnceMax)
   }
 
   async resolve({
@@ -65,13 +65,13 @@ export class SandboxedResolver implements DependencyResolver {
     readonly signal: AbortSignal
   }): Promise<ResolvedCode> {
     const either = AbortSignal.any([signal, this.#stopping.signal])
-    return await this.#turns.take(either, () => this.#resolve(code, either))
+    return await this.#turns.run(either, () => this.#resolve(code, either))
   }
 
   /** Ends what is going on; those who wait for it get an AbortError. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await this.#turns.idle()
+    await this.#turns.whenIdle()
   }
 
   async #resolve(code: string, signal: AbortSignal): Promise<ResolvedCode> {
@@ -80,7 +80,7 @@ export class SandboxedResolver implements DependencyResolver {
     const tools = await this.#prepare()
     const requests: OutgoingRequest[] = []
     const outcome = await this.#runResolve(tools, code, requests, signal)
-    const answer = readAnswer(
+    const answer = readResolveResponse(
       outcome.kind === "done" ? outcome.output : outcome.partial,
       limits.answerBytesMax,
     )
@@ -160,7 +160,9 @@ export class SandboxedResolver implements DependencyResolver {
       signal,
     })
     const compiled =
-      outcome.kind === "done" ? readCompiled(outcome.output, limits.answerBytesMax) : undefined
+      outcome.kind === "done"
+        ? readCompileResponse(outcome.output, limits.answerBytesMax)
+        : undefined
     if (compiled?.error)
       return { error: `it cannot be bundled: ${compiled.error}`, isTemporary: false }
     if (!compiled)
@@ -217,7 +219,10 @@ function toExplanation({ reason }: ToolFailure, limits: ResolverLimits): Explana
  * Nobody could read the code; what in it looks like an import is at least named, so that it is
  * known that something is wrong.
  */
-function guessImports(code: string, { importHosts, limits }: ResolverDeps): ReadAnswer["found"] {
+function guessImports(
+  code: string,
+  { importHosts, limits }: ResolverDeps,
+): ResolverResponse["found"] {
   const texts = new Set(
     Array.from(code.matchAll(/["'`]((?:npm|jsr|https?):[^"'`\s]+)["'`]/g), ([, text = ""]) => text),
   )
@@ -227,7 +232,10 @@ function guessImports(code: string, { importHosts, limits }: ResolverDeps): Read
   return specifiers.map((specifier) => ({ specifier, places: [] }))
 }
 
-function toFailed(found: ReadAnswer["found"], { error, isTemporary }: Explanation): ResolvedCode {
+function toFailed(
+  found: ResolverResponse["found"],
+  { error, isTemporary }: Explanation,
+): ResolvedCode {
   const imports = found.map(
     ({ specifier, places }): LockedImport => ({
       specifier,
@@ -242,8 +250,8 @@ function toFailed(found: ReadAnswer["found"], { error, isTemporary }: Explanatio
 }
 
 function toResolvedCode(
-  answer: ReadAnswer,
-  imports: NonNullable<ReadAnswer["imports"]>,
+  answer: ResolverResponse,
+  imports: NonNullable<ResolverResponse["imports"]>,
   bundled: Bundle | Explanation | null,
   requests: readonly OutgoingRequest[],
 ): ResolvedCode {

@@ -16,7 +16,7 @@ class Machine {
 
   start(key = "loop", priority?: "patient"): FakeProcess {
     const process = new FakeProcess(key)
-    this.watch.begin(process, this.nowMs, priority)
+    this.watch.add(process, this.nowMs, priority)
     return process
   }
 
@@ -36,7 +36,7 @@ class Machine {
         process.isRunnable = wantsMore
         process.cpuMs += share * stepMs
       }
-      this.watch.look(processes, this.nowMs)
+      this.watch.check(processes, this.nowMs)
     }
   }
 }
@@ -182,7 +182,7 @@ describe("CpuWatch", () => {
     for (const process of processes) process.runs = 0
     machine.run(processes, 0, { stepMs: 25, wantsMore: false })
     expect(processes.map((process) => machine.watch.memoryOf(process))).toEqual([5, 5])
-    for (const process of processes) machine.watch.forget(process)
+    for (const process of processes) machine.watch.delete(process)
     expect(processes.map((process) => machine.watch.memoryOf(process))).toEqual([0, 0])
   })
 })

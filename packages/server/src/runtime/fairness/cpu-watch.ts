@@ -78,7 +78,7 @@ export class CpuWatch {
     return this.#watched.get(process)?.memoryBytes ?? 0
   }
 
-  begin(process: Watchable, nowMs: number, usual: "normal" | "patient" = "normal"): void {
+  add(process: Watchable, nowMs: number, usual: "normal" | "patient" = "normal"): void {
     const { sandbox, runsEnded, program } = process
     const cpuMs = sandbox.readCpuMs()
     if (cpuMs === undefined) return
@@ -102,7 +102,7 @@ export class CpuWatch {
     })
   }
 
-  look(processes: Iterable<Watchable>, nowMs: number): void {
+  check(processes: Iterable<Watchable>, nowMs: number): void {
     const hogShare = this.#hogShare()
     for (const process of processes) {
       const watched = this.#watched.get(process)
@@ -110,7 +110,7 @@ export class CpuWatch {
     }
   }
 
-  forget(process: Watchable): void {
+  delete(process: Watchable): void {
     this.#watched.delete(process)
   }
 

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { fileURLToPath } from "node:url"
 import { AppError } from "../../domain/app-error.ts"
-import { CodeTools, type GaveUp } from "./code-tools.ts"
+import { CodeTools, type ParseFailureReport } from "./code-tools.ts"
 import type { CodeToolsLimits } from "./code-tools-limits.ts"
 import { listParsers, until } from "./testing/parser-testing.ts"
 
 const started: CodeTools[] = []
-const gaveUp: GaveUp[] = []
+const gaveUp: ParseFailureReport[] = []
 afterEach(async () => {
   gaveUp.splice(0)
   await Promise.all(started.splice(0).map((tools) => tools.stop()))

@@ -10,7 +10,7 @@ import { ParserPool } from "./parser-pool.ts"
  * A piece of code that was given up on: worth a line in the log, since somebody's references are
  * missing or somebody is attacking.
  */
-export interface GaveUp {
+export interface ParseFailureReport {
   readonly task: ParseTask
   readonly reason: ParseFailure["kind"]
   readonly owner: string | undefined
@@ -21,7 +21,7 @@ export interface GaveUp {
 export interface CodeToolsOptions {
   readonly limits?: Partial<CodeToolsLimits>
   readonly isolation?: WorkerOptions["isolation"]
-  readonly onGaveUp?: (gaveUp: GaveUp) => void
+  readonly onGaveUp?: (gaveUp: ParseFailureReport) => void
   readonly onWeak?: WorkerOptions["onWeak"]
 }
 
@@ -31,7 +31,7 @@ export interface CodeToolsOptions {
  */
 export class CodeTools {
   readonly #limits: CodeToolsLimits
-  readonly #onGaveUp: (gaveUp: GaveUp) => void
+  readonly #onGaveUp: (gaveUp: ParseFailureReport) => void
   readonly #pool: ParserPool
   readonly #modules: ByteCache<ParseOutcome>
   /** What is being made now, so that many who ask for one module at once start one parser. */

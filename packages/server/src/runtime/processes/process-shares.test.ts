@@ -10,7 +10,7 @@ const limits = {
 
 function takeAll(shares: ProcessShares, accountId: string): number {
   let count = 0
-  while (shares.tryTake(accountId)) count++
+  while (shares.tryAcquire(accountId)) count++
   return count
 }
 
@@ -32,9 +32,9 @@ describe("ProcessShares", () => {
   test("gives one account no more than its limit, and another one something at once", () => {
     const shares = new ProcessShares(limits)
     expect(takeAll(shares, "ada")).toBe(6)
-    expect(shares.tryTake("bob")).toBe(true)
-    expect(shares.tryTake("cleo")).toBe(true)
-    expect(shares.tryTake("dan")).toBe(false)
+    expect(shares.tryAcquire("bob")).toBe(true)
+    expect(shares.tryAcquire("cleo")).toBe(true)
+    expect(shares.tryAcquire("dan")).toBe(false)
   })
 
   for (const { processesMax, processesPerAccountMax, ada } of [
@@ -55,47 +55,47 @@ describe("ProcessShares", () => {
     const shares = new ProcessShares({ ...limits, processesMax: 192, processesPerAccountMax: 144 })
     const taken = ["ada", "bob", "cleo", "dan"].map((accountId) => takeAll(shares, accountId))
     expect(taken).toEqual([144, 36, 9, 2])
-    expect(shares.tryTake("eve")).toBe(true)
+    expect(shares.tryAcquire("eve")).toBe(true)
   })
 
   test("names the account with the most when all is taken and an account without anything has waited", () => {
     const shares = new ProcessShares({ ...limits, processesMax: 3, processesPerAccountMax: 3 })
-    for (const accountId of ["ada", "ada", "bob"]) shares.tryTake(accountId)
-    outcomeOf(shares.take("ada"))
+    for (const accountId of ["ada", "ada", "bob"]) shares.tryAcquire(accountId)
+    outcomeOf(shares.acquire("ada"))
     const laterMs = performance.now() + 5_000
-    expect(shares.findDebtor(laterMs)).toBeUndefined()
-    outcomeOf(shares.take("cleo"))
-    expect(shares.findDebtor(performance.now())).toBeUndefined()
-    expect(shares.findDebtor(laterMs)).toBe("ada")
+    expect(shares.findAccountToReduce(laterMs)).toBeUndefined()
+    outcomeOf(shares.acquire("cleo"))
+    expect(shares.findAccountToReduce(performance.now())).toBeUndefined()
+    expect(shares.findAccountToReduce(laterMs)).toBe("ada")
   })
 
   test("names nobody when every account has one", () => {
     const shares = new ProcessShares({ ...limits, processesMax: 2, processesPerAccountMax: 2 })
-    for (const accountId of ["ada", "bob"]) shares.tryTake(accountId)
-    outcomeOf(shares.take("cleo"))
-    expect(shares.findDebtor(performance.now() + 5_000)).toBeUndefined()
+    for (const accountId of ["ada", "bob"]) shares.tryAcquire(accountId)
+    outcomeOf(shares.acquire("cleo"))
+    expect(shares.findAccountToReduce(performance.now() + 5_000)).toBeUndefined()
   })
 
   test("counts the memory of those at work too, and only what an account itself uses is held against it", () => {
     const shares = new ProcessShares(limits)
-    for (const accountId of ["ada", "ada", "bob"]) shares.tryTake(accountId)
+    for (const accountId of ["ada", "ada", "bob"]) shares.tryAcquire(accountId)
     shares.noteMemory(new Map(Object.entries({ ada: 650, bob: 10 })))
-    expect(shares.tryTake("ada")).toBe(false)
-    expect(shares.tryTake("bob")).toBe(true)
+    expect(shares.tryAcquire("ada")).toBe(false)
+    expect(shares.tryAcquire("bob")).toBe(true)
     shares.noteMemory(new Map(Object.entries({ ada: 300, bob: 10 })))
-    expect(shares.tryTake("ada")).toBe(true)
+    expect(shares.tryAcquire("ada")).toBe(true)
   })
 
   test("lets in those that wait when there is room, the account with the fewest first", async () => {
     const shares = new ProcessShares({ ...limits, processesMax: 3, processesPerAccountMax: 3 })
-    for (const accountId of ["ada", "ada", "bob"]) shares.tryTake(accountId)
-    const ada = outcomeOf(shares.take("ada"))
-    const cleo = outcomeOf(shares.take("cleo"))
+    for (const accountId of ["ada", "ada", "bob"]) shares.tryAcquire(accountId)
+    const ada = outcomeOf(shares.acquire("ada"))
+    const cleo = outcomeOf(shares.acquire("cleo"))
     expect(shares.waiting).toBe(2)
-    shares.give("bob")
+    shares.release("bob")
     await Bun.sleep(0)
     expect([ada.text, cleo.text]).toEqual(["waiting", "entered"])
-    shares.give("cleo")
+    shares.release("cleo")
     await Bun.sleep(0)
     expect(ada.text).toBe("entered")
     expect([shares.waiting, shares.countOf("ada")]).toEqual([0, 3])
@@ -103,9 +103,9 @@ describe("ProcessShares", () => {
 
   test("lets in those that wait when memory has become free", async () => {
     const shares = new ProcessShares(limits)
-    shares.tryTake("ada")
+    shares.tryAcquire("ada")
     shares.noteMemory(new Map([["ada", 700]]))
-    const ada = outcomeOf(shares.take("ada"))
+    const ada = outcomeOf(shares.acquire("ada"))
     shares.noteMemory(new Map([["ada", 100]]))
     await Bun.sleep(0)
     expect(ada.text).toBe("entered")
@@ -114,10 +114,10 @@ describe("ProcessShares", () => {
   test("refuses those that have waited too long, and all when it stops", async () => {
     const shares = new ProcessShares(limits)
     takeAll(shares, "ada")
-    const first = outcomeOf(shares.take("ada"))
-    const second = outcomeOf(shares.take("ada"))
+    const first = outcomeOf(shares.acquire("ada"))
+    const second = outcomeOf(shares.acquire("ada"))
     shares.sweep(performance.now() + limits.shareWaitMsMax + 1)
-    const third = outcomeOf(shares.take("ada"))
+    const third = outcomeOf(shares.acquire("ada"))
     shares.stop()
     await Bun.sleep(0)
     const late =

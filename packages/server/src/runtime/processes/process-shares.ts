@@ -66,7 +66,7 @@ export class ProcessShares {
   }
 
   /** Whether another process of the account may be at work from now on. */
-  tryTake(accountId: string): boolean {
+  tryAcquire(accountId: string): boolean {
     if (!this.#mayTake(accountId)) return false
     const use = this.#uses.get(accountId)
     if (use) use.processes++
@@ -79,8 +79,8 @@ export class ProcessShares {
    * Waits until another process of the account may be at work. Fails with `too_many_runs`, or
    * `overloaded` when all are at work.
    */
-  async take(accountId: string): Promise<void> {
-    if (this.tryTake(accountId)) return
+  async acquire(accountId: string): Promise<void> {
+    if (this.tryAcquire(accountId)) return
     await new Promise<void>((enter, refuse) => {
       const waiter = { sinceMs: performance.now(), enter, refuse }
       const waiters = this.#waiting.get(accountId)
@@ -90,7 +90,7 @@ export class ProcessShares {
   }
 
   /** A process of the account is no longer at work. */
-  give(accountId: string): void {
+  release(accountId: string): void {
     const use = this.#uses.get(accountId)
     if (!use) return
     this.#total.processes--
@@ -112,7 +112,7 @@ export class ProcessShares {
    * The account that has to give up a process, because another one has none at work and has waited
    * for it.
    */
-  findDebtor(nowMs: number): string | undefined {
+  findAccountToReduce(nowMs: number): string | undefined {
     const isOwed = [...this.#waiting].some(
       ([accountId, [first]]) =>
         !this.#uses.has(accountId) && first !== undefined && nowMs - first.sinceMs >= patienceMs,
@@ -169,7 +169,7 @@ export class ProcessShares {
   /** Lets in whatever there is room for now, the account with the fewest processes first. */
   #admit(): void {
     for (let accountId = this.#findNext(); accountId !== undefined; accountId = this.#findNext()) {
-      this.tryTake(accountId)
+      this.tryAcquire(accountId)
       this.#shift(accountId)?.enter()
     }
   }

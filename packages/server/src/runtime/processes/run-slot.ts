@@ -26,7 +26,7 @@ export interface RunSlotOwner {
   /** Another process of the same program for this run alone. */
   moveToFreshProcess(slot: ProcessRunSlot): Promise<Stopped | undefined>
   /** The run no longer counts among those that go on at once. */
-  left(slot: ProcessRunSlot): void
+  releaseRun(slot: ProcessRunSlot): void
 }
 
 /** How long the logs of a call may arrive after its answer. */
@@ -125,7 +125,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
   async call(args: CallArgs): Promise<CallOutcome> {
     const stopped =
       (await this.whenLoaded()) ??
-      (this.process.isFreshFor(this.run.id)
+      (this.process.canCallFor(this.run.id)
         ? undefined
         : await this.#usher.moveToFreshProcess(this))
     if (stopped) return stopped
@@ -199,7 +199,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
   #giveTurnBack(): void {
     if (!this.#hasTurn) return
     this.#hasTurn = false
-    this.#usher.left(this)
+    this.#usher.releaseRun(this)
   }
 
   /** The outcome, or what ended the run before there was one. */

@@ -138,7 +138,7 @@ export class Supervisor implements Runner, RunSlotOwner {
     const { program } = slot.process
     // It would keep its share of the processes while it waits for another one.
     slot.process.removeRun(slot)
-    await this.#shares.take(program.accountId)
+    await this.#shares.acquire(program.accountId)
     const process = await this.#start(program, slot.run.id)
     if (slot.outcome) {
       this.#end(process)
@@ -152,7 +152,7 @@ export class Supervisor implements Runner, RunSlotOwner {
     return stopped
   }
 
-  left(slot: ProcessRunSlot): void {
+  releaseRun(slot: ProcessRunSlot): void {
     const { valId, accountId } = slot.process.program
     this.#turnstile.release(valId, accountId)
   }
@@ -167,7 +167,7 @@ export class Supervisor implements Runner, RunSlotOwner {
 
   /** Whether the process is at work from now on, unless it has been before. */
   #tryWork(process: ValProcess): boolean {
-    if (!process.isAtWork && this.#shares.tryTake(process.program.accountId))
+    if (!process.isAtWork && this.#shares.tryAcquire(process.program.accountId))
       process.isAtWork = true
     return process.isAtWork
   }
@@ -214,10 +214,10 @@ export class Supervisor implements Runner, RunSlotOwner {
   async #findOrStart(program: Program, runId: string): Promise<ValProcess> {
     const { key, accountId } = program
     if (program.whenFetched) await program.whenFetched()
-    await this.#shares.take(accountId)
+    await this.#shares.acquire(accountId)
     const found = this.#byKey.get(key)
     if (found?.isOpen) {
-      if (found.isAtWork) this.#shares.give(accountId)
+      if (found.isAtWork) this.#shares.release(accountId)
       found.isAtWork = true
       return found
     }
@@ -235,7 +235,7 @@ export class Supervisor implements Runner, RunSlotOwner {
     try {
       return await this.#startAtWork(program, runId)
     } catch (error) {
-      this.#shares.give(program.accountId)
+      this.#shares.release(program.accountId)
       throw error
     }
   }
@@ -260,7 +260,7 @@ export class Supervisor implements Runner, RunSlotOwner {
       { limits: this.#limits, valueReader: this.#valueReader },
       runId,
     )
-    process.onIdle = () => this.#shares.give(program.accountId)
+    process.onIdle = () => this.#shares.release(program.accountId)
     this.#processes.add(process)
     this.#watch(process)
     this.#pool.noteBound()
@@ -272,10 +272,10 @@ export class Supervisor implements Runner, RunSlotOwner {
 
   /** What takes all it can get is to be noticed soon after it has begun. */
   #watch(process: ValProcess): void {
-    this.#cpuWatch.begin(process, performance.now(), this.#isServing() ? "patient" : "normal")
+    this.#cpuWatch.add(process, performance.now(), this.#isServing() ? "patient" : "normal")
     const timer = setInterval(() => {
       const nowMs = performance.now()
-      this.#cpuWatch.look([process], nowMs)
+      this.#cpuWatch.check([process], nowMs)
       if (process.runs === 0 || nowMs - process.startedMs > youngMs) clearInterval(timer)
     }, youngSweepMs).unref()
   }
@@ -343,7 +343,7 @@ export class Supervisor implements Runner, RunSlotOwner {
     this.#retire(process)
     this.#processes.delete(process)
     if (process.isEnding) this.#ending--
-    this.#cpuWatch.forget(process)
+    this.#cpuWatch.delete(process)
     this.#pool.refill()
   }
 
@@ -412,7 +412,7 @@ export class Supervisor implements Runner, RunSlotOwner {
     this.#turnstile.sweep(nowMs)
     this.#shares.sweep(nowMs)
     this.#pool.sweep(nowMs)
-    this.#cpuWatch.look(this.#processes, nowMs)
+    this.#cpuWatch.check(this.#processes, nowMs)
     for (const process of this.#processes) {
       process.sweep(nowMs)
       if (this.#isOver(process, nowMs)) this.#end(process)
@@ -453,7 +453,7 @@ export class Supervisor implements Runner, RunSlotOwner {
         (freeBytes < this.#limits.startBytes && this.#pool.isAwaitedBeside(most[0])))
     )
       this.#endAtWork(most[0], (process) => this.#bytesOf(process), "memory", memoryUsedUp)
-    const debtor = this.#shares.findDebtor(nowMs)
+    const debtor = this.#shares.findAccountToReduce(nowMs)
     if (debtor !== undefined)
       this.#endAtWork(debtor, (process) => nowMs - process.startedMs, "killed", processesUsedUp)
   }

@@ -136,7 +136,7 @@ export class ValProcess implements EgressClient {
   }
 
   /** Whether a call on behalf of this run may use what the module gave when it was evaluated. */
-  isFreshFor(runId: string): boolean {
+  canCallFor(runId: string): boolean {
     return this.isCallable || runId === this.#firstRunId
   }
 

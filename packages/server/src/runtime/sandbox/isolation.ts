@@ -1,8 +1,8 @@
 import { realpathSync } from "node:fs"
 import { AppError } from "../../domain/app-error.ts"
 import {
+  type BubblewrapMode,
   type BubblewrapTools,
-  type BubblewrapWay,
   insideMaps,
   insidePaths,
   toBubblewrapCommand,
@@ -38,14 +38,14 @@ export interface Isolation {
   toCommand(sandbox: { readonly folder: SandboxFolder; readonly uid: number | undefined }): string[]
   toEnvironment(folder: SandboxFolder): Record<string, string>
   /** The same for a tool in the place of the guest. */
-  toToolLaunch(place: ToolPlace): {
+  toToolLaunch(place: ToolSpec): {
     readonly command: string[]
     readonly environment: Record<string, string>
   }
 }
 
 /** Where a tool works, and within which limits. */
-export interface ToolPlace {
+export interface ToolSpec {
   readonly folder: SandboxFolder
   readonly uid: number | undefined
   readonly tool: Tool
@@ -97,11 +97,11 @@ function listBubblewraps(parts: IsolationParts, missing: string[]): Isolation[] 
     libraries: listLibraries(isRoot && setpriv ? [deno, setpriv] : [deno]),
     hasFilter: parts.hasFilter,
   }
-  const ways: BubblewrapWay[] = isRoot ? ["outside", "inside"] : ["own"]
+  const ways: BubblewrapMode[] = isRoot ? ["outside", "inside"] : ["own"]
   return ways.map((way) => createBubblewrap(parts, tools, way))
 }
 
-const wayDetails: Readonly<Record<BubblewrapWay, string>> = {
+const wayDetails: Readonly<Record<BubblewrapMode, string>> = {
   outside: "each sandbox is an unprivileged user of its own, in a user namespace",
   inside: "each sandbox is an unprivileged user of its own, without a user namespace",
   own: "sandboxes are the server's own user, in a user namespace",
@@ -110,7 +110,7 @@ const wayDetails: Readonly<Record<BubblewrapWay, string>> = {
 function createBubblewrap(
   parts: IsolationParts,
   tools: BubblewrapTools,
-  way: BubblewrapWay,
+  way: BubblewrapMode,
 ): Isolation {
   const command = toDenoCommand(insidePaths, parts.imports, parts.limits, true)
   const environment = toDenoEnvironment(insidePaths, true)

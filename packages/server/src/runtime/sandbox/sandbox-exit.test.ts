@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
-import { type EndFacts, toSandboxExit } from "./sandbox-exit.ts"
+import { type ExitFacts, toSandboxExit } from "./sandbox-exit.ts"
 import { sandboxLimits } from "./sandbox-limits.ts"
 
 const megabyte = 1024 ** 2
-const cases: readonly (readonly [string, Partial<EndFacts>, string, string])[] = [
+const cases: readonly (readonly [string, Partial<ExitFacts>, string, string])[] = [
   ["an exit code", { code: 3 }, "exited", "it exited with code 3"],
   ["a kill", { code: 137 }, "killed", "it was killed (SIGKILL)"],
   [

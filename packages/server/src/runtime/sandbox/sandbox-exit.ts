@@ -16,7 +16,7 @@ export interface StopCause {
 }
 
 /** What can be known of a process that has ended. */
-export interface EndFacts {
+export interface ExitFacts {
   readonly code: number | null
   readonly signal: string | number | null
   readonly stopped: StopCause | undefined
@@ -48,7 +48,7 @@ const cpuTolerance = 0.5
 /** V8 gives up a little before the limit. */
 const fullHeapShare = 0.75
 
-export function toSandboxExit(facts: EndFacts, limits: SandboxLimits): SandboxExit {
+export function toSandboxExit(facts: ExitFacts, limits: SandboxLimits): SandboxExit {
   const signal =
     typeof facts.signal === "string"
       ? facts.signal
@@ -62,7 +62,7 @@ export function toSandboxExit(facts: EndFacts, limits: SandboxLimits): SandboxEx
   }
 }
 
-function findCause(facts: EndFacts, signal: string | undefined, limits: SandboxLimits): StopCause {
+function findCause(facts: ExitFacts, signal: string | undefined, limits: SandboxLimits): StopCause {
   // The kernel knows better than we do why it killed a process, even if we were about to do it.
   if (facts.wasOutOfMemory) return { reason: "memory" }
   if (facts.stopped) return facts.stopped
@@ -84,7 +84,7 @@ function findCause(facts: EndFacts, signal: string | undefined, limits: SandboxL
  * have no other way out of.
  */
 function findCrash(
-  { memoryBytes }: EndFacts,
+  { memoryBytes }: ExitFacts,
   signal: string,
   { heapBytesMax }: SandboxLimits,
 ): StopCause {

@@ -7,7 +7,7 @@ import { hasSlowLane, setSlowLane } from "../fairness/slow-lane.ts"
 import type { Cgroup } from "./cgroups/cgroup.ts"
 import { insidePaths } from "./commands/bubblewrap-command.ts"
 import { ControlChannel } from "./control/control-channel.ts"
-import type { ControlTurns } from "./control/control-turns.ts"
+import type { ControlScheduler } from "./control/control-scheduler.ts"
 import type { EgressListener } from "./egress-listener.ts"
 import type { GuestProcess } from "./launch/guest-process.ts"
 import { type Launch, LaunchedProcess, type LaunchHost } from "./launch/launched-process.ts"
@@ -30,13 +30,13 @@ export interface SandboxHost extends LaunchHost {
   /** With which the guest warms up. */
   readonly example: CachedModule
   readonly watchdog: Watchdog
-  readonly turns: ControlTurns
+  readonly turns: ControlScheduler
   /** Opens the way out of a sandbox; absent where sandboxes have none. */
   readonly openEgress: ((path: string) => EgressListener) | undefined
 }
 
 /** What one sandbox has for itself. */
-export interface SandboxPlace {
+export interface SandboxSpec {
   readonly id: string
   readonly path: string
   readonly uid: number | undefined
@@ -94,7 +94,7 @@ export class Sandbox {
 
   private constructor(
     host: SandboxHost,
-    place: SandboxPlace,
+    place: SandboxSpec,
     folder: SandboxFolder,
     group: Cgroup | undefined,
   ) {
@@ -124,7 +124,7 @@ export class Sandbox {
    * Starts it. What the system may keep us waiting for is not waited for here, where everybody else
    * would have to wait too.
    */
-  static async create(host: SandboxHost, place: SandboxPlace): Promise<Sandbox> {
+  static async create(host: SandboxHost, place: SandboxSpec): Promise<Sandbox> {
     const made: (() => Promise<unknown> | undefined)[] = [() => removeSandboxFolder(place.path)]
     try {
       const folder = await createSandboxFolder(place.path, place.uid)
@@ -238,8 +238,8 @@ export class Sandbox {
   #listen(): ControlChannel {
     const path = join(this.#folder.run, "control.sock")
     const listener = {
-      hear: (message: GuestMessage, bytes: number) => this.#hear(message, bytes),
-      refuse: (message: string) => void this.stop("protocol", message),
+      onMessage: (message: GuestMessage, bytes: number) => this.#hear(message, bytes),
+      onViolation: (message: string) => void this.stop("protocol", message),
     }
     const control = new ControlChannel(path, this.#host.limits, listener, this.#host.turns)
     this.#handOver(path)
@@ -260,7 +260,7 @@ export class Sandbox {
     chmodSync(path, 0o600)
   }
 
-  #launch(stderr: SandboxPlace["stderr"], group: Cgroup | undefined): LaunchedProcess {
+  #launch(stderr: SandboxSpec["stderr"], group: Cgroup | undefined): LaunchedProcess {
     const { isolation, limits } = this.#host
     const launch: Launch = {
       id: this.id,
@@ -315,14 +315,17 @@ export class Sandbox {
   async #end(): Promise<SandboxExit> {
     await this.#process.waitUntilGone()
     // The kernel may still hold what the guest said last.
-    this.#control.hearLast()
+    this.#control.liftLimits()
     if (!this.#stopped && this.#control.isOpen)
       await Promise.race([this.#control.closed, Bun.sleep(controlGraceMs)])
     this.#hasEnded = true
     this.#host.watchdog.delete(this)
     this.#control.stop()
     this.egressListener?.stop()
-    const exit = toSandboxExit(this.#process.readEnd(this.#stopped, this.#cpuMs), this.#host.limits)
+    const exit = toSandboxExit(
+      this.#process.readExitFacts(this.#stopped, this.#cpuMs),
+      this.#host.limits,
+    )
     this.#warm.reject(
       new AppError("sandbox_unavailable", `Cannot start a sandbox: ${exit.message}`, {
         cause: exit,

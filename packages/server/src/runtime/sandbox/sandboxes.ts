@@ -5,13 +5,13 @@ import { Cgroups } from "./cgroups/cgroups.ts"
 import { stackMap } from "./commands/bubblewrap-command.ts"
 import { bundleProgram } from "./commands/bundle-program.ts"
 import type { Tool } from "./commands/tool-command.ts"
-import { ControlTurns } from "./control/control-turns.ts"
+import { ControlScheduler } from "./control/control-scheduler.ts"
 import type { EgressListener } from "./egress-listener.ts"
 import { type Isolation, listIsolations } from "./isolation.ts"
 import { runTool, type ToolJob, type ToolOutcome } from "./launch/tool-run.ts"
 import { Watchdog } from "./launch/watchdog.ts"
 import { RuntimeFolder } from "./runtime-folder.ts"
-import { Sandbox, type SandboxHost, type SandboxPlace } from "./sandbox.ts"
+import { Sandbox, type SandboxHost, type SandboxSpec } from "./sandbox.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
 import { createSystemCallFilter } from "./seccomp/system-call-filter.ts"
 import { findStartProblem } from "./start-problem.ts"
@@ -260,7 +260,7 @@ export class Sandboxes {
     }
   }
 
-  #nextPlace(): Omit<SandboxPlace, "stderr"> {
+  #nextPlace(): Omit<SandboxSpec, "stderr"> {
     const id = `s${++this.#launched}`
     return {
       id,
@@ -323,7 +323,7 @@ async function choose(
       continue
     }
     const watchdog = new Watchdog(limits)
-    const turns = new ControlTurns()
+    const turns = new ControlScheduler()
     const host: SandboxHost = {
       limits,
       example,

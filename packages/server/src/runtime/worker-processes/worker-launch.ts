@@ -14,8 +14,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { AppError } from "../../domain/app-error.ts"
 import {
+  type BubblewrapMode,
   type BubblewrapTools,
-  type BubblewrapWay,
   insideMaps,
   stackMap,
   toBubblewrapCommand,
@@ -95,7 +95,7 @@ export async function prepareWorkers({
 /** A sandbox that was tried, and the files that are open for it. */
 interface WorkerBox {
   readonly tools: BubblewrapTools
-  readonly way: BubblewrapWay
+  readonly way: BubblewrapMode
   readonly uid: number | undefined
   readonly descriptors: readonly number[]
 }
@@ -151,7 +151,7 @@ async function findBox(
  * one, root makes it visible. The last is for containers that do not let root do that: root without
  * any capability, in a user namespace.
  */
-function listWays(hasFolder: boolean): readonly BubblewrapWay[] {
+function listWays(hasFolder: boolean): readonly BubblewrapMode[] {
   if (!isRoot) return ["own"]
   return hasFolder ? ["inside", "own"] : ["outside", "inside", "own"]
 }

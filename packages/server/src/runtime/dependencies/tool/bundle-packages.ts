@@ -24,7 +24,7 @@ export async function bundlePackages(
   try {
     const plugin = createPlugin(modules, entries, folder)
     const result = await build({
-      ...toOptions(folder),
+      ...toBuildOptions(folder),
       plugins: [plugin],
       entryPoints: [{ in: mainPath, out: "packages" }],
     })
@@ -41,7 +41,7 @@ export async function bundlePackages(
 }
 
 /** What every build has in common. */
-export function toOptions(folder: string) {
+export function toBuildOptions(folder: string) {
   return {
     absWorkingDir: folder,
     outdir: folder,

@@ -5,7 +5,7 @@
 import { readFileSync, writeSync } from "node:fs"
 import { Script } from "node:vm"
 import { packagesScript } from "@hamlet/guest/protocol"
-import { joinAnswer } from "./tool-messages.ts"
+import { joinResponse } from "./tool-messages.ts"
 
 const bytes = compile(readFileSync(0, "utf8"))
 for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at)
@@ -13,12 +13,12 @@ for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at)
 function compile(code: string): Uint8Array {
   const { name, before, after } = packagesScript
   try {
-    return joinAnswer(
+    return joinResponse(
       { error: null },
       new Script(before + code + after, { filename: name }).createCachedData(),
     )
   } catch (error) {
-    return joinAnswer(
+    return joinResponse(
       { error: error instanceof Error ? error.message : String(error) },
       new Uint8Array(),
     )

@@ -1,4 +1,4 @@
-import { type DenoPlace, runDeno } from "./run-deno.ts"
+import { type DenoSetup, runDeno } from "./run-deno.ts"
 
 /** What `deno info --json` says of a file and all that it imports, as far as it matters here. */
 export interface DenoInfo {
@@ -51,12 +51,12 @@ export interface InfoPackage {
 const switches = ["--quiet", "--no-config", "--no-lock", "--vendor=false"]
 
 /** Reads one file, and nothing that it imports. */
-export function readFileInfo(place: DenoPlace, file: string): Promise<DenoInfo> {
+export function readFileInfo(place: DenoSetup, file: string): Promise<DenoInfo> {
   return readInfo(place, ["--no-remote", "--no-npm", "--node-modules-dir=none", file])
 }
 
 /** Fetches all that a file imports. */
-export function fetchInfo(place: DenoPlace, file: string): Promise<DenoInfo> {
+export function fetchInfo(place: DenoSetup, file: string): Promise<DenoInfo> {
   return readInfo(place, [...fetchSwitches, file])
 }
 
@@ -64,7 +64,7 @@ export function fetchInfo(place: DenoPlace, file: string): Promise<DenoInfo> {
  * Why Deno cannot fetch what a file imports, which `deno info` does not always tell; undefined when
  * it can.
  */
-export async function findFetchError(place: DenoPlace, file: string): Promise<string | undefined> {
+export async function findFetchError(place: DenoSetup, file: string): Promise<string | undefined> {
   const { code, stderr } = await runDeno(place, ["cache", ...switches, ...fetchSwitches, file])
   return code === 0 ? undefined : toMessage(stderr)
 }
@@ -72,7 +72,7 @@ export async function findFetchError(place: DenoPlace, file: string): Promise<st
 /** Any host may be asked: the way out decides. Nothing allows the scripts of packages to run. */
 const fetchSwitches = ["--allow-import", "--node-modules-dir=auto"]
 
-async function readInfo(place: DenoPlace, args: readonly string[]): Promise<DenoInfo> {
+async function readInfo(place: DenoSetup, args: readonly string[]): Promise<DenoInfo> {
   const { stdout, stderr } = await runDeno(place, ["info", "--json", ...switches, ...args])
   try {
     const info = JSON.parse(stdout) as Partial<DenoInfo>

@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
+import { DenoGraph } from "./deno-graph.ts"
 import { fetchInfo, findFetchError } from "./deno-info.ts"
-import { ModuleGraph } from "./module-graph.ts"
-import type { DenoPlace } from "./run-deno.ts"
-import type { Failure } from "./tool-messages.ts"
+import type { DenoSetup } from "./run-deno.ts"
+import type { ImportFailure } from "./tool-messages.ts"
 
 /** Something to fetch. */
 export interface Wanted {
@@ -14,9 +14,9 @@ export interface Wanted {
 
 /** What could be fetched, and why the rest could not. */
 export interface Fetched<Import extends Wanted> {
-  readonly graph: ModuleGraph
+  readonly graph: DenoGraph
   readonly good: readonly Import[]
-  readonly failures: ReadonlyMap<Import, Failure>
+  readonly failures: ReadonlyMap<Import, ImportFailure>
 }
 
 /**
@@ -25,10 +25,10 @@ export interface Fetched<Import extends Wanted> {
  * is not fetched twice.
  */
 export async function fetchGraph<Import extends Wanted>(
-  place: DenoPlace,
+  place: DenoSetup,
   wanted: readonly Import[],
 ): Promise<Fetched<Import>> {
-  const failures = new Map<Import, Failure>()
+  const failures = new Map<Import, ImportFailure>()
   const complete = new Set<Import>()
   let left = wanted
   for (;;) {
@@ -40,11 +40,10 @@ export async function fetchGraph<Import extends Wanted>(
   }
 }
 
-async function readGraph(place: DenoPlace, wanted: readonly Wanted[]): Promise<ModuleGraph> {
-  if (wanted.length === 0)
-    return new ModuleGraph({ modules: [], redirects: {}, npmPackages: {} }, "")
+async function readGraph(place: DenoSetup, wanted: readonly Wanted[]): Promise<DenoGraph> {
+  if (wanted.length === 0) return new DenoGraph({ modules: [], redirects: {}, npmPackages: {} }, "")
   const main = writeMain(place, wanted)
-  return new ModuleGraph(await fetchInfo(place, main), pathToFileURL(main).href)
+  return new DenoGraph(await fetchInfo(place, main), pathToFileURL(main).href)
 }
 
 /**
@@ -52,8 +51,8 @@ async function readGraph(place: DenoPlace, wanted: readonly Wanted[]): Promise<M
  * known to be all right without the rest.
  */
 async function findFailures<Import extends Wanted>(
-  place: DenoPlace,
-  graph: ModuleGraph,
+  place: DenoSetup,
+  graph: DenoGraph,
   wanted: readonly Import[],
   complete: Set<Import>,
 ) {
@@ -64,7 +63,7 @@ async function findFailures<Import extends Wanted>(
       : []
   })
   const broken = judged.filter(({ failure }) => failure.kind === "broken")
-  const failures = new Map<Import, Failure>(broken.map(({ one, failure }) => [one, failure]))
+  const failures = new Map<Import, ImportFailure>(broken.map(({ one, failure }) => [one, failure]))
   if (broken.length > 0) return failures
   for (const { one, failure } of judged) {
     const message = await findFetchError(place, writeMain(place, [one]))
@@ -75,10 +74,10 @@ async function findFailures<Import extends Wanted>(
   const unresolved = judged.filter(({ failure }) => failure.kind === "unresolved")
   return failures.size > 0
     ? failures
-    : new Map<Import, Failure>(unresolved.map(({ one, failure }) => [one, failure]))
+    : new Map<Import, ImportFailure>(unresolved.map(({ one, failure }) => [one, failure]))
 }
 
-function writeMain(place: DenoPlace, wanted: readonly Wanted[]): string {
+function writeMain(place: DenoSetup, wanted: readonly Wanted[]): string {
   const path = join(place.cwd, "main.ts")
   const lines = wanted.map(
     ({ specifier, type }) =>

@@ -3,8 +3,8 @@ import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { type InfoDependency, type InfoSpan, readFileInfo } from "./deno-info.ts"
 import { findClauseEnd } from "./find-clause.ts"
-import type { DenoPlace } from "./run-deno.ts"
-import type { Place } from "./tool-messages.ts"
+import type { DenoSetup } from "./run-deno.ts"
+import type { TextRange } from "./tool-messages.ts"
 
 /** A specifier in the code, and everywhere it stands. */
 export interface FoundImport {
@@ -13,7 +13,7 @@ export interface FoundImport {
   readonly type: string | undefined
   /** Whether it may never be imported. */
   readonly isDynamic: boolean
-  readonly places: readonly Place[]
+  readonly places: readonly TextRange[]
   /** Why it cannot be read. */
   readonly error: string | null
 }
@@ -24,7 +24,7 @@ export interface FoundImport {
  * blotted out, and it is asked again, until there is none left.
  */
 export async function findImports(
-  place: DenoPlace,
+  place: DenoSetup,
   code: string,
   isRemote: (specifier: string) => boolean,
   placesMax: number,
@@ -52,7 +52,7 @@ export async function findImports(
 const unreadable = "what follows its specifier cannot be read"
 
 async function readDependencies(
-  place: DenoPlace,
+  place: DenoSetup,
   text: string,
 ): Promise<readonly InfoDependency[] | undefined> {
   const path = join(place.cwd, "val.tsx")
@@ -104,7 +104,7 @@ function toBlot(literal: string): string {
   return `${quote}./${"x".repeat(literal.length - 2 - 2 * quote.length)}${quote}`
 }
 
-function toOffsets(text: string, { start, end }: InfoSpan): Place | undefined {
+function toOffsets(text: string, { start, end }: InfoSpan): TextRange | undefined {
   const lines = [start.line, end.line].map((line) => findLine(text, line))
   const [from, to] = [start, end].map(({ character }, index) =>
     advance(text, lines[index] ?? -1, character),

@@ -10,7 +10,7 @@ import type {
   PluginBuild,
 } from "esbuild"
 import { build } from "esbuild"
-import { toOptions } from "./bundle-packages.ts"
+import { toBuildOptions } from "./bundle-packages.ts"
 import { readObjectKeys } from "./read-object-keys.ts"
 import type { RemoteModules } from "./remote-modules.ts"
 
@@ -31,7 +31,7 @@ export async function listExports(
     more: new Map(),
   }
   const options: BuildOptions & { metafile: true } = {
-    ...toOptions(folder),
+    ...toBuildOptions(folder),
     format: "esm",
     logLimit: 0,
     plugins: [createPlugin(modules, specifiers, standIns)],

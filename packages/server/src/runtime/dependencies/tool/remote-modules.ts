@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, PluginBuild } from "esbuild"
+import type { DenoGraph } from "./deno-graph.ts"
 import type { InfoModule } from "./deno-info.ts"
-import type { ModuleGraph } from "./module-graph.ts"
 
 const loaders: Readonly<Record<string, Loader>> = {
   JavaScript: "js",
@@ -24,7 +24,7 @@ const metadataPattern = /\n\/\/ denoCacheMetadata=[^\n]*$/
  * modules, npm packages in the folder where they are installed.
  */
 export class RemoteModules {
-  readonly #graph: ModuleGraph
+  readonly #graph: DenoGraph
   readonly #folder: string
   /**
    * The addresses of modules by their paths in the folder, which have nothing but a number and an
@@ -33,7 +33,7 @@ export class RemoteModules {
   readonly #modules = new Map<string, InfoModule>()
   readonly #paths = new Map<string, string>()
 
-  constructor(graph: ModuleGraph, folder: string) {
+  constructor(graph: DenoGraph, folder: string) {
     this.#graph = graph
     this.#folder = folder
     mkdirSync(folder, { recursive: true })

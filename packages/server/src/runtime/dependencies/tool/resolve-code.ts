@@ -1,23 +1,23 @@
 import { join } from "node:path"
 import { isRemoteImport } from "../../../domain/modules/remote-imports.ts"
 import { type Bundled, bundlePackages } from "./bundle-packages.ts"
+import type { DenoGraph } from "./deno-graph.ts"
 import { fetchGraph } from "./fetch-graph.ts"
 import { type FoundImport, findImports } from "./find-imports.ts"
 import { listExports } from "./list-exports.ts"
-import type { ModuleGraph } from "./module-graph.ts"
 import { RemoteModules } from "./remote-modules.ts"
-import type { DenoPlace } from "./run-deno.ts"
+import type { DenoSetup } from "./run-deno.ts"
 import { toResolved } from "./to-resolved.ts"
 import type {
-  Failure,
-  ResolveAnswer,
-  ResolvedImport,
-  ResolveLimits,
+  ImportFailure,
   ResolveRequest,
+  ResolveResponse,
+  ToolImport,
+  ToolResolveLimits,
 } from "./tool-messages.ts"
 
 interface Resolved {
-  readonly answer: ResolveAnswer
+  readonly answer: ResolveResponse
   readonly bundle: Uint8Array
 }
 
@@ -26,7 +26,7 @@ interface Resolved {
  * script of them.
  */
 export async function resolveCode(
-  place: DenoPlace,
+  place: DenoSetup,
   { code, baseUrls, jsrUrl, limits }: ResolveRequest,
   tell: (found: readonly FoundImport[]) => void,
 ): Promise<Resolved> {
@@ -37,7 +37,7 @@ export async function resolveCode(
     limits.placesMax,
   )
   tell(found)
-  const failures = new Map<FoundImport, Failure>(
+  const failures = new Map<FoundImport, ImportFailure>(
     found.flatMap((one, index) => refuse(one, index, limits)),
   )
   const wanted = found.filter((one) => !failures.has(one))
@@ -47,7 +47,7 @@ export async function resolveCode(
       ? tooManyPackages(good, limits)
       : await pack(place, graph, good, limits)
   const all = new Map([...failures, ...unfetched, ...packed.failures])
-  const imports = found.map((one): ResolvedImport => {
+  const imports = found.map((one): ToolImport => {
     const entry = packed.entries.indexOf(one)
     const { specifier, places } = one
     const failure = all.get(one) ?? null
@@ -60,8 +60,8 @@ export async function resolveCode(
 function refuse(
   one: FoundImport,
   index: number,
-  { importsMax }: ResolveLimits,
-): readonly (readonly [FoundImport, Failure])[] {
+  { importsMax }: ToolResolveLimits,
+): readonly (readonly [FoundImport, ImportFailure])[] {
   const error =
     one.error ??
     (index >= importsMax ? `a val can have at most ${importsMax} of them` : toTypeError(one))
@@ -78,15 +78,15 @@ interface Packed {
   readonly entries: readonly FoundImport[]
   readonly exports: readonly (readonly string[])[]
   readonly code: Uint8Array
-  readonly failures: ReadonlyMap<FoundImport, Failure>
+  readonly failures: ReadonlyMap<FoundImport, ImportFailure>
 }
 
 /** If they cannot be bundled together, each is tried by itself to see which ones are to blame. */
 async function pack(
-  place: DenoPlace,
-  graph: ModuleGraph,
+  place: DenoSetup,
+  graph: DenoGraph,
   wanted: readonly FoundImport[],
-  limits: ResolveLimits,
+  limits: ToolResolveLimits,
 ): Promise<Packed> {
   const modules = new RemoteModules(graph, join(place.cwd, "remote"))
   const bundle = (some: readonly FoundImport[]) =>
@@ -98,7 +98,7 @@ async function pack(
   if (wanted.length === 0) return { ...nothing, failures: new Map() }
   let entries = wanted
   let bundled = await bundle(entries)
-  const failures = new Map<FoundImport, Failure>()
+  const failures = new Map<FoundImport, ImportFailure>()
   if (bundled.kind === "failed") {
     for (const one of wanted) {
       const alone = wanted.length === 1 ? bundled : await bundle([one])
@@ -126,7 +126,7 @@ const nothing = { entries: [], exports: [], code: new Uint8Array() }
 
 function findExcess(
   bundled: Bundled,
-  { bundleBytesMax, modulesMax }: ResolveLimits,
+  { bundleBytesMax, modulesMax }: ToolResolveLimits,
 ): string | undefined {
   if (bundled.kind === "failed") return undefined
   if (bundled.code.length > bundleBytesMax)
@@ -136,7 +136,10 @@ function findExcess(
     : undefined
 }
 
-function tooManyPackages(wanted: readonly FoundImport[], { packagesMax }: ResolveLimits): Packed {
+function tooManyPackages(
+  wanted: readonly FoundImport[],
+  { packagesMax }: ToolResolveLimits,
+): Packed {
   return refuseAll(
     wanted,
     `all that the val imports needs more than ${packagesMax} packages`,
@@ -147,7 +150,7 @@ function tooManyPackages(wanted: readonly FoundImport[], { packagesMax }: Resolv
 function refuseAll(
   wanted: readonly FoundImport[],
   error: string,
-  known: ReadonlyMap<FoundImport, Failure>,
+  known: ReadonlyMap<FoundImport, ImportFailure>,
 ): Packed {
   return {
     ...nothing,
@@ -155,6 +158,6 @@ function refuseAll(
   }
 }
 
-function ours(message: string): Failure {
+function ours(message: string): ImportFailure {
   return { message, from: "us", about: null }
 }

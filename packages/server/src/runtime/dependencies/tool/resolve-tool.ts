@@ -5,8 +5,8 @@
 import { mkdirSync, readFileSync, realpathSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import type { ToolPaths } from "../../sandbox/commands/tool-command.ts"
-import type { DenoPlace } from "./run-deno.ts"
-import { joinAnswer, type ResolveRequest } from "./tool-messages.ts"
+import type { DenoSetup } from "./run-deno.ts"
+import { joinResponse, type ResolveRequest } from "./tool-messages.ts"
 
 const paths = JSON.parse(process.argv[2] ?? "{}") as ToolPaths
 // esbuild reads it when it is loaded.
@@ -14,13 +14,13 @@ process.env.ESBUILD_BINARY_PATH = paths.helpers.esbuild
 const request = JSON.parse(readFileSync(0, "utf8")) as ResolveRequest
 const { resolveCode } = await import("./resolve-code.ts")
 const { answer, bundle } = await resolveCode(createPlace(), request, (found) =>
-  writeAll(joinAnswer({ found })),
+  writeAll(joinResponse({ found })),
 )
-writeAll(joinAnswer(answer, bundle))
+writeAll(joinResponse(answer, bundle))
 process.exit(0)
 
 /** The work is done in a folder of its own, so that paths in it are short and always the same. */
-function createPlace(): DenoPlace {
+function createPlace(): DenoSetup {
   // As esbuild sees it, without links.
   const cwd = join(realpathSync(paths.scratch), "work")
   mkdirSync(cwd)

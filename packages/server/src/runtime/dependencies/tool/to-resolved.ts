@@ -1,10 +1,10 @@
-import type { ModuleGraph } from "./module-graph.ts"
+import type { DenoGraph } from "./deno-graph.ts"
 
 /**
  * What an import has become: `npm:` and `jsr:` with the exact version, otherwise the address that
  * it was redirected to.
  */
-export function toResolved(graph: ModuleGraph, specifier: string, jsrUrl: string): string {
+export function toResolved(graph: DenoGraph, specifier: string, jsrUrl: string): string {
   const target = graph.follow(specifier)
   if (target.startsWith("npm:")) return target.replace(/^npm:\/?/, "npm:")
   const jsr = /^\s*jsr:\/?(@[^/@]+\/[^/@]+)(?:@[^/]*)?(\/.*)?$/i.exec(specifier)

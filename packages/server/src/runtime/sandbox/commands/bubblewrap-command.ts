@@ -63,7 +63,7 @@ export interface Box {
  * inside:  bubblewrap is started by root and makes no user namespace, for machines that do not let users have them; setpriv comes after it.
  * own:     the server is an ordinary user, and the sandbox is that user in a user namespace.
  */
-export type BubblewrapWay = "outside" | "inside" | "own"
+export type BubblewrapMode = "outside" | "inside" | "own"
 
 /**
  * A sandbox in bubblewrap: who is in it sees its program, its folders and a few files of the
@@ -71,7 +71,7 @@ export type BubblewrapWay = "outside" | "inside" | "own"
  */
 export function toBubblewrapCommand(
   tools: BubblewrapTools,
-  way: BubblewrapWay,
+  way: BubblewrapMode,
   box: Box,
   command: readonly string[],
 ): string[] {
@@ -92,7 +92,7 @@ export function toBubblewrapCommand(
   ]
 }
 
-function toNamespaces(tools: BubblewrapTools, way: BubblewrapWay, box: Box): string[] {
+function toNamespaces(tools: BubblewrapTools, way: BubblewrapMode, box: Box): string[] {
   const withUser = tools.canDisableUserns
     ? ["--unshare-user", "--disable-userns"]
     : ["--unshare-user"]
@@ -126,7 +126,7 @@ function toNamespaces(tools: BubblewrapTools, way: BubblewrapWay, box: Box): str
  * There is no /proc but the one link in it that Deno cannot do without, and none of bubblewrap's
  * own /dev: that one is a file system of its own that the guest could fill.
  */
-function toFileSystem(tools: BubblewrapTools, way: BubblewrapWay, box: Box): string[] {
+function toFileSystem(tools: BubblewrapTools, way: BubblewrapMode, box: Box): string[] {
   const programs = way === "inside" ? [["/setpriv", tools.setpriv ?? ""] as const] : []
   const readable = [
     [box.program, tools.program] as const,

@@ -1,7 +1,7 @@
 import type { SandboxLimits } from "../sandbox-limits.ts"
 
 /** What the shell does before it becomes the sandbox. */
-export interface LaunchStart {
+export interface ShellSetup {
   /** Where it writes who it is. */
   readonly processPath: string
   /** What bubblewrap reports to, as file descriptor 3; /dev/null if it is not asked to. */
@@ -27,7 +27,7 @@ const shell = "/bin/sh"
  * A shell sets what only a process can set for itself: its control groups, its limits. The command
  * takes its place.
  */
-export function toShellCommand(start: LaunchStart, command: readonly string[]): string[] {
+export function toShellCommand(start: ShellSetup, command: readonly string[]): string[] {
   const { limits } = start
   const values = [
     start.processPath,

@@ -4,7 +4,7 @@ import type { Socket, UnixSocketListener } from "bun"
 import { hasFewValues } from "../../../shared/has-few-values.ts"
 import { TokenBucket } from "../../../shared/token-bucket.ts"
 import type { SandboxLimits } from "../sandbox-limits.ts"
-import type { ControlTurns, HeardState } from "./control-turns.ts"
+import type { ControlScheduler, ReadState } from "./control-scheduler.ts"
 import { parseGuestMessage } from "./guest-message.ts"
 
 type ControlLimits = Pick<
@@ -17,9 +17,9 @@ type ControlLimits = Pick<
 
 /** Who listens to a guest. */
 export interface ControlListener {
-  hear(message: GuestMessage, bytes: number): void
+  onMessage(message: GuestMessage, bytes: number): void
   /** The guest broke the rules of the channel, as the sentence says. Nothing more is read. */
-  refuse(message: string): void
+  onViolation(message: string): void
 }
 
 const newline = 10
@@ -46,7 +46,7 @@ export class ControlChannel {
   #server: UnixSocketListener<undefined> | undefined
   #socket: Socket<undefined> | undefined
   readonly #begun = new LineStart()
-  readonly #turns: ControlTurns
+  readonly #turns: ControlScheduler
   /** The limits per second of bytes and of messages. */
   readonly #bytes: TokenBucket
   readonly #messages: TokenBucket
@@ -57,7 +57,12 @@ export class ControlChannel {
   #unsent: Buffer = nothing
   #isOver = false
 
-  constructor(path: string, limits: ControlLimits, listener: ControlListener, turns: ControlTurns) {
+  constructor(
+    path: string,
+    limits: ControlLimits,
+    listener: ControlListener,
+    turns: ControlScheduler,
+  ) {
     this.#path = path
     this.#turns = turns
     this.#limits = limits
@@ -101,12 +106,12 @@ export class ControlChannel {
    * The guest has ended: what it said last is heard without limits, since there is no more than the
    * kernel holds.
    */
-  hearLast(): void {
+  liftLimits(): void {
     this.#isLast = true
   }
 
   /** For the turns. */
-  hearMore(messagesMax: number): HeardState {
+  readMore(messagesMax: number): ReadState {
     this.#unheard = this.#hearSome(this.#unheard, messagesMax)
     if (this.#unheard.length > 0) return this.#hasAllowance() ? "more" : "limited"
     this.#socket?.resume()
@@ -152,7 +157,7 @@ export class ControlChannel {
     if (this.#isOver) return
     if (this.#unheard.length > 0) this.#unheard = Buffer.concat([this.#unheard, chunk])
     else
-      this.#turns.hear((messagesMax) => {
+      this.#turns.read((messagesMax) => {
         // A copy, since the chunk belongs to the socket.
         this.#unheard = Buffer.from(this.#hearSome(chunk, messagesMax))
       })
@@ -200,7 +205,7 @@ export class ControlChannel {
     const message = hasFewValues(line, lineValuesMax)
       ? parseGuestMessage(line.toString("utf8"))
       : undefined
-    if (message) this.#listener.hear(message, line.length)
+    if (message) this.#listener.onMessage(message, line.length)
     else this.#refuse("it wrote something to the control socket that is no message")
   }
 
@@ -222,7 +227,7 @@ export class ControlChannel {
 
   #refuse(message: string): void {
     this.stop()
-    this.#listener.refuse(message)
+    this.#listener.onViolation(message)
   }
 }
 

@@ -4,7 +4,7 @@ import type { Cgroup } from "../cgroups/cgroup.ts"
 import type { Cgroups } from "../cgroups/cgroups.ts"
 import { toShellCommand } from "../commands/launch-script.ts"
 import type { Isolation } from "../isolation.ts"
-import type { EndFacts, StopCause } from "../sandbox-exit.ts"
+import type { ExitFacts, StopCause } from "../sandbox-exit.ts"
 import type { SandboxFolder } from "../sandbox-folder.ts"
 import type { SandboxLimits } from "../sandbox-limits.ts"
 import { bubblewrapFile, processFile } from "../sweep.ts"
@@ -123,7 +123,7 @@ export class LaunchedProcess {
    * What can be known of it once it has ended. `cpuMs` is what was seen of it before, where the
    * system does not remember.
    */
-  readEnd(stopped: StopCause | undefined, cpuMs: number | undefined): EndFacts {
+  readExitFacts(stopped: StopCause | undefined, cpuMs: number | undefined): ExitFacts {
     return {
       code: this.child.exitCode,
       signal: this.child.signalCode,

@@ -144,7 +144,7 @@ async function attend(
     await launched.waitUntilGone()
     signal.throwIfAborted()
     const cause: StopCause | undefined = stopped && { reason: "killed" }
-    const exit = toSandboxExit(launched.readEnd(cause, undefined), limits)
+    const exit = toSandboxExit(launched.readExitFacts(cause, undefined), limits)
     if (exit.reason === "exited" && exit.code === 0) return { kind: "done", output: await output }
     const reason = exit.reason === "killed" ? (stopped ?? "killed") : toReason(exit.reason)
     return { kind: "failed", partial: await output, reason, said: await said }

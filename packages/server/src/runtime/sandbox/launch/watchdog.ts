@@ -1,7 +1,7 @@
 import type { SandboxLimits } from "../sandbox-limits.ts"
 
 /** What the watchdog looks at. */
-export interface Watched {
+export interface CheckedSandbox {
   /** Looks once, and ends what takes more than it may. */
   check(): void
 }
@@ -10,19 +10,19 @@ export interface Watched {
 export class Watchdog {
   readonly #limits: SandboxLimits
   /** In the order in which they are looked at next. */
-  readonly #watched = new Set<Watched>()
+  readonly #watched = new Set<CheckedSandbox>()
   #timer: Timer | undefined
 
   constructor(limits: SandboxLimits) {
     this.#limits = limits
   }
 
-  add(watched: Watched): void {
+  add(watched: CheckedSandbox): void {
     this.#watched.add(watched)
     this.#timer ??= setInterval(() => this.#look(), this.#limits.watchMs).unref()
   }
 
-  delete(watched: Watched): void {
+  delete(watched: CheckedSandbox): void {
     this.#watched.delete(watched)
     if (this.#watched.size === 0) this.stop()
   }

@@ -3,10 +3,13 @@
 import { join } from "node:path"
 import { sandboxLimits } from "../sandbox-limits.ts"
 import { Sandboxes, type SandboxOptions } from "../sandboxes.ts"
-import { listPids, toOptions } from "./sandbox-testing.ts"
+import { listPids, toSandboxOptions } from "./sandbox-testing.ts"
 
 const [dataDir = "", count = "1", overrides = "{}"] = process.argv.slice(2)
-const options = { ...toOptions(dataDir), ...(JSON.parse(overrides) as Partial<SandboxOptions>) }
+const options = {
+  ...toSandboxOptions(dataDir),
+  ...(JSON.parse(overrides) as Partial<SandboxOptions>),
+}
 const sandboxes = await Sandboxes.create(
   { ...options, limits: { ...sandboxLimits, ...options.limits } },
   (error) => console.error(error),

@@ -1,10 +1,13 @@
 // A server with nothing but one tool that never ends, which tests start as a process of its own:
 // prints when it runs, then waits to be killed.
 import { Sandboxes, type SandboxOptions } from "../sandboxes.ts"
-import { toOptions } from "./sandbox-testing.ts"
+import { toSandboxOptions } from "./sandbox-testing.ts"
 
 const [dataDir = "", overrides = "{}"] = process.argv.slice(2)
-const options = { ...toOptions(dataDir), ...(JSON.parse(overrides) as Partial<SandboxOptions>) }
+const options = {
+  ...toSandboxOptions(dataDir),
+  ...(JSON.parse(overrides) as Partial<SandboxOptions>),
+}
 const sandboxes = await Sandboxes.create(options, (error) => console.error(error))
 const code = `const { helpers, scratch } = JSON.parse(Deno.args[0])
 new Deno.Command(helpers.helper, { args: ["87654"], stdin: "null" }).spawn()

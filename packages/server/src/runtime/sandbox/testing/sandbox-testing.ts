@@ -40,7 +40,11 @@ export async function openSandboxes(
 ) {
   const dataDir = createDataDir()
   const errors: unknown[] = []
-  const all = { ...toOptions(dataDir), ...options, limits: { ...sandboxLimits, ...options.limits } }
+  const all = {
+    ...toSandboxOptions(dataDir),
+    ...options,
+    limits: { ...sandboxLimits, ...options.limits },
+  }
   const sandboxes = await Sandboxes.create(all, (error) => errors.push(error)).catch((error) => {
     rmSync(dataDir, { recursive: true })
     throw error
@@ -59,7 +63,7 @@ export async function openSandboxes(
   }
 }
 
-export function toOptions(dataDir: string): SandboxOptions {
+export function toSandboxOptions(dataDir: string): SandboxOptions {
   return {
     isolation: "auto",
     dataDir,

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs"
 import type { DenoInfo, InfoDependency, InfoModule, InfoPackage } from "./deno-info.ts"
-import type { Failure } from "./tool-messages.ts"
+import type { ImportFailure } from "./tool-messages.ts"
 
 const redirectsMax = 20
 
 /** What Deno has fetched, and how it hangs together. */
-export class ModuleGraph {
+export class DenoGraph {
   readonly #info: DenoInfo
   readonly #modules: ReadonlyMap<string, InfoModule>
   /**
@@ -124,6 +124,6 @@ interface Edge {
  * unresolved:  the package itself is not there; it does not say why
  * incomplete:  a package that it needs is not there, perhaps because it can do without on this machine
  */
-export interface GraphFailure extends Failure {
+export interface GraphFailure extends ImportFailure {
   readonly kind: "broken" | "unresolved" | "incomplete"
 }

@@ -1,6 +1,6 @@
 import { chars } from "@hamlet/contract"
 import { z } from "zod"
-import { splitAnswer } from "./tool/tool-messages.ts"
+import { splitResponse } from "./tool/tool-messages.ts"
 
 const specifierCharsMax = 10_000
 const nameCharsMax = 1_000
@@ -26,7 +26,7 @@ const resolveAnswer = z.object({ imports: z.array(resolvedImport), hasBundle: z.
 const compileAnswer = z.object({ error: z.string().nullable() })
 
 /** What the tool has found out about the code, as far as it got. */
-export interface ReadAnswer {
+export interface ResolverResponse {
   readonly found: z.infer<typeof foundAnswer>["found"]
   /** Undefined when it did not get to the end. */
   readonly imports: readonly z.infer<typeof resolvedImport>[] | undefined
@@ -37,11 +37,14 @@ export interface ReadAnswer {
  * Nothing of it is believed: the tool has read what strangers wrote. Undefined when it makes no
  * sense, or too much of it.
  */
-export function readAnswer(output: Uint8Array, headBytesMax: number): ReadAnswer | undefined {
-  const first = splitAnswer(output, headBytesMax)
+export function readResolveResponse(
+  output: Uint8Array,
+  headBytesMax: number,
+): ResolverResponse | undefined {
+  const first = splitResponse(output, headBytesMax)
   const found = foundAnswer.safeParse(first?.head).data?.found
   if (!first || !found) return undefined
-  const second = splitAnswer(first.body, headBytesMax)
+  const second = splitResponse(first.body, headBytesMax)
   const answer = resolveAnswer.safeParse(second?.head).data
   if (!second || !answer) return { found, imports: undefined, bundle: null }
   return {
@@ -52,11 +55,11 @@ export function readAnswer(output: Uint8Array, headBytesMax: number): ReadAnswer
 }
 
 /** The same for the tool that compiles. */
-export function readCompiled(
+export function readCompileResponse(
   output: Uint8Array,
   headBytesMax: number,
 ): { readonly error: string | null; readonly cache: Uint8Array } | undefined {
-  const answer = splitAnswer(output, headBytesMax)
+  const answer = splitResponse(output, headBytesMax)
   const head = compileAnswer.safeParse(answer?.head).data
   return answer && head && { error: head.error, cache: new Uint8Array(answer.body) }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
-import { ControlTurns, type Heard } from "./control-turns.ts"
+import { type ControlReader, ControlScheduler } from "./control-scheduler.ts"
 
 /** A guest with so many messages to hear. */
-class Talker implements Heard {
+class Talker implements ControlReader {
   left: number
   readonly heard: string[]
   readonly name: string
@@ -15,7 +15,7 @@ class Talker implements Heard {
     this.heard = heard
   }
 
-  hearMore(messagesMax: number): "done" | "more" | "limited" {
+  readMore(messagesMax: number): "done" | "more" | "limited" {
     this.asked++
     if (this.isLimited) return "limited"
     this.heard.push(this.name)
@@ -32,7 +32,7 @@ async function until(condition: () => boolean): Promise<void> {
 
 describe("ControlTurns", () => {
   test("hears all, one after the other in turns", async () => {
-    const turns = new ControlTurns()
+    const turns = new ControlScheduler()
     const heard: string[] = []
     const [loud, quiet] = [new Talker("loud", 1_000, heard), new Talker("quiet", 10, heard)]
     turns.add(loud)
@@ -44,7 +44,7 @@ describe("ControlTurns", () => {
   })
 
   test("asks again later where nothing may be heard yet", async () => {
-    const turns = new ControlTurns()
+    const turns = new ControlScheduler()
     const heard: string[] = []
     const limited = new Talker("limited", 10, heard)
     limited.isLimited = true
@@ -56,7 +56,7 @@ describe("ControlTurns", () => {
   })
 
   test("hears nothing of what has gone", async () => {
-    const turns = new ControlTurns()
+    const turns = new ControlScheduler()
     const heard: string[] = []
     const [gone, here] = [new Talker("gone", 10, heard), new Talker("here", 10, heard)]
     turns.add(gone)
@@ -69,10 +69,10 @@ describe("ControlTurns", () => {
 
   test("leaves what exceeds the window for later", () => {
     let nowMs = 0
-    const turns = new ControlTurns(() => nowMs)
+    const turns = new ControlScheduler(() => nowMs)
     const allowed: number[] = []
     const hear = (workMs: number) =>
-      turns.hear((messagesMax) => {
+      turns.read((messagesMax) => {
         allowed.push(messagesMax)
         nowMs += workMs
       })

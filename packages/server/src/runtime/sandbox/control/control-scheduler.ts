@@ -1,10 +1,10 @@
 /** Whether all is heard, there is more to hear, or there is more that must not be heard yet. */
-export type HeardState = "done" | "more" | "limited"
+export type ReadState = "done" | "more" | "limited"
 
 /** What is heard in turns. */
-export interface Heard {
+export interface ControlReader {
   /** Hears at most so many messages. */
-  hearMore(messagesMax: number): HeardState
+  readMore(messagesMax: number): ReadState
 }
 
 /**
@@ -21,9 +21,9 @@ const messagesPerTurn = 128
  * is heard at once; those that say more than fits into the window wait for their turn, one after
  * the other, and take a fifth of the thread's time at most, however many they are.
  */
-export class ControlTurns {
+export class ControlScheduler {
   /** In the order in which they have their turns. */
-  readonly #waiting = new Set<Heard>()
+  readonly #waiting = new Set<ControlReader>()
   #timer: Timer | undefined
   readonly #now: () => number
   #windowAtMs = Number.NEGATIVE_INFINITY
@@ -34,7 +34,7 @@ export class ControlTurns {
   }
 
   /** Hears at once, if there is time in this window. */
-  hear(listen: (messagesMax: number) => void): void {
+  read(listen: (messagesMax: number) => void): void {
     const startedMs = this.#now()
     this.#openWindow(startedMs)
     listen(this.#workedMs < workMsMax ? messagesPerTurn : 0)
@@ -42,12 +42,12 @@ export class ControlTurns {
   }
 
   /** There is more to hear. */
-  add(heard: Heard): void {
+  add(heard: ControlReader): void {
     this.#waiting.add(heard)
     this.#timer ??= setTimeout(() => this.#work(), windowMs)
   }
 
-  delete(heard: Heard): void {
+  delete(heard: ControlReader): void {
     this.#waiting.delete(heard)
   }
 
@@ -62,12 +62,12 @@ export class ControlTurns {
     this.#timer = undefined
     const startedMs = this.#now()
     this.#openWindow(startedMs)
-    const limited: Heard[] = []
+    const limited: ControlReader[] = []
     // What is added while the loop runs comes at its end.
     for (const heard of this.#waiting) {
       if (this.#now() - startedMs >= workMsMax) break
       this.#waiting.delete(heard)
-      const state = heard.hearMore(messagesPerTurn)
+      const state = heard.readMore(messagesPerTurn)
       if (state === "more") this.#waiting.add(heard)
       else if (state === "limited") limited.push(heard)
     }

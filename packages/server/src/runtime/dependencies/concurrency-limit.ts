@@ -1,5 +1,5 @@
 /** Lets so many go on at once; the others wait for their turn. */
-export class Turns {
+export class ConcurrencyLimit {
   readonly #atOnceMax: number
   readonly #waiting = new Set<() => void>()
   readonly #going = new Set<Promise<unknown>>()
@@ -9,7 +9,7 @@ export class Turns {
   }
 
   /** Fails with the reason of the signal when it is aborted before its turn. */
-  async take<Result>(signal: AbortSignal, act: () => Promise<Result>): Promise<Result> {
+  async run<Result>(signal: AbortSignal, act: () => Promise<Result>): Promise<Result> {
     while (this.#going.size >= this.#atOnceMax) await this.#wait(signal)
     signal.throwIfAborted()
     const going = act()
@@ -24,7 +24,7 @@ export class Turns {
   }
 
   /** Resolves when nothing goes on any more. */
-  async idle(): Promise<void> {
+  async whenIdle(): Promise<void> {
     while (this.#going.size > 0) await Promise.allSettled(this.#going)
   }
 
