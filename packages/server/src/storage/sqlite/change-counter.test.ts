@@ -1,102 +1,105 @@
-import { Database } from "bun:sqlite"
+import { Database as Connection } from "bun:sqlite"
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { openChangeCounter } from "./change-counter.ts"
+import type { Database } from "../database/database.ts"
+import { createChangeCounter } from "./change-counter.ts"
+import { openSqlite } from "./open.ts"
 
-let folder: string
-let path: string
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "stamp-"))
-  path = join(folder, "x.db")
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+describe("createChangeCounter", () => {
+  test("reads the data version once per turn of the event loop, and again when it has expired", async () => {
+    let reads = 0
+    const counter = createChangeCounter(() => ++reads)
+
+    expect([counter.read(), counter.read()]).toEqual([1, 1])
+    counter.expire()
+    expect([counter.read(), counter.read()]).toEqual([2, 2])
+    await nextTurn()
+    expect(counter.read()).toBe(3)
+  })
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-function open(): Database {
-  const database = new Database(path)
-  database.run("pragma journal_mode = wal")
-  database.run("create table if not exists notes (text)")
-  return database
-}
+describe("changeCount (SQLite)", () => {
+  let folder: string
+  let path: string
+  let db: Database
+  let connection: Connection
 
-/** Opens the file in another process, and does something with it there. */
-function elsewhere(code: string): string {
-  const script = `const { Database } = require("bun:sqlite"); const db = new Database(${JSON.stringify(path)}); ${code}`
-  const { stdout, stderr, exitCode } = Bun.spawnSync([process.execPath, "-e", script])
-  if (exitCode !== 0) throw new Error(stderr.toString())
-  return stdout.toString().trim()
-}
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "change-counter-"))
+    path = join(folder, "x.db")
+    db = openSqlite(path)
+    connection = new Connection(path)
+    connection.run("create table if not exists notes (text)")
+  })
 
-describe("openStamp", () => {
-  test("gives the same number while nothing is written, and another one after each commit", () => {
-    using database = open()
-    const stamp = openChangeCounter(path)
-    const seen = new Set<number | undefined>()
+  afterEach(async () => {
+    connection.close()
+    await db.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  async function readCount(): Promise<number | undefined> {
+    await nextTurn()
+    return db.changeCount?.()
+  }
+
+  /** Opens the file in another process and runs code with it as `db`. */
+  function runElsewhere(code: string): string {
+    const script = `const { Database } = require("bun:sqlite"); const db = new Database(${JSON.stringify(path)}); ${code}`
+    const { stdout, stderr, exitCode } = Bun.spawnSync([process.execPath, "-e", script])
+    if (exitCode !== 0) throw new Error(stderr.toString())
+    return stdout.toString().trim()
+  }
+
+  test("stays the same while nothing is written, and differs after each commit", async () => {
+    const counts = new Set<number | undefined>()
     for (let round = 0; round < 20; round++) {
-      const before = stamp?.ask()
-      expect(stamp?.ask()).toBe(before)
-      seen.add(before)
-      database.run("insert into notes values ('a')")
+      const before = await readCount()
+      expect(await readCount()).toBe(before)
+      counts.add(before)
+      connection.run("insert into notes values ('a')")
     }
-    expect(seen.size).toBe(20)
-    expect(seen.has(undefined)).toBe(false)
-    database.close()
-    stamp?.stop()
+    expect(counts.size).toBe(20)
+    expect(counts.has(undefined)).toBe(false)
   })
 
-  test("says nothing of what is not committed, and is not misled by a file that starts anew", () => {
-    using database = open()
-    const stamp = openChangeCounter(path)
-    const before = stamp?.ask()
-    database.run("begin")
-    database.run("insert into notes values ('a')")
-    expect(stamp?.ask()).toBe(before)
-    database.run("rollback")
-    expect(stamp?.ask()).toBe(before)
-    const seen = new Set([before])
+  test("ignores what is not committed, and differs after a commit to a log that starts anew", async () => {
+    const before = await readCount()
+    connection.run("begin")
+    connection.run("insert into notes values ('a')")
+    expect(await readCount()).toBe(before)
+    connection.run("rollback")
+    expect(await readCount()).toBe(before)
+    const counts = new Set([before])
     for (let round = 0; round < 10; round++) {
-      database.run("pragma wal_checkpoint(truncate)")
-      const emptied = stamp?.ask()
-      database.run("insert into notes values ('a')")
-      seen.add(stamp?.ask())
-      expect(stamp?.ask()).not.toBe(emptied)
+      connection.run("pragma wal_checkpoint(truncate)")
+      const emptied = await readCount()
+      connection.run("insert into notes values ('a')")
+      counts.add(await readCount())
+      expect(await readCount()).not.toBe(emptied)
     }
-    expect(seen.size).toBe(11)
-    database.close()
-    stamp?.stop()
+    expect(counts.size).toBe(11)
   })
 
-  test("hears of another process", () => {
-    using database = open()
-    const stamp = openChangeCounter(path)
-    const before = stamp?.ask()
-    elsewhere(`db.run("insert into notes values ('b')")`)
-    expect(stamp?.ask()).not.toBe(before)
-    database.close()
-    stamp?.stop()
+  test("differs after a commit of another process", async () => {
+    const before = await readCount()
+    runElsewhere(`db.run("insert into notes values ('b')")`)
+    expect(await readCount()).not.toBe(before)
   })
 
-  test("leaves the locks of other databases of this process alone", () => {
-    using one = open()
-    using other = open()
-    const stamps = [openChangeCounter(path), openChangeCounter(path)]
-    one.run("begin immediate")
-    one.run("insert into notes values ('mine')")
-    stamps[0]?.stop()
-    expect(
-      elsewhere(
-        `try { db.run("insert into notes values ('theirs')") } catch (error) { console.log(error.code) }`,
-      ),
-    ).toBe("SQLITE_BUSY")
-    one.run("commit")
-    expect(other.query("select text from notes").values()).toEqual([["mine"]])
-    one.close()
-    other.close()
-    stamps[1]?.stop()
-  })
-
-  test("is nothing where there is no such file", () => {
-    expect(openChangeCounter(join(folder, "none.db"))).toBeUndefined()
+  test("leaves the locks of other connections of this process alone", async () => {
+    const other = openSqlite(path)
+    connection.run("begin immediate")
+    connection.run("insert into notes values ('mine')")
+    other.changeCount?.()
+    await other.stop()
+    const insert = `try { db.run("insert into notes values ('theirs')") } catch (error) { console.log(error.code) }`
+    expect(runElsewhere(insert)).toBe("SQLITE_BUSY")
+    connection.run("commit")
+    expect(connection.query("select text from notes").values()).toEqual([["mine"]])
   })
 })

@@ -3,7 +3,7 @@ import { sqliteDialect } from "../database/dialect.ts"
 import { unavailable } from "../database/errors.ts"
 import { type Statement, sql } from "../database/sql.ts"
 import { type SearchLimits, searchDefaults } from "../search/search-limits.ts"
-import { openChangeCounter } from "./change-counter.ts"
+import { createChangeCounter } from "./change-counter.ts"
 import { connect } from "./connect.ts"
 import type { SqliteConnection } from "./connection.ts"
 import { fromSqliteError } from "./errors.ts"
@@ -50,17 +50,15 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
     }
   }
 
-  // Asking for it has SQLite make the file at which the stamp looks.
-  const readVersion = () => (ask(dataVersion) as [{ data_version: number }])[0].data_version
-  readVersion()
-  const header = openChangeCounter(path)
-  const stamp = oncePerTurn(header ? header.ask : readVersion)
-  // Whoever was told of a write must not be answered from the state before it, even in the same
-  // turn.
+  // On the connection that only reads, every commit changes it, those of the other connections of
+  // this process included.
+  const changes = createChangeCounter(
+    () => (ask(dataVersion) as [{ data_version: number }])[0].data_version,
+  )
   const file = watchFile(path)
   const writer = new SqliteWriter(writing, limits, {
     assertWritable: file.assertThere,
-    onCommit: stamp.forget,
+    onCommit: changes.expire,
   })
   const scribe = new SqliteRunWriter(path, limits)
   const searches = new SqliteSearches(path, limits)
@@ -79,7 +77,7 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
     },
     changeCount() {
       if (stopped !== undefined) throw unavailable("it is closed")
-      return stamp.ask()
+      return changes.read()
     },
     async ping() {
       file.assertThere()
@@ -99,7 +97,6 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
         .stop()
         .then(() => Promise.all([scribe.stop(), searches.stop()]))
         .then(() => close(reading, writing))
-        .finally(() => header?.stop())
       return stopped
     },
   }
@@ -115,26 +112,5 @@ function close(reading: SqliteConnection, writing: SqliteConnection): void {
     // the database reads.
   } finally {
     writing.stop()
-  }
-}
-
-/**
- * Requests that arrived together are answered from one state: it is looked at once for all that one
- * turn of the event loop handles.
- */
-function oncePerTurn(ask: () => number): { ask(): number; forget(): void } {
-  let answer: number | undefined
-  const forget = () => {
-    answer = undefined
-  }
-  return {
-    ask() {
-      if (answer === undefined) {
-        answer = ask()
-        setImmediate(forget)
-      }
-      return answer
-    },
-    forget,
   }
 }
