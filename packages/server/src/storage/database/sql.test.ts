@@ -18,7 +18,7 @@ describe("sql", () => {
     expect(sql`select ${null}, ${bytes}`).toEqual({ text: "select $1, $2", values: [null, bytes] })
   })
 
-  test("gives the same text object for each use of a template", () => {
+  test("gives the same text for each use of a template", () => {
     const statements = [1, 2].map((value) => sql`select ${value}`)
 
     expect(statements.map(({ values }) => values)).toEqual([[1], [2]])
