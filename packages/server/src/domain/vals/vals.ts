@@ -109,8 +109,7 @@ export type AssertVal<Seen = Val> = (val: Seen) => void
  * vals and their own.
  */
 export interface ValStore {
-  /** At once where it is remembered: nearly every request begins with it. */
-  findById(id: string): Promise<Val | undefined> | Val | undefined
+  findById(id: string): Promise<Val | undefined>
   /**
    * Undefined also for a private val of somebody else's, whose code is not even read: otherwise the
    * time that takes would tell that there is one.

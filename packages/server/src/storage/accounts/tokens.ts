@@ -121,10 +121,7 @@ function createFindHolder(db: Database): TokenStore["findHolder"] {
     )
     return row && toHolder(row)
   }
-  if (!gather) {
-    const remembered = createExactCache(db, find, { weightMax: limits.rememberedMax }, () => 1)
-    return async (hash) => remembered(hash)
-  }
+  if (!gather) return createExactCache(db, find, { weightMax: limits.rememberedMax }, () => 1)
   return createBatchLookup<string, TokenHolder>(async (hashes) => {
     const keys = hashes.map((hash) => Buffer.from(hash, "hex"))
     const rows = await db.read<HolderRow>(sql`${select} where ${gather.isAnyBytes("t.hash", keys)}`)

@@ -10,7 +10,7 @@ import type {
 import { createBatchLookup } from "../database/batch-lookups.ts"
 import { list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
-import { type Cached, createExactCache } from "../database/exact-cache.ts"
+import { createExactCache } from "../database/exact-cache.ts"
 import { join, nothing, raw, type Statement, sql } from "../database/sql.ts"
 import { writeBundle } from "./bundles.ts"
 
@@ -83,7 +83,7 @@ export function insertLockfile(valId: string, version: number, at: number): Stat
 /** That there is no lock is remembered too. */
 type FoundStamp = StampRow | "none"
 
-function createFindStamp(db: Database): (key: string) => Cached<FoundStamp> {
+function createFindStamp(db: Database): (key: string) => Promise<FoundStamp | undefined> {
   const fetchMany = async (keys: readonly string[]) => {
     const found = await db.read<StampRow>(join(keys.map(selectStamp), " union all "))
     const byKey = new Map(found.map((row) => [row.key, row]))
