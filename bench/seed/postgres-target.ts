@@ -1,7 +1,7 @@
 import { SQL } from "bun"
-import { postgresDialect } from "../../packages/server/src/storage/database/dialect.ts"
 import { migrate } from "../../packages/server/src/storage/database/migrate.ts"
 import { migrations } from "../../packages/server/src/storage/migrations/index.ts"
+import { postgresDialect } from "../../packages/server/src/storage/postgres/dialect.ts"
 import { openPostgres } from "../../packages/server/src/storage/postgres/open.ts"
 import type { Ending, SeedTarget } from "./seed.ts"
 import type { Value } from "./tables.ts"

@@ -1,9 +1,9 @@
 import { Database as Connection } from "bun:sqlite"
 import { existsSync, mkdirSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
-import { sqliteDialect } from "../../packages/server/src/storage/database/dialect.ts"
 import { migrate } from "../../packages/server/src/storage/database/migrate.ts"
 import { migrations } from "../../packages/server/src/storage/migrations/index.ts"
+import { sqliteDialect } from "../../packages/server/src/storage/sqlite/dialect.ts"
 import { openSqlite } from "../../packages/server/src/storage/sqlite/open.ts"
 import type { Ending, SeedTarget } from "./seed.ts"
 

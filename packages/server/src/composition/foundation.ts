@@ -12,7 +12,7 @@ import { guardSchema, NewerSchema, type SchemaGuard } from "../storage/database/
 import { reach } from "../storage/migrations/0003-reach.ts"
 import { migrations } from "../storage/migrations/index.ts"
 import { openPostgres } from "../storage/postgres/open.ts"
-import { findLostDatabase, lostDatabaseAdvice } from "../storage/sqlite/lost-database.ts"
+import { findLostDatabase, lostDatabaseAdvice } from "../storage/sqlite/database-file.ts"
 import { openSqlite } from "../storage/sqlite/open.ts"
 
 /** The parts that a test replaces. */

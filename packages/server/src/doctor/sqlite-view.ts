@@ -11,7 +11,7 @@ import {
 import { dirname } from "node:path"
 import { pathToFileURL } from "node:url"
 import type { Statement } from "../storage/database/sql.ts"
-import { findLostDatabase, lostDatabaseAdvice } from "../storage/sqlite/lost-database.ts"
+import { findLostDatabase, lostDatabaseAdvice } from "../storage/sqlite/database-file.ts"
 import type { DatabaseView, Sighting } from "./database-view.ts"
 import { type Finding, failure, fine, toReason, toSize, warning } from "./finding.ts"
 import { doctorLimits as limits } from "./limits.ts"

@@ -6,7 +6,7 @@ import { createPostgresLoader } from "../../src/storage/backup/restore/postgres-
 import { type Restored, restoreBackup } from "../../src/storage/backup/restore/restore-backup.ts"
 import { createRestoreFiles } from "../../src/storage/backup/restore/restore-files.ts"
 import { createSqliteLoader } from "../../src/storage/backup/restore/sqlite-loader.ts"
-import type { ContentPlace } from "../../src/storage/blobs/content-place.ts"
+import type { ContentPlace } from "../../src/storage/blobs/content-store.ts"
 import { openPostgres } from "../../src/storage/postgres/open.ts"
 import { openSqlite } from "../../src/storage/sqlite/open.ts"
 import { type TestApi, testBaseUrl } from "../support/api.ts"

@@ -1,9 +1,7 @@
 import type { AuditAction } from "@hamlet/contract"
 import type { AuditEntry, AuditStore } from "../../domain/accounts/audit.ts"
-import { afterCursor } from "../database/cursor.ts"
 import type { Database } from "../database/database.ts"
-import { limitTo, toPage } from "../database/pagination.ts"
-import { within } from "../database/period.ts"
+import { afterCursor, limitTo, toPage, within } from "../database/pagination.ts"
 import { type Statement, sql } from "../database/sql.ts"
 
 interface AuditRow {

@@ -1,8 +1,7 @@
 import type { SealedSecret, Secret, SecretStore } from "../../domain/secrets/secrets.ts"
-import { afterCursor } from "../database/cursor.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { limitTo, toPage } from "../database/pagination.ts"
+import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 
 interface SecretRow {

@@ -7,10 +7,9 @@ import type {
   SessionStore,
 } from "../../domain/accounts/sessions.ts"
 import type { TokenKind } from "../../domain/accounts/token-text.ts"
-import { afterCursor, newestFirst } from "../database/cursor.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { limitTo, toPage } from "../database/pagination.ts"
+import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
 import { sql } from "../database/sql.ts"
 import { toTime } from "../vals/val-rows.ts"
 

@@ -7,11 +7,10 @@ import type {
   TokenStore,
 } from "../../domain/accounts/tokens.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"
-import { afterCursor, newestFirst } from "../database/cursor.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { createExactCache } from "../database/exact-cache.ts"
-import { limitTo, toPage } from "../database/pagination.ts"
+import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { toTime } from "../vals/val-rows.ts"

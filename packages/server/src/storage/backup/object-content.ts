@@ -1,6 +1,6 @@
 import { AppError } from "../../domain/app-error.ts"
 import type { ObjectPlace } from "../../domain/blobs/objects.ts"
-import type { ContentPlace } from "../blobs/content-place.ts"
+import type { ContentPlace } from "../blobs/content-store.ts"
 import { sql } from "../database/sql.ts"
 import type { Snapshot } from "./snapshot.ts"
 

@@ -1,7 +1,7 @@
 import type { ReservedSQL } from "bun"
-import { postgresDialect } from "../database/dialect.ts"
 import type { SqlValue } from "../database/sql.ts"
 import { createClient, parsePostgresUrl, postgresDefaults } from "../postgres/client.ts"
+import { postgresDialect } from "../postgres/dialect.ts"
 import { fromPostgresError } from "../postgres/errors.ts"
 import { BatchSize, type Snapshot, type SnapshotRow, weigh } from "./snapshot.ts"
 

@@ -1,6 +1,6 @@
 import { Database as Connection } from "bun:sqlite"
-import { sqliteDialect } from "../database/dialect.ts"
 import type { SqlValue, Statement } from "../database/sql.ts"
+import { sqliteDialect } from "../sqlite/dialect.ts"
 import { fromSqliteError } from "../sqlite/errors.ts"
 import { BatchSize, type Snapshot, type SnapshotRow, weigh } from "./snapshot.ts"
 

@@ -1,5 +1,5 @@
 import type { BackupHeader } from "@hamlet/contract/backup"
-import type { ContentPlace } from "../blobs/content-place.ts"
+import type { ContentPlace } from "../blobs/content-store.ts"
 import { sql } from "../database/sql.ts"
 import { backupTables, ownerDatabases, type Treatment } from "./backup-tables.ts"
 import { FrameWriter } from "./format/frame-writer.ts"

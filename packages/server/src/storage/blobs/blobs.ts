@@ -10,7 +10,7 @@ import type { NewObject, ObjectPlace, StoredObject } from "../../domain/blobs/ob
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { nothing, type Statement, type Statements, sql } from "../database/sql.ts"
-import { firstAfterPrefix, isBefore } from "../database/text-order.ts"
+import { firstAfterPrefix, isBefore } from "./key-order.ts"
 
 interface EntryRow {
   readonly key: string

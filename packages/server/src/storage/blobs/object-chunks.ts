@@ -1,7 +1,7 @@
 import { AppError } from "../../domain/app-error.ts"
 import type { Database } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
-import type { ContentPlace } from "./content-place.ts"
+import type { ContentPlace } from "./content-store.ts"
 
 /** Part of the format: an object is read by it, so that it must stay what it is. */
 export const chunkBytes = 262_144

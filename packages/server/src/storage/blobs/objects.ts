@@ -2,7 +2,7 @@ import { AppError } from "../../domain/app-error.ts"
 import type { ObjectPlace, ObjectStore, StoredObject } from "../../domain/blobs/objects.ts"
 import type { Database } from "../database/database.ts"
 import { nothing, type Statement, sql } from "../database/sql.ts"
-import type { ContentPlace } from "./content-place.ts"
+import type { ContentPlace } from "./content-store.ts"
 import { createChunkPlace } from "./object-chunks.ts"
 
 /** What objects need. */

@@ -1,6 +1,6 @@
 import type { NetworkSink, S3Client } from "bun"
 import { AppError } from "../../domain/app-error.ts"
-import type { ContentPlace } from "./content-place.ts"
+import type { ContentPlace } from "./content-store.ts"
 
 /** A bucket of any service that speaks the protocol of S3. */
 export interface Bucket {

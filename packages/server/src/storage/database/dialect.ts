@@ -1,12 +1,6 @@
-import { postgresSearchIndex, type SearchIndex, sqliteSearchIndex } from "../search/search-index.ts"
-import { type Ddl, postgresDdl, sqliteDdl } from "./ddl.ts"
-import {
-  postgresCatalog,
-  postgresColumns,
-  sqliteCatalog,
-  sqliteColumns,
-} from "./dialect-catalog.ts"
-import { nothing, raw, type Statement, sql } from "./sql.ts"
+import type { SearchIndex } from "../search/search-index.ts"
+import type { Ddl } from "./ddl.ts"
+import type { Statement } from "./sql.ts"
 
 /**
  * What differs between the databases, as named capabilities: no other file asks which database it
@@ -50,46 +44,4 @@ export interface Dialect extends Ddl {
 export interface Gather {
   isAnyId(column: string, ids: readonly string[]): Statement
   isAnyBytes(column: string, keys: readonly Uint8Array[]): Statement
-}
-
-export const sqliteDialect: Dialect = {
-  ...sqliteDdl,
-  name: "SQLite",
-  forUpdate: nothing,
-  gather: undefined,
-  lockName: () => [],
-  explain: (statement) => sql`explain query plan ${statement}`,
-  search: sqliteSearchIndex,
-  // Every write transaction begins immediate, which is a lock on the whole file across processes.
-  migrationLock: [],
-  catalog: sqliteCatalog,
-  columns: sqliteColumns,
-  // Rows are numbered as they come, and it is the oldest that go.
-  estimateRows: (table) =>
-    raw(
-      `select coalesce((select max(rowid) from ${table}) - (select min(rowid) from ${table}) + 1, 0) as count`,
-    ),
-}
-
-export const postgresDialect: Dialect = {
-  ...postgresDdl,
-  name: "PostgreSQL",
-  forUpdate: raw("for update"),
-  gather: {
-    isAnyId: (column, ids) => sql`${raw(column)} = any(${`{${ids.join(",")}}`}::uuid[])`,
-    isAnyBytes: (column, keys) =>
-      sql`${raw(column)} = any(${`{${keys.map((key) => `"\\\\x${Buffer.from(key).toString("hex")}"`).join(",")}}`}::bytea[])`,
-  },
-  lockName: (name) => [sql`select pg_advisory_xact_lock(hashtextextended(${name}::text, 0))`],
-  explain: (statement) => sql`explain (format json) ${statement}`,
-  search: postgresSearchIndex,
-  // The number says nothing, it only has to be ours: locks of this kind are shared by everything in
-  // the database.
-  migrationLock: [raw("select pg_advisory_xact_lock(7243392817)")],
-  catalog: postgresCatalog,
-  columns: postgresColumns,
-  // Below nothing where nobody has looked at the table yet.
-  estimateRows: (table) =>
-    raw(`select case when reltuples < 0 then (select count(*) from ${table}) else reltuples::bigint end as count
-      from pg_class where oid = '${table}'::regclass`),
 }

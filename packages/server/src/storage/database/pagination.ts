@@ -1,6 +1,7 @@
-import type { CursorKeys } from "@hamlet/contract"
-import type { Page, PageRequest } from "../../domain/paging.ts"
-import { type Statement, sql } from "./sql.ts"
+import type { CursorKey, CursorKeys } from "@hamlet/contract"
+import { AppError } from "../../domain/app-error.ts"
+import type { Page, PageRequest, Period } from "../../domain/paging.ts"
+import { join, nothing, raw, type Statement, sql } from "./sql.ts"
 
 /**
  * One row more than the page holds is asked for: that is how we know that there is a next page
@@ -35,4 +36,79 @@ export function toPage<Row, Item>(
     hasMore,
     next: hasMore && last !== undefined ? toKeys?.(last) : undefined,
   }
+}
+
+/**
+ * What a key of a cursor can be. Only what the column can hold comes to the database, whatever was
+ * sent.
+ */
+export type KeyKind = "id" | "time" | "integer" | "text"
+
+const integerMax = 2_147_483_647
+
+const fits: Readonly<Record<KeyKind, (key: CursorKey) => boolean>> = {
+  id: (key) => typeof key === "string" && /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(key),
+  time: (key) => typeof key === "number",
+  integer: (key) => typeof key === "number" && Math.abs(key) <= integerMax,
+  text: (key) => typeof key === "string",
+}
+
+/**
+ * The keys of the item after which the page begins; undefined where the page has no cursor. Refuses
+ * a cursor of another list.
+ */
+export function findCursor(
+  page: PageRequest,
+  kinds: readonly KeyKind[],
+  canBeNull = false,
+): CursorKeys | undefined {
+  const keys = page.cursor?.keys
+  if (keys === undefined) return undefined
+  const isOfList =
+    keys.length === kinds.length &&
+    keys.every((key, index) => (key === null ? canBeNull : fits[kinds[index] ?? "id"](key)))
+  if (isOfList) return keys
+  const issues = [{ path: "cursor", message: "must be the cursor of a link of the same list" }]
+  throw new AppError("invalid_request", 'Cannot read the list: "cursor" is of another list', {
+    issues,
+  })
+}
+
+/**
+ * A further condition: what comes after the cursor in a list that goes down in all of these
+ * columns. The last of them tells rows apart.
+ */
+export function afterCursor(
+  page: PageRequest,
+  columns: string,
+  kinds: readonly KeyKind[],
+  direction: "asc" | "desc" = "desc",
+): Statement {
+  const keys = findCursor(page, kinds)
+  if (keys === undefined) return nothing
+  const values = join(
+    keys.map((key) => sql`${key}`),
+    ", ",
+  )
+  return sql`and (${raw(columns)}) ${raw(direction === "desc" ? "<" : ">")} (${values})`
+}
+
+/** What most lists are ordered by: the newest first. */
+export const newestFirst = { kinds: ["time", "id"], toKeys: toNewestKeys } as const
+
+function toNewestKeys(row: {
+  readonly created_at: number | string
+  readonly id: string
+}): CursorKeys {
+  return [Number(row.created_at), row.id]
+}
+
+/**
+ * Further conditions that bound a column to a span of time: `since` is exclusive, `until`
+ * inclusive.
+ */
+export function within(column: string, period: Period): Statement {
+  const since = period.since === undefined ? nothing : sql`and ${raw(column)} > ${period.since}`
+  const until = period.until === undefined ? nothing : sql`and ${raw(column)} <= ${period.until}`
+  return sql`${since} ${until}`
 }

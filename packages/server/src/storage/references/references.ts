@@ -1,9 +1,7 @@
 import type { PageRequest, Period } from "../../domain/paging.ts"
 import type { Reference, ReferenceStore } from "../../domain/vals/references.ts"
-import { afterCursor } from "../database/cursor.ts"
 import type { Database } from "../database/database.ts"
-import { limitTo, toPage } from "../database/pagination.ts"
-import { within } from "../database/period.ts"
+import { afterCursor, limitTo, toPage, within } from "../database/pagination.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 import { isListed } from "../vals/val-rows.ts"
 

@@ -2,7 +2,7 @@ import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
 import { type RunValues, runScript } from "../database/database.ts"
 import { recordRuns } from "../runs/record-runs.ts"
-import { connect } from "./connect.ts"
+import { connect } from "./connection.ts"
 import type { RunWriterOptions, RunWriterReply } from "./run-writer.ts"
 
 const niceness = 5

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads"
 import type { RunValues } from "../database/database.ts"
 import { countRunBytes } from "../runs/record-runs.ts"
-import type { ConnectLimits } from "./connect.ts"
+import type { ConnectLimits } from "./connection.ts"
 
 /** When and how a scribe writes. */
 export interface RunWriterLimits extends ConnectLimits {

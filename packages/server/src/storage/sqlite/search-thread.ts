@@ -2,7 +2,7 @@ import { workerData } from "node:worker_threads"
 import { serveJobs } from "../../shared/serve-jobs.ts"
 import type { Hit } from "../database/database.ts"
 import { byRank } from "../search/search-limits.ts"
-import { connect } from "./connect.ts"
+import { connect } from "./connection.ts"
 import type { SearchJob, SearchResult, SearchThreadOrders } from "./search.ts"
 
 // A thread that searches. It looks at the clock after each text that it has compared, which takes

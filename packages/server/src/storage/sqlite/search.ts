@@ -2,7 +2,7 @@ import { WorkerPool, WorkerPoolError } from "../../shared/worker-pool.ts"
 import type { Candidates, Hit, Search } from "../database/database.ts"
 import { unavailable } from "../database/errors.ts"
 import { type SearchLimits, searchTimedOut, tooManySearches } from "../search/search-limits.ts"
-import type { ConnectLimits } from "./connect.ts"
+import type { ConnectLimits } from "./connection.ts"
 
 /** What a thread is told when it starts. */
 export interface SearchThreadOrders extends ConnectLimits {

@@ -1,11 +1,16 @@
 import type { PageRequest, Period } from "../../domain/paging.ts"
 import type { Comment, CommentStore, NewComment, Relationship } from "../../domain/vals/comments.ts"
 import type { Privacy } from "../../domain/vals/vals.ts"
-import { afterCursor, newestFirst } from "../database/cursor.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { limitPart, limitTo, toPage } from "../database/pagination.ts"
-import { within } from "../database/period.ts"
+import {
+  afterCursor,
+  limitPart,
+  limitTo,
+  newestFirst,
+  toPage,
+  within,
+} from "../database/pagination.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { isVisible } from "./val-rows.ts"

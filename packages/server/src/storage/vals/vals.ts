@@ -1,16 +1,19 @@
+import type { PageRequest } from "../../domain/paging.ts"
 import type {
   AssertVal,
   NewVal,
   SavedVal,
   Val,
   ValChange,
+  ValFilter,
   ValStore,
 } from "../../domain/vals/vals.ts"
-import { newestFirst } from "../database/cursor.ts"
+import { createBatchLookup } from "../database/batch-lookups.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { limitTo, toPage } from "../database/pagination.ts"
-import { sql } from "../database/sql.ts"
+import { createExactCache } from "../database/exact-cache.ts"
+import { afterCursor, limitPart, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import { join, type Statement, sql } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
 import { countOutgoing } from "../references/links.ts"
 import {
@@ -24,12 +27,11 @@ import {
 } from "../references/row-locks.ts"
 import { searchVals } from "../search/search.ts"
 import { changeVal, type LockedVal } from "./change-val.ts"
-import { createFindById } from "./find-val.ts"
 import { insertVal } from "./insert-val.ts"
 import { readVals } from "./read-vals.ts"
-import { listVals } from "./val-lists.ts"
 import {
   isVisible,
+  listedColumns,
   toVal,
   toValState,
   type ValRow,
@@ -37,6 +39,8 @@ import {
   valColumns,
   withCurrentVersion,
 } from "./val-rows.ts"
+
+const limits = { keysMax: 100, rememberedCharsMax: 8_000_000 }
 
 /** Vals in the database. */
 export function createValStore(db: Database): ValStore {
@@ -71,6 +75,70 @@ export function createValStore(db: Database): ValStore {
       writeLinks(db, () => createOrChange(db.dialect, val, change, assert, at)),
     delete: (id, assert) => writeLinks(db, () => deleteVal(db.dialect, id, assert)),
   }
+}
+
+/** Finds a val by its id, the lookup that nearly every request begins with. */
+function createFindById(db: Database): ValStore["findById"] {
+  const find = async (id: string) => {
+    const [row] = await db.read<ValRow>(
+      sql`select ${valColumns} from vals v ${withCurrentVersion} where v.id = ${id}`,
+    )
+    return row && toVal(row)
+  }
+  const { gather } = db.dialect
+  if (!gather) return createExactCache(db, find, { weightMax: limits.rememberedCharsMax }, weigh)
+  return createBatchLookup<string, Val>(async (ids) => {
+    const found = await db.read<ValRow>(
+      sql`select ${valColumns} from vals v ${withCurrentVersion} where ${gather.isAnyId("v.id", ids)}`,
+    )
+    return new Map(found.map((row) => [row.id, toVal(row)]))
+  }, limits)
+}
+
+function weigh(val: Val): number {
+  return val.code.length + (val.readme?.length ?? 0) + 500
+}
+
+/**
+ * Public vals and the viewer's own, newest first. "Public or own" as one condition would scan: each
+ * part that a filter leaves is read from an index in order and cut, and the parts are merged.
+ */
+export function listVals(
+  viewerId: string | undefined,
+  filter: ValFilter,
+  page: PageRequest,
+): Statement {
+  const parts = partsOf(viewerId, filter)
+  if (parts.length === 0) return sql`select 1 where 1 = 0`
+  const after = afterCursor(page, "created_at, id", newestFirst.kinds)
+  const limited = parts.map(
+    (part) => sql`select * from (select id, created_at from vals where ${part} ${after}
+      order by created_at desc, id desc ${limitPart(page)}) part`,
+  )
+  return sql`
+    select ${listedColumns}
+    from (select id, created_at from (${join(limited, " union all ")}) parts order by created_at desc, id desc ${limitTo(page)}) found
+    join vals v on v.id = found.id ${withCurrentVersion}
+    order by v.created_at desc, v.id desc`
+}
+
+/** The condition of each part; no val is in two of them. */
+function partsOf(viewerId: string | undefined, filter: ValFilter): readonly Statement[] {
+  const { ownerId, privacy } = filter
+  const isOwn = viewerId !== undefined && (ownerId === undefined || ownerId === viewerId)
+  const parts: Statement[] = []
+  if (privacy === undefined || privacy === "public") {
+    parts.push(
+      ownerId === undefined
+        ? sql`privacy = 'public'`
+        : sql`privacy = 'public' and owner_id = ${ownerId}`,
+    )
+  }
+  if (isOwn && privacy === undefined)
+    parts.push(sql`privacy <> 'public' and owner_id = ${viewerId}`)
+  if (isOwn && privacy !== undefined && privacy !== "public")
+    parts.push(sql`privacy <> 'public' and privacy = ${privacy} and owner_id = ${viewerId}`)
+  return parts
 }
 
 /**

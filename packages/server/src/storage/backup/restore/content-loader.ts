@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { BackupDamaged } from "@hamlet/contract/backup"
-import type { ContentPlace } from "../../blobs/content-place.ts"
+import type { ContentPlace } from "../../blobs/content-store.ts"
 import { chunkBytes } from "../../blobs/object-chunks.ts"
 import { sql } from "../../database/sql.ts"
 import type { Frame } from "../format/frame-reader.ts"

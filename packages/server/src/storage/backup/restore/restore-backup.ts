@@ -1,8 +1,9 @@
 import { BackupDamaged, type BackupHeader, type BackupSummary } from "@hamlet/contract/backup"
 import { AppError } from "../../../domain/app-error.ts"
-import type { ContentPlace } from "../../blobs/content-place.ts"
+import type { ContentPlace } from "../../blobs/content-store.ts"
 import { raw, sql } from "../../database/sql.ts"
 import { migrations } from "../../migrations/index.ts"
+import { foldBody, foldText } from "../../search/fold-text.ts"
 import { backupTables, ownerDatabases } from "../backup-tables.ts"
 import { checkFile, type Frame, readFrames } from "../format/frame-reader.ts"
 import { type TableColumn, toRows } from "../format/row-values.ts"
@@ -12,7 +13,6 @@ import {
   createChunkLoader,
   createOwnerDatabaseLoader,
 } from "./content-loader.ts"
-import { loadSearchTexts } from "./load-search-texts.ts"
 import { type Loader, RestoreRefused } from "./loader.ts"
 import type { RestoreFiles } from "./restore-files.ts"
 
@@ -236,4 +236,35 @@ async function verify(
       throw new RestoreRefused(`of ${expected} ${name}, ${row?.count} were restored`)
     report({ step: "verify", done: index + 1, total: tables.length })
   }
+}
+
+interface TextSource {
+  readonly id: string
+  readonly name: string
+  readonly privacy: string
+  readonly readme: string | null
+  readonly code: string
+}
+
+/** Vals that are taken at a time. */
+const valsMax = 500
+
+/** Makes the texts that search looks through, in the order in which the vals were made. */
+async function loadSearchTexts(loader: Loader, report: (vals: number) => void): Promise<void> {
+  let done = 0
+  for (let after = "00000000-0000-0000-0000-000000000000"; ; ) {
+    const found = await loader.run<TextSource>(sql`
+      select v.id, v.name, v.privacy, v.readme, c.code from vals v join versions c on c.val_id = v.id and c.version = v.version
+      where v.id > ${after} order by v.id limit ${valsMax}`)
+    const last = found.at(-1)
+    if (!last) return
+    after = last.id
+    await loader.insert("search_texts", ["val_id", "is_public", "name", "body"], found.map(toRow))
+    done += found.length
+    report(done)
+  }
+}
+
+function toRow({ id, name, privacy, readme, code }: TextSource) {
+  return [id, privacy === "public" ? 1 : 0, foldText(name), foldBody(code, readme)]
 }

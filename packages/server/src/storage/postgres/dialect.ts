@@ -1,13 +1,7 @@
-import { type Statement, sql } from "./sql.ts"
-
-/** Shadow tables are how a virtual table stores itself: not our schema. */
-export const sqliteCatalog: readonly Statement[] = [
-  sql`
-    select sql as line from sqlite_schema
-    where sql is not null and name not glob 'sqlite_*'
-      and name not in (select name from pragma_table_list where type = 'shadow')
-    order by tbl_name, case type when 'table' then 0 when 'index' then 1 else 2 end, name`,
-]
+import { postgresDdl } from "../database/ddl.ts"
+import type { Dialect } from "../database/dialect.ts"
+import { raw, type Statement, sql } from "../database/sql.ts"
+import { postgresSearchIndex } from "./search-index.ts"
 
 // The definitions that PostgreSQL itself gives are put together to statements that read like those
 // that made them. Constraints of the kind "n" (not null) are left out: only newer releases list
@@ -61,27 +55,34 @@ const triggers = sql`
 const extensions = sql`
   select 'create extension ' || extname as line from pg_extension where extname <> 'plpgsql' order by extname collate "C"`
 
-export const postgresCatalog: readonly Statement[] = [
-  extensions,
-  tables,
-  indexes,
-  functions,
-  triggers,
-]
+const catalog: readonly Statement[] = [extensions, tables, indexes, functions, triggers]
 
-/**
- * The columns of every table of ours in their order: `table_name`, `column_name`, and `type` as one
- * of text, integer and bytes.
- */
-export const sqliteColumns: Statement = sql`
-  select t.name as table_name, c.name as column_name, case lower(c.type) when 'integer' then 'integer' when 'blob' then 'bytes' else 'text' end as type
-  from pragma_table_list t join pragma_table_info(t.name) c
-  where t.schema = 'main' and t.type = 'table' and t.name not glob 'sqlite_*'
-  order by t.name, c.cid`
-
-export const postgresColumns: Statement = sql`
+const columns = sql`
   select t.relname::text as table_name, a.attname::text as column_name,
     case format_type(a.atttypid, null) when 'integer' then 'integer' when 'bigint' then 'integer' when 'bytea' then 'bytes' else 'text' end as type
   from pg_class t join pg_attribute a on a.attrelid = t.oid
   where t.relnamespace = current_schema()::regnamespace and t.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
   order by t.relname, a.attnum`
+
+export const postgresDialect: Dialect = {
+  ...postgresDdl,
+  name: "PostgreSQL",
+  forUpdate: raw("for update"),
+  gather: {
+    isAnyId: (column, ids) => sql`${raw(column)} = any(${`{${ids.join(",")}}`}::uuid[])`,
+    isAnyBytes: (column, keys) =>
+      sql`${raw(column)} = any(${`{${keys.map((key) => `"\\\\x${Buffer.from(key).toString("hex")}"`).join(",")}}`}::bytea[])`,
+  },
+  lockName: (name) => [sql`select pg_advisory_xact_lock(hashtextextended(${name}::text, 0))`],
+  explain: (statement) => sql`explain (format json) ${statement}`,
+  search: postgresSearchIndex,
+  // The number says nothing, it only has to be ours: locks of this kind are shared by everything in
+  // the database.
+  migrationLock: [raw("select pg_advisory_xact_lock(7243392817)")],
+  catalog,
+  columns,
+  // Below nothing where nobody has looked at the table yet.
+  estimateRows: (table) =>
+    raw(`select case when reltuples < 0 then (select count(*) from ${table}) else reltuples::bigint end as count
+      from pg_class where oid = '${table}'::regclass`),
+}

@@ -2,9 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { describeEachDatabase, type TestDatabase } from "../../../test/support/databases.ts"
 import { addUser } from "../../../test/support/users.ts"
 import type { Privacy } from "../../domain/vals/vals.ts"
-import { listVals } from "./val-lists.ts"
 import type { ValRow } from "./val-rows.ts"
-import { createValStore } from "./vals.ts"
+import { createValStore, listVals } from "./vals.ts"
 
 const privacies: readonly Privacy[] = ["public", "unlisted", "private"]
 const limits = [1, 2, 5, 100]

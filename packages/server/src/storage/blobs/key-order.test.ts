@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { firstAfterPrefix, isBefore } from "./text-order.ts"
+import { firstAfterPrefix, isBefore } from "./key-order.ts"
 
 const letter = fc.oneof(
   fc.constantFrom("a", "b", "\x01", "%", "_", "\ud7ff", "\ue000", "\uffff", "😀", "\u{10ffff}"),

@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { unavailable } from "../database/errors.ts"
 
 /** What a server leaves in its data folder beside the database. */
 const signs = ["secret.key", "sqlite"]
@@ -30,4 +31,26 @@ function sizeOf(path: string): number | undefined {
 function isThere(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false })
   return stats !== undefined && (!stats.isDirectory() || readdirSync(path).length > 0)
+}
+
+/**
+ * Notices that the file of a database is no longer where it was opened. SQLite would go on with the
+ * file that nobody finds any more: everything that it acknowledges is gone at the next start.
+ */
+export function watchFile(path: string): { assertThere(): void } {
+  const opened = findIdentity(path)
+  return {
+    assertThere() {
+      if (opened === undefined || findIdentity(path) === opened) return
+      throw unavailable(
+        `"${path}" was removed or replaced while the server runs; put it back as it was, or stop the server and restore a backup`,
+      )
+    },
+  }
+}
+
+/** Undefined when there is no such file. */
+function findIdentity(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats && `${stats.dev} ${stats.ino}`
 }

@@ -1,0 +1,35 @@
+import { join, raw, type Statement, sql } from "../database/sql.ts"
+import { foldText } from "../search/fold-text.ts"
+import { rareTrigrams } from "../search/rare-trigrams.ts"
+import { type SearchIndex, trigramsMax } from "../search/search-index.ts"
+
+/** A trigram of at least this rarity is probably in few texts. */
+const rarityMin = 45
+
+/**
+ * On PostgreSQL two GIN indexes. pg_trgm is a trusted extension: whoever owns the database may
+ * create it.
+ */
+export const postgresSearchIndex: SearchIndex = {
+  fill: [],
+  *replace({ valId, isPublic, name, body }) {
+    yield sql`update search_texts set is_public = ${isPublic ? 1 : 0}, name = ${name}, body = ${body} where val_id = ${valId}`
+  },
+  find(column, folded, countMax) {
+    const text = raw(`t.${column}`)
+    const trigrams = rareTrigrams(folded, trigramsMax, foldText)
+    const contains = (part: string) => sql`${text} like ${`%${part}%`}`
+    const allOf = (conditions: readonly Statement[]) =>
+      sql`${join(conditions, " and ")} and strpos(${text}, ${folded}) > 0`
+    // A function that no index knows keeps PostgreSQL from asking the index for the frequent
+    // trigrams too, which takes most of the time; where even the rarest are frequent, it had better
+    // ask for all of them.
+    const condition =
+      (trigrams[0]?.rarity ?? 0) < rarityMin
+        ? contains(folded)
+        : allOf(trigrams.map((trigram) => contains(trigram.text)))
+    return sql`select t.val_id from search_texts t where t.is_public = 1 and ${condition} limit ${countMax}`
+  },
+  isExact: true,
+  contains: (column, folded) => sql`strpos(t.${raw(column)}, ${folded}) > 0`,
+}

@@ -1,0 +1,38 @@
+import { sqliteDdl } from "../database/ddl.ts"
+import type { Dialect } from "../database/dialect.ts"
+import { nothing, raw, type Statement, sql } from "../database/sql.ts"
+import { sqliteSearchIndex } from "./search-index.ts"
+
+/** Shadow tables are how a virtual table stores itself: not our schema. */
+const catalog: readonly Statement[] = [
+  sql`
+    select sql as line from sqlite_schema
+    where sql is not null and name not glob 'sqlite_*'
+      and name not in (select name from pragma_table_list where type = 'shadow')
+    order by tbl_name, case type when 'table' then 0 when 'index' then 1 else 2 end, name`,
+]
+
+const columns = sql`
+  select t.name as table_name, c.name as column_name, case lower(c.type) when 'integer' then 'integer' when 'blob' then 'bytes' else 'text' end as type
+  from pragma_table_list t join pragma_table_info(t.name) c
+  where t.schema = 'main' and t.type = 'table' and t.name not glob 'sqlite_*'
+  order by t.name, c.cid`
+
+export const sqliteDialect: Dialect = {
+  ...sqliteDdl,
+  name: "SQLite",
+  forUpdate: nothing,
+  gather: undefined,
+  lockName: () => [],
+  explain: (statement) => sql`explain query plan ${statement}`,
+  search: sqliteSearchIndex,
+  // Every write transaction begins immediate, which is a lock on the whole file across processes.
+  migrationLock: [],
+  catalog,
+  columns,
+  // Rows are numbered as they come, and it is the oldest that go.
+  estimateRows: (table) =>
+    raw(
+      `select coalesce((select max(rowid) from ${table}) - (select min(rowid) from ${table}) + 1, 0) as count`,
+    ),
+}

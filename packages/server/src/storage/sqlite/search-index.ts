@@ -1,0 +1,56 @@
+import { raw, type Statements, sql } from "../database/sql.ts"
+import { foldText } from "../search/fold-text.ts"
+import { rareTrigrams } from "../search/rare-trigrams.ts"
+import { type SearchIndex, trigramsMax } from "../search/search-index.ts"
+import { findChangedPart } from "../search/trigram-diff.ts"
+
+/**
+ * On SQLite two FTS5 tables over search_texts, which keep no copy of the text and no positions:
+ * with them the index would be three times as large, and a phrase of frequent trigrams would take
+ * seconds. Triggers keep them in step, but for a new body, which is most of what happens: to index
+ * what has changed of it takes a tenth of the time, and a statement with triggers makes FTS5 write
+ * out what it has gathered for the transaction.
+ */
+export const sqliteSearchIndex: SearchIndex = {
+  // What FTS5 calls a rebuild would take in the vals that are not public.
+  fill: ["name", "body"].map(
+    (column) =>
+      `insert into search_${column} (rowid, ${column}) select key, ${column} from search_texts where is_public = 1 order by key`,
+  ),
+  *replace({ valId, isPublic, name, body }) {
+    const found =
+      yield sql`select key, is_public, name, body from search_texts where val_id = ${valId}`
+    const [before] = found as readonly TextRow[]
+    if (!before) return
+    const { key } = before
+    if ((before.is_public === 1) !== isPublic || before.name !== name) {
+      yield sql`update search_texts set is_public = ${isPublic ? 1 : 0}, name = ${name}, body = ${body} where key = ${key}`
+    } else if (before.body !== body) {
+      yield sql`update search_texts set body = ${body} where key = ${key}`
+      // As SQLite has stored it: half a character is none in UTF-8.
+      if (isPublic) yield* reindexBody(key, before.body, body.toWellFormed())
+    }
+  },
+  find(column, folded, countMax) {
+    const index = raw(`search_${column}`)
+    const all = rareTrigrams(folded, trigramsMax, foldText).map(({ text }) => `"${text}"`)
+    return sql`
+      select t.val_id from (select rowid as key from ${index} where ${index} match ${all.join(" AND ")} order by rowid desc limit ${countMax}) hit
+      join search_texts t on t.key = hit.key`
+  },
+  isExact: false,
+  contains: (column, folded) => sql`instr(t.${raw(column)}, ${folded}) > 0`,
+}
+
+interface TextRow {
+  readonly key: number
+  readonly is_public: number
+  readonly name: string
+  readonly body: string
+}
+
+function* reindexBody(key: number, before: string, after: string): Statements<void> {
+  const changed = findChangedPart(before, after)
+  yield sql`insert into search_body (search_body, rowid, body) values ('delete', ${key}, ${changed.before})`
+  yield sql`insert into search_body (rowid, body) values (${key}, ${changed.after})`
+}
