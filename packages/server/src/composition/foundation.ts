@@ -7,7 +7,7 @@ import type { Runner } from "../domain/runs/runner.ts"
 import { createLog, type Log } from "../http/ops/log.ts"
 import { findKeyFile, loadKeyFile } from "../storage/accounts/key-file.ts"
 import type { Database } from "../storage/database/database.ts"
-import { findNotedSince, migrate } from "../storage/database/migrate.ts"
+import { findCompleteSince, migrate } from "../storage/database/migrate.ts"
 import { guardSchema, NewerSchema, type SchemaGuard } from "../storage/database/schema-guard.ts"
 import { reach } from "../storage/migrations/0003-reach.ts"
 import { migrations } from "../storage/migrations/index.ts"
@@ -55,7 +55,7 @@ export async function openFoundation(
     const { to: schemaVersion } = await migrate(db, migrations)
     // Created after the schema: a key file beside an empty database means that the database is lost.
     const keys = existingKeys ?? loadKeyFile(config.dataDir)
-    const lockfilesSince = await findNotedSince(db, reach.version)
+    const lockfilesSince = await findCompleteSince(db, reach.version)
     const log = createLog(config.logLevel, writeLog)
     const schema = guardSchema(db, schemaVersion, (problem) =>
       log.error("newer_schema", { problem }),

@@ -78,12 +78,14 @@ describe("hamlet serve", () => {
       const { exitCode, stdout, stderr } = await fixture.start().ended()
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" })
       expect(stderr).toMatch(
-        /^Cannot start: ".+hamlet\.db" is .+, but .*secret\.key.+ is there.+"hamlet restore".+\n$/,
+        /^Cannot start: ".+hamlet\.db" is .+, but the folder contains .*secret\.key.+"hamlet restore".+\n$/,
       )
       expect(stderr).toContain(`hamlet.db" is ${state}`)
       expect(readdirSync(fixture.dataDir)).toEqual(before)
       const doctor = await fixture.start(["doctor", "--json"]).ended()
-      expect(doctor.stdout).toMatch(/"check":"database","status":"failure","found":"[^\n]+is there/)
+      expect(doctor.stdout).toMatch(
+        /"check":"database","status":"failure","found":"[^\n]+the folder contains/,
+      )
 
       // Only with HAMLET_SECRET_KEY there is no key file, but databases of users are a sign as
       // well.
@@ -92,7 +94,7 @@ describe("hamlet serve", () => {
       mkdirSync(join(fixture.dataDir, "sqlite", "a"), { recursive: true })
       const key = { HAMLET_SECRET_KEY: Buffer.alloc(32, 7).toString("base64") }
       expect((await fixture.start(["serve"], key).ended()).stderr).toMatch(
-        /^Cannot start: .+sqlite.+ is there/,
+        /^Cannot start: .+the folder contains .*sqlite/,
       )
       expect(existsSync(join(fixture.dataDir, "hamlet.db"))).toBe(false)
     },

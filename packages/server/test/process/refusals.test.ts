@@ -87,7 +87,7 @@ describe("hamlet serve refuses to start, with one sentence,", () => {
     const server = new OldPostgres("13.14", "130014")
     const message = await refusal(fixture.start(["serve", "--database-url", server.url]))
     expect(message).toBe(
-      "Cannot use the database: PostgreSQL 14 or newer is needed, and the server is 13.14",
+      "Cannot use the database: PostgreSQL 14 or newer is required, but the server is 13.14",
     )
     server.stop()
   })

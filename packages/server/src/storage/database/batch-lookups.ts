@@ -1,7 +1,7 @@
 export interface BatchLookupLimits {
   /** Keys in one batch. */
   readonly keysMax: number
-  /** Batches under way at the same time. */
+  /** Batches in flight at the same time. */
   readonly batchesMax?: number
 }
 
@@ -12,9 +12,9 @@ interface Waiting<V> {
 }
 
 /**
- * Gathers lookups by key that happen at the same time, and asks once for all of them: in the same
- * turn of the event loop, or while as many batches as allowed are under way. A key is always
- * fetched after its caller asked for it, so nobody is given an older state than a lookup of their
+ * Gathers lookups by key that happen at the same time and fetches them together: those of one turn
+ * of the event loop, or those that arrive while the maximum of batches is in flight. A key is always
+ * fetched after its caller requested it, so a caller never gets an older state than a lookup of its
  * own would have found.
  */
 export function createBatchLookup<K extends string, V>(
@@ -54,9 +54,9 @@ export function createBatchLookup<K extends string, V>(
   }
 
   return (key) => {
-    const asked = waiting.get(key) ?? Promise.withResolvers<V | undefined>()
-    waiting.set(key, asked)
+    const lookup = waiting.get(key) ?? Promise.withResolvers<V | undefined>()
+    waiting.set(key, lookup)
     schedule()
-    return asked.promise
+    return lookup.promise
   }
 }

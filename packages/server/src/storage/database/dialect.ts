@@ -3,40 +3,40 @@ import type { Ddl } from "./ddl.ts"
 import type { Statement } from "./sql.ts"
 
 /**
- * What differs between the databases, as named capabilities: no other file asks which database it
- * is talking to.
+ * The differences between the databases, as named capabilities: no other file asks which database
+ * it uses.
  */
 export interface Dialect extends Ddl {
   /** For messages only. */
   readonly name: string
   /**
-   * Ends a select whose rows must not change until the transaction ends. Empty where a transaction
-   * is alone anyway.
+   * Ends a select whose rows must not change until the transaction ends. Empty where transactions
+   * run one at a time.
    */
   readonly forUpdate: Statement
-  /** Where round trips cost: how concurrent lookups are gathered into one statement. */
+  /** How concurrent lookups are gathered into one statement, where round trips cost time. */
   readonly gather: Gather | undefined
   /**
-   * Makes whoever resolves or takes the same name wait for each other until the transaction ends.
-   * Empty where a transaction is alone anyway.
+   * Makes transactions that resolve or take the same name run one after the other. Empty where
+   * transactions run one at a time anyway.
    */
   lockName(name: string): readonly Statement[]
-  /** The same statement, asking for its plan instead of its rows. */
+  /** The statement that returns the query plan of this one. */
   explain(statement: Statement): Statement
   readonly search: SearchIndex
   /**
-   * What a migration runs first in its transaction, so that two nodes that start together migrate
-   * in turn.
+   * The statements that a migration runs first in its transaction, so that nodes that start
+   * together migrate one after the other.
    */
   readonly migrationLock: readonly Statement[]
-  /** Each gives rows with one column, `line`, that describe the schema in a fixed order. */
+  /** Each returns rows with one column, `line`, that describe the schema in a fixed order. */
   readonly catalog: readonly Statement[]
   /**
-   * Gives every column of every table, in order: `table_name`, `column_name`, and its `type`, which
-   * is text, integer or bytes.
+   * Returns every column of every table of ours, in order: `table_name`, `column_name`, and its
+   * `type`, which is text, integer or bytes.
    */
   readonly columns: Statement
-  /** About how many rows a table has, as `count`, without reading all of them. */
+  /** Estimates the rows of a table, as `count`, without reading all of them. */
   estimateRows(table: string): Statement
 }
 

@@ -23,8 +23,8 @@ export function unavailable(problem: string, cause?: unknown): AppError {
 }
 
 /**
- * PostgreSQL cannot store U+0000 and SQLite cuts texts short at it in its own functions, so neither
- * is ever sent one.
+ * PostgreSQL cannot store U+0000, and functions of SQLite truncate texts at it, so neither ever
+ * receives one.
  */
 export function assertStorable(values: readonly SqlValue[]): void {
   for (const value of values) {

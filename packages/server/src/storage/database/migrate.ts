@@ -16,9 +16,9 @@ export interface Migration {
 }
 
 /**
- * Brings the schema up to date, each step in a transaction of its own: being killed leaves the
- * schema as some step left it. Nodes that start at the same time take turns, and the later ones
- * find nothing left to do.
+ * Brings the schema up to date, each migration in a transaction of its own: a process that is killed
+ * leaves the schema of some version. Nodes that start at the same time take turns, and the later
+ * ones find nothing left to do.
  */
 export async function migrate(
   db: Database,
@@ -32,16 +32,16 @@ export async function migrate(
   }
 }
 
-/** How long nodes of the release before may go on writing after a migration. */
+/** How long nodes of the previous release may keep writing after a migration. */
 const upgradeMsMax = 3_600_000
-/** Migrations that are applied in one go are as near to each other as this. */
+/** Migrations that are applied in one go are at most this far apart. */
 const firstStartMsMax = 60_000
 
 /**
- * Until when there may be rows that lack what has been written down since that migration; 0 where
- * it was there from the beginning.
+ * The time until which rows may lack the data that is written since that migration; 0 where the
+ * database was created with it.
  */
-export async function findNotedSince(db: Database, version: number): Promise<number> {
+export async function findCompleteSince(db: Database, version: number): Promise<number> {
   const applied = await db.read<{ version: number; applied_at: number | string }>(
     sql`select version, applied_at from schema_migrations order by version`,
   )

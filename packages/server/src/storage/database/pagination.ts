@@ -4,8 +4,8 @@ import type { Page, PageRequest, Period } from "../../domain/paging.ts"
 import { join, nothing, raw, type Statement, sql } from "./sql.ts"
 
 /**
- * One row more than the page holds is asked for: that is how we know that there is a next page
- * without counting.
+ * Selects one row more than the page holds: its presence shows that there is a next page, without
+ * counting.
  */
 export function limitTo(page: PageRequest): Statement {
   return page.cursor
@@ -19,8 +19,8 @@ export function limitPart(page: PageRequest): Statement {
 }
 
 /**
- * The page's items, converted, without the one that was only asked for to see whether it is there.
- * `toKeys` gives what the list is ordered by, of the last item: the next page begins after it.
+ * The items of the page, converted, without the extra row of `limitTo`. `toKeys` returns the sort
+ * keys of the last item: the next page begins after it.
  */
 export function toPage<Row, Item>(
   rows: readonly Row[],
@@ -39,8 +39,7 @@ export function toPage<Row, Item>(
 }
 
 /**
- * What a key of a cursor can be. Only what the column can hold comes to the database, whatever was
- * sent.
+ * The kinds of keys in a cursor. A key that its column cannot hold never reaches the database.
  */
 export type KeyKind = "id" | "time" | "integer" | "text"
 
@@ -54,8 +53,8 @@ const fits: Readonly<Record<KeyKind, (key: CursorKey) => boolean>> = {
 }
 
 /**
- * The keys of the item after which the page begins; undefined where the page has no cursor. Refuses
- * a cursor of another list.
+ * The keys of the item after which the page begins; undefined where the page has no cursor. Rejects
+ * the cursor of another list.
  */
 export function findCursor(
   page: PageRequest,
@@ -75,8 +74,8 @@ export function findCursor(
 }
 
 /**
- * A further condition: what comes after the cursor in a list that goes down in all of these
- * columns. The last of them tells rows apart.
+ * A further condition: the rows after the cursor, in a list that is sorted by all of these columns
+ * in one direction. The last column is unique.
  */
 export function afterCursor(
   page: PageRequest,
@@ -93,7 +92,7 @@ export function afterCursor(
   return sql`and (${raw(columns)}) ${raw(direction === "desc" ? "<" : ">")} (${values})`
 }
 
-/** What most lists are ordered by: the newest first. */
+/** The order of most lists: the newest first. */
 export const newestFirst = { kinds: ["time", "id"], toKeys: toNewestKeys } as const
 
 function toNewestKeys(row: {
@@ -104,8 +103,7 @@ function toNewestKeys(row: {
 }
 
 /**
- * Further conditions that bound a column to a span of time: `since` is exclusive, `until`
- * inclusive.
+ * Further conditions that limit a column to a period: `since` is exclusive, `until` inclusive.
  */
 export function within(column: string, period: Period): Statement {
   const since = period.since === undefined ? nothing : sql`and ${raw(column)} > ${period.since}`

@@ -1,8 +1,8 @@
 import type { Database } from "./database.ts"
 
 /**
- * The whole schema as text: the same for the same schema, however it came about, so that a change
- * of it shows in a review.
+ * The whole schema as text. Equal schemas give equal texts, however they came about, so that a
+ * review shows each change of the schema.
  */
 export async function dumpSchema(db: Database): Promise<string> {
   const statements: string[] = []
@@ -22,7 +22,7 @@ function format(statement: string): string {
   return `${text.slice(0, open).trim()} (\n  ${parts.join(",\n  ")}\n)${text.slice(end)}`
 }
 
-/** Spaces inside quotes mean something and stay. */
+/** Spaces inside quotes are significant and stay. */
 function collapseSpaces(text: string): string {
   return text
     .replace(/'(?:[^']|'')*'|"[^"]*"|\s+/g, (found) => (found.trim() === "" ? " " : found))
@@ -30,8 +30,8 @@ function collapseSpaces(text: string): string {
 }
 
 /**
- * What stands between the commas in the parentheses that begin at `open`, and where they have
- * ended.
+ * The texts between the commas of the parentheses that begin at `open`, and the index after the
+ * closing one.
  */
 function splitParentheses(text: string, open: number): { parts: readonly string[]; end: number } {
   const parts: string[] = []

@@ -2,20 +2,20 @@ import { AppError } from "../../domain/app-error.ts"
 import type { Database } from "./database.ts"
 import { sql } from "./sql.ts"
 
-/** The database has a schema that this process does not know: another node has migrated it. */
+/** The database has a newer schema than this process knows: another node has migrated it. */
 export class NewerSchema extends AppError {}
 
-/** A database to which nothing is written any more once it has a newer schema. */
+/** A database that refuses writes once its schema is newer than this process knows. */
 export interface SchemaGuard {
   readonly db: Database
-  /** Looks at the schema. Throws `NewerSchema` where it is newer than this process knows. */
+  /** Reads the version of the schema. Throws `NewerSchema` where it is newer than expected. */
   check(): Promise<void>
 }
 
 /**
- * Guards a database against writes by a process that is older than its schema: they could leave out
- * what later ones rely on. Reads go on. It stays so until the process ends, and `onNewer` hears of
- * it once.
+ * Guards a database against writes by a process that is older than its schema: they could omit data
+ * that newer processes rely on. Reads continue. Writes stay refused until the process ends, and
+ * `onNewer` is called once.
  */
 export function guardSchema(
   db: Database,

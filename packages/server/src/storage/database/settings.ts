@@ -3,7 +3,7 @@ import { sql } from "./sql.ts"
 
 /** Small facts about this installation. */
 export interface SettingStore {
-  /** The value that is kept under the name; the first to ask decides it. */
+  /** The value of the setting. The first caller for a name sets it. */
   getOrSet(name: string, value: string): Promise<string>
   set(name: string, value: string): Promise<void>
 }

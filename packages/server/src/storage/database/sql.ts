@@ -1,6 +1,6 @@
 /**
- * What both databases can bind. Booleans are stored as 0 and 1, times as milliseconds, ids as UUID
- * strings.
+ * The values that both databases can bind. Booleans are stored as 0 and 1, times as milliseconds,
+ * ids as UUID strings.
  */
 export type SqlValue = string | number | null | Uint8Array
 
@@ -9,12 +9,12 @@ export interface Statement {
   readonly values: readonly SqlValue[]
 }
 
-/** A part of a transaction: it yields statements and is sent their rows. */
+/** A part of a transaction: it yields statements and receives their rows. */
 export type Statements<T> = Generator<Statement, T, readonly unknown[]>
 
 /**
- * Values become $1, $2, …, in order. Each occurrence gets a number of its own, so that SQLite, to
- * which `$1` is a name, can bind by position. A nested statement is spliced in, with its numbers
+ * Values become $1, $2, …, in order. Each occurrence gets its own number, so that SQLite, which
+ * treats `$1` as a name, can bind by position. A nested statement is inserted with its numbers
  * shifted.
  */
 export function sql(strings: TemplateStringsArray, ...parts: (SqlValue | Statement)[]): Statement {
@@ -47,8 +47,8 @@ export function join(parts: readonly Statement[], separator: string): Statement 
 }
 
 /**
- * Text that we wrote ourselves: column lists, DDL. Never anything that a caller sent, and no `$`
- * followed by a digit.
+ * SQL text from our own code: column lists, DDL. Never text that a caller sent, and no `$` followed
+ * by a digit.
  */
 export function raw(text: string): Statement {
   return { text, values: [] }

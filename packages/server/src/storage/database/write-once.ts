@@ -6,16 +6,16 @@ import { type Database, firstRow, type Script } from "./database.ts"
 import { sql } from "./sql.ts"
 
 /**
- * Runs the script, or gives what came of it when the same request was worked on before. What comes
- * of it must be fit for JSON.
+ * Runs the script, or returns its earlier result when the same request ran it before. The result
+ * must be representable in JSON.
  */
 export function writeOnce<T>(db: Database, script: () => Script<T>): Promise<T> {
-  return doOnce(script, (noted) => db.write(noted))
+  return doOnce(script, (tracked) => db.write(tracked))
 }
 
-/** The same for what changes links. */
+/** The same for a script that changes links. */
 export function writeLinksOnce<T>(db: Database, script: () => Script<T>): Promise<T> {
-  return doOnce(script, (noted) => writeLinks(db, noted))
+  return doOnce(script, (tracked) => writeLinks(db, tracked))
 }
 
 async function doOnce<T>(
@@ -24,8 +24,8 @@ async function doOnce<T>(
 ): Promise<T> {
   const once = findOnce()
   if (!once) return write(script)
-  const known = once.repeat()
-  if (known) return known.value as T
+  const earlier = once.repeat()
+  if (earlier) return earlier.value as T
   const result = await write(() => withProgress(once, script))
   once.noteWritten(result)
   return result
@@ -33,14 +33,14 @@ async function doOnce<T>(
 
 function* withProgress<T>(once: Once, script: () => Script<T>): Script<T> {
   const result = yield* script()
-  const noted = yield* firstRow(sql`
+  const updated = yield* firstRow(sql`
     update idempotency_keys set progress = ${once.toProgress(result)} where ${isStill(once.claim)} returning key`)
-  // This server was taken for dead, or for too slow, and the request was begun anew: whoever did
-  // that does the work.
-  if (!noted)
+  // This server was considered dead or too slow, and another one has started the request again:
+  // that one does the work.
+  if (!updated)
     throw new AppError(
       "idempotency_in_flight",
-      `Cannot use idempotency key "${once.claim.key}": its request is worked on elsewhere by now`,
+      `Cannot use idempotency key "${once.claim.key}": another server has taken over its request`,
     )
   return result
 }

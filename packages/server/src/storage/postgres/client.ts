@@ -12,22 +12,21 @@ export interface PostgresLimits extends SearchLimits {
   readonly lockMsMax: number
   readonly idleInTransactionMsMax: number
   /**
-   * How much longer than the server may take its answer may be under way, before the connection is
-   * given up.
+   * How long to wait for a result after the time-out of the server, before the connection is
+   * closed.
    */
   readonly silenceMsMax: number
   /** How long a statement or a lock of a patient write may take. */
   readonly patientMsMax: number
   /**
-   * Attempts at a transaction that others get in the way of, and at anything whose connection
-   * breaks.
+   * Attempts at a transaction that conflicts with others, and at a query whose connection breaks.
    */
   readonly attemptsMax: number
-  /** About how long to wait before the second attempt; each later wait is about twice as long. */
+  /** The average wait before the second attempt; it doubles with each attempt. */
   readonly repeatMs: number
   readonly readsMax: number
   readonly writesMax: number
-  /** How long stopping waits for reads under way. */
+  /** How long stopping waits for reads in flight. */
   readonly stopMsMax: number
 }
 
@@ -61,7 +60,7 @@ export function createClient({ url, connectionsMax, limits, isReadonly }: Client
     adapter: "postgres",
     max: connectionsMax,
     connectionTimeout: limits.connectMsMax / 1_000,
-    // Otherwise the variable PGDATABASE would win over the address.
+    // Otherwise the environment variable PGDATABASE would override the address.
     ...(database === "" ? {} : { database }),
     connection: {
       application_name: "hamlet",
@@ -75,11 +74,10 @@ export function createClient({ url, connectionsMax, limits, isReadonly }: Client
       timezone: "UTC",
       // Our statements are short: compiling one takes longer than running it.
       jit: "off",
-      // Each statement of ours reads rows from an index in their order, looks up what belongs to
-      // each, and stops at its limit. Where the statistics say that there is little, the planner
-      // would rather read a whole table, hash it or sort it; but they are old just when a val has
-      // become busy, there are none when a database was filled a moment ago, and a plan for all
-      // values knows only averages.
+      // Each of our statements reads rows from an index in order, joins the related rows of each,
+      // and stops at its limit. Where the statistics show few rows, the planner would rather scan,
+      // hash or sort a whole table. But statistics are stale exactly when a val has become busy, are
+      // missing in a database that was just filled, and a generic plan only uses averages.
       enable_seqscan: "off",
       enable_hashjoin: "off",
       enable_mergejoin: "off",

@@ -3,9 +3,9 @@ import type { Dialect } from "../database/dialect.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 import { postgresSearchIndex } from "./search-index.ts"
 
-// The definitions that PostgreSQL itself gives are put together to statements that read like those
-// that made them. Constraints of the kind "n" (not null) are left out: only newer releases list
-// them, and the columns say it already.
+// Assembles the definitions that PostgreSQL reports to statements that read like the original ones.
+// Constraints of type "n" (not null) are left out: only newer releases list them, and the columns
+// contain them already.
 const tables = sql`
   select 'create table ' || t.relname || ' (' || string_agg(p.part, ', ' order by p.rank, p.position, p.part) || ')' as line
   from pg_class t
@@ -76,12 +76,12 @@ export const postgresDialect: Dialect = {
   lockName: (name) => [sql`select pg_advisory_xact_lock(hashtextextended(${name}::text, 0))`],
   explain: (statement) => sql`explain (format json) ${statement}`,
   search: postgresSearchIndex,
-  // The number says nothing, it only has to be ours: locks of this kind are shared by everything in
-  // the database.
+  // The number is arbitrary and must be ours alone: every program that uses the database shares
+  // these locks.
   migrationLock: [raw("select pg_advisory_xact_lock(7243392817)")],
   catalog,
   columns,
-  // Below nothing where nobody has looked at the table yet.
+  // Negative for a table that was never analysed.
   estimateRows: (table) =>
     raw(`select case when reltuples < 0 then (select count(*) from ${table}) else reltuples::bigint end as count
       from pg_class where oid = '${table}'::regclass`),

@@ -9,22 +9,21 @@ const constraintKinds: Readonly<Record<string, ConstraintKind>> = {
 }
 
 /**
- * The states of the server and the way to it, as against mistakes in our SQL: connection (08),
- * login (28), resources (53), a lock (55P03), shutdown and time-outs (57), disks (58), a missing
- * database, a standby, an idle transaction, and conflicts left after the last retry.
+ * Failures of the server or the network, not mistakes in our SQL: connection (08), login (28),
+ * resources (53), a lock (55P03), shutdown and time-outs (57), disks (58), a missing database, a
+ * standby, an idle transaction, and conflicts that remain after the last retry.
  */
 const unavailableStates = /^(08|28|53|57|58|3D000|25006|25P03|40001|40P01|55P03)/
 
 /**
- * The connection is gone, or never came to be. With 57P01 to 57P03 the server says goodbye, or not
- * yet.
+ * The connection is lost, or was never established. With 57P01 to 57P03 the server shuts down or
+ * has not started yet.
  */
 const lostStates = /^(08|57P0[123]|25P03)/
 const lostCodes = /^ERR_POSTGRES_(CONNECTION_|IDLE_TIMEOUT|LIFETIME_TIMEOUT)/
 
 /**
- * What the rest of the program sees of an error of PostgreSQL; errors that are not PostgreSQL's
- * pass unchanged.
+ * Translates an error of PostgreSQL for the rest of the program. Returns other errors unchanged.
  */
 export function fromPostgresError(error: unknown): unknown {
   if (!(error instanceof SQL.PostgresError)) return error
@@ -42,14 +41,14 @@ export function isConnectionLost(error: unknown): boolean {
   )
 }
 
-/** The statement took longer than it may. */
+/** The statement exceeded its time-out. */
 export function isTimedOut(error: unknown): boolean {
   const cause =
     error instanceof Error && error.cause instanceof SQL.PostgresError ? error.cause : error
   return cause instanceof SQL.PostgresError && stateOf(cause) === "57014"
 }
 
-/** The server has rolled back for the sake of another transaction, and asks for a repetition. */
+/** The server has rolled the transaction back in favour of another one, and expects a retry. */
 export function isConflict(error: unknown): boolean {
   return error instanceof SQL.PostgresError && /^40(001|P01)$/.test(stateOf(error))
 }

@@ -318,11 +318,11 @@ else
 describe("openPostgres, without a server,", () => {
   test.each([
     [
-      "PostgreSQL 14 or newer is needed, and the server is 13.4",
+      "PostgreSQL 14 or newer is required, but the server is 13.4",
       { number: "130004", version: "13.4", encoding: "UTF8" },
     ],
     [
-      "its encoding must be UTF8, and is LATIN1",
+      "its encoding must be UTF8, but is LATIN1",
       { number: "150000", version: "15.0", encoding: "LATIN1" },
     ],
   ])("refuses a server: %s", async (problem, settings) => {

@@ -9,12 +9,12 @@ import { PostgresSearches } from "./search.ts"
 import { PostgresWatchdog } from "./watchdog.ts"
 import { PostgresWriter } from "./writer.ts"
 
-/** Older releases are no longer mended by their makers. */
+/** Older releases no longer get fixes. */
 const serverVersionMin = 140_000
 
 /**
- * Reads and writes have connections of their own: a read then never queues behind writes that wait
- * for a lock, and a statement that writes cannot slip in as a read.
+ * Reads and writes use different connections: a read never queues behind writes that wait for a
+ * lock, and a statement that writes fails as a read.
  */
 export async function openPostgres(
   address: string,
@@ -86,7 +86,7 @@ export async function assertSuitable(read: Database["read"]): Promise<void> {
       current_setting('server_version') as version,
       current_setting('server_encoding') as encoding`)
   if (Number(server?.number) < serverVersionMin)
-    throw unavailable(`PostgreSQL 14 or newer is needed, and the server is ${server?.version}`)
+    throw unavailable(`PostgreSQL 14 or newer is required, but the server is ${server?.version}`)
   if (server?.encoding !== "UTF8")
-    throw unavailable(`its encoding must be UTF8, and is ${server?.encoding}`)
+    throw unavailable(`its encoding must be UTF8, but is ${server?.encoding}`)
 }

@@ -1,8 +1,8 @@
 import type { SQL } from "bun"
 
 /**
- * A client that can be exchanged for a new one. Bun replaces connections that broke, but cannot
- * know of those that fell silent.
+ * A client that can be replaced by a new one. Bun replaces broken connections, but cannot detect
+ * those that no longer respond.
  */
 export class PostgresPool {
   readonly #createClient: () => SQL
@@ -20,8 +20,8 @@ export class PostgresPool {
   }
 
   /**
-   * Stops using the client in which a connection fell silent: most likely the others go the same
-   * way.
+   * Replaces the client of a connection that no longer responds: its other connections probably do
+   * not respond either.
    */
   replace(silent: SQL): void {
     if (this.#client !== silent) return

@@ -29,7 +29,7 @@ export class PostgresReader {
     assertStorable(statement.values)
     this.#inFlight += 1
     try {
-      return await this.#ask(statement)
+      return await this.#retry(statement)
     } catch (error) {
       throw fromPostgresError(error)
     } finally {
@@ -43,30 +43,29 @@ export class PostgresReader {
   }
 
   /**
-   * A read changes nothing, so it is asked again when the connection broke under it. Not only once:
-   * when a server ends all connections, the next one to be used may be another that broke and whose
-   * end has not arrived yet.
+   * A read changes nothing, so it is retried when its connection breaks. More than once: when a
+   * server closes all connections, the next one may be broken too, without the client knowing yet.
    */
-  async #ask(statement: Statement): Promise<readonly unknown[]> {
+  async #retry(statement: Statement): Promise<readonly unknown[]> {
     const { statementMsMax, silenceMsMax, attemptsMax, repeatMs } = this.#limits
     const deadline = performance.now() + statementMsMax + silenceMsMax
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#askOnce(statement, deadline)
+        return await this.#query(statement, deadline)
       } catch (error) {
         if (!isConnectionLost(error) || attempt >= attemptsMax || performance.now() >= deadline)
           throw error
-        // Bun refuses at once while nothing listens: without a pause, callers that try again would
-        // leave the event loop no turn.
+        // Bun fails at once while no server listens: without a pause, the retries would starve the
+        // event loop.
         await Bun.sleep(Math.random() * repeatMs * 2 ** attempt)
       }
     }
   }
 
-  async #askOnce({ text, values }: Statement, deadline: number): Promise<readonly unknown[]> {
+  async #query({ text, values }: Statement, deadline: number): Promise<readonly unknown[]> {
     const { client } = this.#pool
-    // Bun does not say which connection a query is on, so all of them go; what else was under way
-    // is asked again over new ones.
+    // Bun does not expose the connection of a query, so all connections are replaced; the other
+    // queries in flight are retried over new ones.
     const watched: Watched = { deadline, onOverdue: () => this.#pool.replace(client) }
     this.#watchdog.watch(watched)
     try {

@@ -7,8 +7,7 @@ import { type SearchIndex, trigramsMax } from "../search/search-index.ts"
 const rarityMin = 45
 
 /**
- * On PostgreSQL two GIN indexes. pg_trgm is a trusted extension: whoever owns the database may
- * create it.
+ * Two GIN indexes with pg_trgm, a trusted extension, which the owner of a database may create.
  */
 export const postgresSearchIndex: SearchIndex = {
   fill: [],
@@ -21,9 +20,9 @@ export const postgresSearchIndex: SearchIndex = {
     const contains = (part: string) => sql`${text} like ${`%${part}%`}`
     const allOf = (conditions: readonly Statement[]) =>
       sql`${join(conditions, " and ")} and strpos(${text}, ${folded}) > 0`
-    // A function that no index knows keeps PostgreSQL from asking the index for the frequent
-    // trigrams too, which takes most of the time; where even the rarest are frequent, it had better
-    // ask for all of them.
+    // `strpos` is not indexed. It keeps PostgreSQL from looking up the frequent trigrams in the
+    // index, which takes most of the time. Where even the rarest trigrams are frequent, looking up
+    // all of them is faster.
     const condition =
       (trigrams[0]?.rarity ?? 0) < rarityMin
         ? contains(folded)

@@ -56,7 +56,7 @@ export class PostgresSearches {
     await turn.promise
   }
 
-  /** The place goes to a search that waits, or is free. */
+  /** Starts the next search that waits. */
   #leave(): void {
     const next = this.#waiting.shift()
     if (next) next()

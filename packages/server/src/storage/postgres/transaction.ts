@@ -1,13 +1,13 @@
 import type { ReservedSQL } from "bun"
-import { allLast, type LastSteps, noteLast, type Script } from "../database/database.ts"
+import { allLast, deferLast, type LastSteps, type Script } from "../database/database.ts"
 import { assertStorable, unavailable } from "../database/errors.ts"
 import type { SqlValue, Statement } from "../database/sql.ts"
 import { fromPostgresError, isConflict, isConnectionLost } from "./errors.ts"
 import type { PostgresWatchdog } from "./watchdog.ts"
 
 /**
- * Nothing of the transaction remains, and it may be tried again: others got in its way, or the
- * connection broke before the commit.
+ * The transaction was rolled back and may be retried: it conflicted with others, or the connection
+ * broke before the commit.
  */
 export class Repeatable extends Error {
   constructor(override readonly cause: unknown) {
@@ -17,16 +17,16 @@ export class Repeatable extends Error {
 
 export interface TransactionOptions {
   readonly watchdog: PostgresWatchdog
-  /** How long each answer may take. */
-  readonly answerMsMax: number
+  /** How long the result of each statement may take. */
+  readonly resultMsMax: number
   /** Statements that come before those of the script. */
   readonly opening: readonly Statement[]
   onSilence(): void
 }
 
 /**
- * One attempt at a script, on a connection that nobody else uses. Gives the connection back in
- * order, or closed.
+ * One attempt at a script, on a connection reserved for it. Returns the connection to the pool, or
+ * closes it.
  */
 export async function transact<T>(
   connection: ReservedSQL,
@@ -34,8 +34,8 @@ export async function transact<T>(
   options: TransactionOptions,
 ): Promise<T> {
   try {
-    await ask(connection, { text: "begin", values: [] }, options)
-    for (const statement of options.opening) await ask(connection, statement, options)
+    await query(connection, { text: "begin", values: [] }, options)
+    for (const statement of options.opening) await query(connection, statement, options)
     const value = await run(connection, script, options)
     await commit(connection, options)
     return value
@@ -53,25 +53,27 @@ async function run<T>(
   options: TransactionOptions,
 ): Promise<T> {
   const lastSteps: LastSteps = new Map()
-  const value = await drive(script(), lastSteps, (statement) => ask(connection, statement, options))
-  await drive(allLast(lastSteps), lastSteps, (statement) => ask(connection, statement, options))
+  const value = await drive(script(), lastSteps, (statement) =>
+    query(connection, statement, options),
+  )
+  await drive(allLast(lastSteps), lastSteps, (statement) => query(connection, statement, options))
   return value
 }
 
 async function drive<T>(
   steps: Script<T>,
   lastSteps: LastSteps,
-  answer: (statement: Statement) => Promise<readonly unknown[]>,
+  run: (statement: Statement) => Promise<readonly unknown[]>,
 ): Promise<T> {
   let step = steps.next()
   while (!step.done)
     step = steps.next(
-      "key" in step.value ? noteLast(lastSteps, step.value) : await answer(step.value),
+      "key" in step.value ? deferLast(lastSteps, step.value) : await run(step.value),
     )
   return step.value
 }
 
-async function ask(
+async function query(
   connection: ReservedSQL,
   statement: Statement,
   options: TransactionOptions,
@@ -89,12 +91,12 @@ async function ask(
 async function commit(connection: ReservedSQL, options: TransactionOptions): Promise<void> {
   try {
     const { command } = await send(connection, { text: "commit", values: [] }, options)
-    // What PostgreSQL says to a commit after a statement had failed. We never get here after one,
-    // and must never take it for success.
-    if (command !== "COMMIT") throw new Error(`Cannot commit: the server answered ${command}`)
+    // After a failed statement PostgreSQL responds to a commit with ROLLBACK. We never commit after
+    // one, and must never treat that response as success.
+    if (command !== "COMMIT") throw new Error(`Cannot commit: the server responded ${command}`)
   } catch (error) {
     if (isConflict(error)) throw new Repeatable(error)
-    // The commit may have happened, so repeating it is not ours to decide.
+    // The commit may have happened, so the caller decides whether to repeat it.
     if (isConnectionLost(error))
       throw unavailable(
         "the connection broke during a commit, which may or may not have happened",
@@ -104,7 +106,7 @@ async function commit(connection: ReservedSQL, options: TransactionOptions): Pro
   }
 }
 
-/** A connection on which even this fails is closed, not given back. */
+/** Closes the connection when even the rollback fails. */
 async function rollBack(connection: ReservedSQL, options: TransactionOptions): Promise<void> {
   try {
     await send(connection, { text: "rollback", values: [] }, options)
@@ -120,7 +122,7 @@ async function send(
 ) {
   let isSilent = false
   const watched = {
-    deadline: performance.now() + options.answerMsMax,
+    deadline: performance.now() + options.resultMsMax,
     onOverdue: () => {
       isSilent = true
       options.onSilence()
@@ -131,7 +133,7 @@ async function send(
   try {
     return await connection.unsafe<unknown[]>(text, values as SqlValue[])
   } catch (error) {
-    throw isSilent ? unavailable("it does not answer", error) : error
+    throw isSilent ? unavailable("it does not respond", error) : error
   } finally {
     options.watchdog.unwatch(watched)
   }

@@ -1,13 +1,13 @@
-/** What a silent server must not hold up for ever. */
+/** A query with a deadline. */
 export interface Watched {
   readonly deadline: number
   onOverdue(): void
 }
 
 /**
- * Notices answers that never come. The server's own time-outs do not help when the server, or the
- * network on the way, has fallen silent. One timer looks after all of them: a timer for each query
- * costs a tenth of the throughput.
+ * Detects results that never arrive. The time-outs of the server do not help when the server or the
+ * network no longer responds. One timer checks all queries: a timer for each query costs a tenth of
+ * the throughput.
  */
 export class PostgresWatchdog {
   readonly #watched = new Set<Watched>()

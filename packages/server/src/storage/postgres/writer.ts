@@ -8,7 +8,7 @@ import type { PostgresPool } from "./pool.ts"
 import { Repeatable, transact } from "./transaction.ts"
 import type { PostgresWatchdog } from "./watchdog.ts"
 
-/** Runs scripts as transactions, each on a connection that is its own for that time. */
+/** Runs scripts as transactions, each on a connection reserved for it. */
 export class PostgresWriter {
   readonly #pool: PostgresPool
   readonly #watchdog: PostgresWatchdog
@@ -57,7 +57,7 @@ export class PostgresWriter {
       } catch (error) {
         if (!(error instanceof Repeatable)) throw error
         if (attempt >= this.#limits.attemptsMax) throw fromPostgresError(error.cause)
-        // A random time, so that those who got in each other's way do not meet again.
+        // A random time, so that transactions that conflicted do not collide again.
         await Bun.sleep(Math.random() * this.#limits.repeatMs * 2 ** attempt)
       }
     }
@@ -71,7 +71,7 @@ export class PostgresWriter {
     try {
       return await transact(connection, script, {
         watchdog: this.#watchdog,
-        answerMsMax: silenceMsMax + (isPatient ? patientMsMax : statementMsMax),
+        resultMsMax: silenceMsMax + (isPatient ? patientMsMax : statementMsMax),
         opening: isPatient
           ? [
               raw(`set local statement_timeout = ${patientMsMax}`),

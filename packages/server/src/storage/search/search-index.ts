@@ -1,6 +1,6 @@
 import type { Statement, Statements } from "../database/sql.ts"
 
-/** What search looks through of a val, folded. */
+/** The texts of a val that search compares, folded. */
 export interface SearchText {
   readonly valId: string
   readonly isPublic: boolean
@@ -10,20 +10,20 @@ export interface SearchText {
 
 /** A trigram index over the texts of public vals. */
 export interface SearchIndex {
-  /** Puts all texts into the index after they were written without it. */
+  /** Indexes all texts after they were inserted without the index. */
   readonly fill: readonly string[]
-  /** Replaces the text of a val, if there still is one. */
+  /** Replaces the text of a val. Does nothing if the val was deleted. */
   replace(text: SearchText): Statements<void>
   /**
-   * Selects the `val_id` of public vals whose text contains the folded query of at least three
-   * characters, or may do so where it is not exact. Of very many, not all are found.
+   * Selects the `val_id` of public vals whose text contains the folded query, which has at least
+   * three characters. Where it is not exact, selects vals that may contain it. Stops at `countMax`.
    */
   find(column: "name" | "body", folded: string, countMax: number): Statement
-  /** Whether `find` names only what contains the query. */
+  /** Whether all vals of `find` contain the query. */
   readonly isExact: boolean
   /**
-   * Whether a column of the text `t` contains the folded query: by a function that takes much less
-   * time than LIKE does in the worst case.
+   * Whether a column of the text `t` contains the folded query. Uses a function that is much faster
+   * than LIKE in the worst case.
    */
   contains(column: "name" | "body", folded: string): Statement
 }

@@ -4,13 +4,13 @@ import type { SqlValue, Statement } from "../database/sql.ts"
 import { fromSqliteError } from "./errors.ts"
 
 export interface ConnectLimits {
-  /** Statements that each connection keeps prepared. */
+  /** Prepared statements per connection. */
   readonly preparedMax: number
-  /** How long opening waits for another process. */
+  /** How long opening waits for the lock of another process. */
   readonly openMsMax: number
 }
 
-/** Opens a connection that reads, or one that writes. */
+/** Opens a connection for reads or for writes. */
 export function connect(
   path: string,
   limits: ConnectLimits,
@@ -28,8 +28,8 @@ export function connect(
   }
 }
 
-// No mmap: it measured no faster, and with it a failing disk would be a signal that ends the
-// process instead of an error.
+// No mmap: measurements show no gain, and with it a failing disk would kill the process with a
+// signal instead of raising an error.
 function writingPragmas(limits: ConnectLimits): readonly string[] {
   return [
     `busy_timeout = ${limits.openMsMax}`,
@@ -39,17 +39,17 @@ function writingPragmas(limits: ConnectLimits): readonly string[] {
     "fullfsync = on",
     "foreign_keys = on",
     "cache_size = -16384",
-    // Four times as rarely as by default: most pages of a busy moment are written again before they
-    // are copied.
+    // Four times the default: under load, most pages are written again before a checkpoint copies
+    // them.
     "wal_autocheckpoint = 4000",
     "journal_size_limit = 67108864",
     "temp_store = memory",
-    // The writer waits for other processes itself, without stopping the event loop.
+    // The writer waits for other processes itself, without blocking the event loop.
     "busy_timeout = 0",
   ]
 }
 
-// A reader meets a lock only for an instant, while another process opens or closes the file.
+// A reader sees a lock only briefly, while another process opens or closes the file.
 function readingPragmas(limits: ConnectLimits): readonly string[] {
   return [
     `busy_timeout = ${limits.openMsMax}`,
@@ -60,8 +60,8 @@ function readingPragmas(limits: ConnectLimits): readonly string[] {
 }
 
 /**
- * One connection with its prepared statements, of which it keeps those prepared last: a program has
- * only so many.
+ * One connection with its prepared statements. It keeps those that were prepared last: a program
+ * has a limited number of them.
  */
 export class SqliteConnection {
   readonly #connection: Connection
@@ -79,7 +79,7 @@ export class SqliteConnection {
     this.#preparedMax = options.preparedMax
   }
 
-  /** False once SQLite has given the transaction up by itself, as it does after some errors. */
+  /** False once SQLite has rolled the transaction back by itself, as it does after some errors. */
   get isInTransaction(): boolean {
     return this.#connection.inTransaction
   }
@@ -89,13 +89,13 @@ export class SqliteConnection {
     return this.#prepare(statement.text).all(...statement.values)
   }
 
-  /** Row by row, for whoever may not want all of them. One such read at a time. */
+  /** Reads row by row, for a caller that may stop early. One such read at a time. */
   iterate(statement: Statement): Iterable<unknown> {
     assertStorable(statement.values)
     return this.#prepare(statement.text).iterate(...statement.values)
   }
 
-  /** For pragmas and the limits of transactions. */
+  /** For pragmas and the beginning and end of transactions. */
   command(text: string): readonly unknown[] {
     return this.#prepare(text).all()
   }
@@ -107,8 +107,8 @@ export class SqliteConnection {
   }
 
   #prepare(text: string): Prepared<unknown, SqlValue[]> {
-    const known = this.#prepared.get(text)
-    if (known !== undefined) return known
+    const cached = this.#prepared.get(text)
+    if (cached !== undefined) return cached
     const prepared = this.#connection.prepare<unknown, SqlValue[]>(text)
     this.#prepared.set(text, prepared)
     if (this.#prepared.size > this.#preparedMax) this.#dropOldest()

@@ -3,7 +3,7 @@ import type { Dialect } from "../database/dialect.ts"
 import { nothing, raw, type Statement, sql } from "../database/sql.ts"
 import { sqliteSearchIndex } from "./search-index.ts"
 
-/** Shadow tables are how a virtual table stores itself: not our schema. */
+/** Without shadow tables, in which a virtual table stores its data: they are not our schema. */
 const catalog: readonly Statement[] = [
   sql`
     select sql as line from sqlite_schema
@@ -26,11 +26,11 @@ export const sqliteDialect: Dialect = {
   lockName: () => [],
   explain: (statement) => sql`explain query plan ${statement}`,
   search: sqliteSearchIndex,
-  // Every write transaction begins immediate, which is a lock on the whole file across processes.
+  // Every write transaction begins immediate, which locks the whole file across processes.
   migrationLock: [],
   catalog,
   columns,
-  // Rows are numbered as they come, and it is the oldest that go.
+  // Row ids ascend, and the oldest rows are deleted first.
   estimateRows: (table) =>
     raw(
       `select coalesce((select max(rowid) from ${table}) - (select min(rowid) from ${table}) + 1, 0) as count`,

@@ -10,15 +10,14 @@ const constraintKinds: Readonly<Record<string, ConstraintKind>> = {
 }
 
 /**
- * The states of the machine, as against mistakes in our SQL. Extended codes such as
- * SQLITE_IOERR_WRITE begin with these.
+ * Failures of the machine, not mistakes in our SQL. Extended codes such as SQLITE_IOERR_WRITE begin
+ * with these.
  */
 const unavailableCodes =
   /^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN|NOMEM|CORRUPT|NOTADB|PROTOCOL|PERM|AUTH|INTERRUPT)(_|$)/
 
 /**
- * What the rest of the program sees of an error of SQLite; errors that are not SQLite's pass
- * unchanged.
+ * Translates an error of SQLite for the rest of the program. Returns other errors unchanged.
  */
 export function fromSqliteError(error: unknown): unknown {
   if (!(error instanceof SQLiteError)) return error

@@ -22,17 +22,17 @@ const defaults: SqliteLimits = {
   lockRetryMs: 5,
   preparedMax: 500,
   openMsMax: 5_000,
-  scribeRunsMin: 16,
-  scribeBytesMin: 262_144,
+  threadRunsMin: 16,
+  threadBytesMin: 262_144,
 }
 
 const dataVersion = sql`pragma data_version`
 
 /**
- * One connection writes and another reads: a read never sees what is not yet committed, and never
- * waits for a writer. A third one, on a thread of its own, writes large batches of runs. `Bun.SQL`
- * is not used for SQLite, because there a query from elsewhere joins a transaction that happens to
- * be open.
+ * One connection writes and another one reads: a read never sees uncommitted data and never waits
+ * for a writer. A third connection, on a thread of its own, writes large batches of runs. `Bun.SQL`
+ * is not used for SQLite, because there an unrelated query joins a transaction that happens to be
+ * open.
  */
 export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): Database {
   const limits = { ...defaults, ...options }
@@ -40,7 +40,7 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
   const reading = connect(path, limits, true)
   let stopped: Promise<void> | undefined
 
-  function ask(statement: Statement): readonly unknown[] {
+  function read(statement: Statement): readonly unknown[] {
     if (stopped !== undefined) throw unavailable("it is closed")
     try {
       return reading.run(statement)
@@ -52,26 +52,26 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
   // On the connection that only reads, every commit changes it, those of the other connections of
   // this process included.
   const changes = createChangeCounter(
-    () => (ask(dataVersion) as [{ data_version: number }])[0].data_version,
+    () => (read(dataVersion) as [{ data_version: number }])[0].data_version,
   )
   const file = watchFile(path)
   const writer = new SqliteWriter(writing, limits, {
-    assertWritable: file.assertThere,
+    assertWritable: file.assertPresent,
     onCommit: changes.expire,
   })
-  const scribe = new SqliteRunWriter(path, limits)
+  const runWriter = new SqliteRunWriter(path, limits)
   const searches = new SqliteSearches(path, limits)
   const database: Database = {
     dialect: sqliteDialect,
     openSearch: (searcher) => searches.open(searcher),
     async read<Row>(statement: Statement) {
-      return ask(statement) as readonly Row[]
+      return read(statement) as readonly Row[]
     },
     write(script, { isPatient = false, runs } = {}) {
       return writer.write(
         script,
         isPatient,
-        runs && scribe.canWrite(runs) ? () => scribe.write(runs) : undefined,
+        runs && runWriter.canWrite(runs) ? () => runWriter.write(runs) : undefined,
       )
     },
     changeCount() {
@@ -79,14 +79,14 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
       return changes.read()
     },
     async ping() {
-      file.assertThere()
+      file.assertPresent()
       await database.read(sql`select 1`)
     },
     stats() {
       const { waiting } = writer
       return {
         kind: sqliteDialect.name,
-        connections: scribe.isThere ? 3 : 2,
+        connections: runWriter.isReady ? 3 : 2,
         inUse: waiting > 0 ? 1 : 0,
         waiting,
       }
@@ -94,7 +94,7 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
     stop() {
       stopped ??= writer
         .stop()
-        .then(() => Promise.all([scribe.stop(), searches.stop()]))
+        .then(() => Promise.all([runWriter.stop(), searches.stop()]))
         .then(() => close(reading, writing))
       return stopped
     },
@@ -107,8 +107,8 @@ function close(reading: SqliteConnection, writing: SqliteConnection): void {
     reading.stop()
     writing.command("pragma wal_checkpoint(truncate)")
   } catch {
-    // The disk is full or broken. What was acknowledged is in the log, which the next one who opens
-    // the database reads.
+    // The disk is full or broken. Acknowledged writes are in the WAL, which is read when the
+    // database is opened again.
   } finally {
     writing.stop()
   }

@@ -7,23 +7,23 @@ import type { RunWriterOptions, RunWriterReply } from "./run-writer.ts"
 
 const niceness = 5
 
-// The thread of a scribe. What it is told is the JSON of a batch, which costs less to pass on than
-// objects do, or nothing when it is to end.
-const orders = workerData as RunWriterOptions
-const connection = connect(orders.path, orders, false)
-// Whoever waits for an answer comes first. On Linux 0 is the thread that asks, elsewhere it would
-// be the whole program. It still gets a third of what the server gets where there is too much to
-// do, and needs less than that to keep up.
+// The thread of the run writer. A message is the JSON of a batch, which is cheaper to send than
+// objects are, or an empty text that stops the thread.
+const options = workerData as RunWriterOptions
+const connection = connect(options.path, options, false)
+// Requests have priority. On Linux, 0 means the calling thread; elsewhere it would mean the whole
+// process. Under full load the thread still gets a third of the CPU time of the server, and needs
+// less than that to keep up.
 if (process.platform === "linux") setPriority(0, niceness)
-const say = (answer: RunWriterReply) => parentPort?.postMessage(answer)
+const send = (reply: RunWriterReply) => parentPort?.postMessage(reply)
 
 parentPort?.on("message", (message: string) => {
   if (message !== "")
-    return say(record(JSON.parse(message) as readonly RunValues[]) ? "written" : "failed")
+    return send(record(JSON.parse(message) as readonly RunValues[]) ? "written" : "failed")
   connection.stop()
-  say("closed")
+  send("closed")
 })
-say("ready")
+send("ready")
 
 function record(runs: readonly RunValues[]): boolean {
   try {
@@ -36,7 +36,8 @@ function record(runs: readonly RunValues[]): boolean {
     connection.command("commit")
     return true
   } catch {
-    // Another process writes, or there is something wrong with the runs or the disk.
+    // Another process writes, or a run or the disk causes an error. The main thread tries again and
+    // reports it.
     if (connection.isInTransaction) connection.command("rollback")
     return false
   }

@@ -13,13 +13,13 @@ import { createRunStore } from "../runs/runs.ts"
 import { openSqlite } from "./open.ts"
 import { SqliteRunWriter } from "./run-writer.ts"
 
-const limits = { preparedMax: 100, openMsMax: 1_000, scribeRunsMin: 2, scribeBytesMin: 50_000 }
+const limits = { preparedMax: 100, openMsMax: 1_000, threadRunsMin: 2, threadBytesMin: 50_000 }
 const user = Bun.randomUUIDv7()
 const val = Bun.randomUUIDv7()
 let folder: string
 let path: string
 let db: Database
-let scribe: SqliteRunWriter
+let writer: SqliteRunWriter
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "hamlet-test-"))
@@ -32,11 +32,11 @@ beforeEach(async () => {
       values (${val}, ${user}, 'hello', 'hello', 'public', 'http', 1, 1, 1, 1)`
     yield sql`insert into versions (val_id, version, created_at, code) values (${val}, 1, 1, '1')`
   })
-  scribe = new SqliteRunWriter(path, limits)
+  writer = new SqliteRunWriter(path, limits)
 })
 
 afterEach(async () => {
-  await scribe.stop()
+  await writer.stop()
   await db.stop()
   // Whoever closes the file last leaves nothing beside it: nobody has kept it open.
   expect(readdirSync(folder)).toEqual(["hamlet.db"])
@@ -81,27 +81,27 @@ const countRuns = async () =>
 
 /** Whoever asks first is told no, and the thread is started. */
 async function ready(runs: readonly RunValues[]): Promise<void> {
-  while (!scribe.canWrite(runs)) await nextTurn()
+  while (!writer.canWrite(runs)) await nextTurn()
 }
 
 describe("SqliteScribe", () => {
   test("starts for what is worth it, and takes everything once it is there", async () => {
     for (let turn = 0; turn < 50; turn++) {
-      expect(scribe.canWrite(toValues(1))).toBe(false)
+      expect(writer.canWrite(toValues(1))).toBe(false)
       await nextTurn()
     }
-    expect(scribe.isThere).toBe(false)
-    expect(scribe.canWrite(toValues(2))).toBe(false)
+    expect(writer.isReady).toBe(false)
+    expect(writer.canWrite(toValues(2))).toBe(false)
     await ready(toValues(2))
-    expect(scribe.canWrite(toValues(1))).toBe(true)
+    expect(writer.canWrite(toValues(1))).toBe(true)
   })
 
   test("starts for a single run too where that is large", async () => {
-    const large = toValues(1, { returnValue: "x".repeat(limits.scribeBytesMin) })
-    expect(scribe.canWrite(large)).toBe(false)
+    const large = toValues(1, { returnValue: "x".repeat(limits.threadBytesMin) })
+    expect(writer.canWrite(large)).toBe(false)
     const deadline = Date.now() + 20_000
-    while (!scribe.isThere && Date.now() < deadline) await nextTurn()
-    expect(scribe.canWrite(toValues(1))).toBe(true)
+    while (!writer.isReady && Date.now() < deadline) await nextTurn()
+    expect(writer.canWrite(toValues(1))).toBe(true)
   })
 
   test("writes what everybody sees then, as it was", async () => {
@@ -112,7 +112,7 @@ describe("SqliteScribe", () => {
     const runs = toRuns(150, odd)
     const values = runs.map(toRunValues)
     await ready(values)
-    expect(await scribe.write(values)).toBe(true)
+    expect(await writer.write(values)).toBe(true)
     expect(await countRuns()).toBe(150)
     expect(await createRunStore(db).find(user, runs[149]?.id ?? "")).toMatchObject({
       ...odd,
@@ -129,13 +129,13 @@ describe("SqliteScribe", () => {
     await ready(toValues(2))
     const other = new Connection(path)
     other.run("begin immediate")
-    expect(await scribe.write(toValues(2))).toBe(false)
+    expect(await writer.write(toValues(2))).toBe(false)
     other.run("rollback")
     other.close()
     const bad = toRun({ source: "nobody" as RunRecord["source"] })
-    expect(await scribe.write([...toRuns(100), bad].map(toRunValues))).toBe(false)
+    expect(await writer.write([...toRuns(100), bad].map(toRunValues))).toBe(false)
     expect(await countRuns()).toBe(0)
-    expect(await scribe.write(toValues(2))).toBe(true)
+    expect(await writer.write(toValues(2))).toBe(true)
   })
 
   test("has nothing to do with a file that it cannot open", async () => {
@@ -147,13 +147,13 @@ describe("SqliteScribe", () => {
   })
 
   test("can be stopped before it is there", async () => {
-    scribe.canWrite(toValues(2))
-    await scribe.stop()
-    expect(await scribe.write(toValues(2))).toBe(false)
+    writer.canWrite(toValues(2))
+    await writer.stop()
+    expect(await writer.write(toValues(2))).toBe(false)
   })
 })
 
-describe("openSqlite with a scribe", () => {
+describe("openSqlite with a writer", () => {
   const record = (runs: readonly RunRecord[]) => createRunStore(db).record(runs)
 
   /** Until the thread is there, runs are written where they are. */
@@ -175,7 +175,7 @@ describe("openSqlite with a scribe", () => {
       () => db.write(() => changeStatus("crashed", "failed")),
     ]) {
       all.push(write())
-      // Some come while the scribe is writing.
+      // Some come while the writer is writing.
       await nextTurn()
     }
     expect((await Promise.allSettled(all)).map(({ status }) => status)).toEqual(
@@ -193,7 +193,7 @@ describe("openSqlite with a scribe", () => {
   test("tells of the change before anybody hears of the write", async () => {
     await warmUp()
     let isOver = false
-    // What is known of the database in a turn is asked for at its beginning, before the scribe is
+    // What is known of the database in a turn is asked for at its beginning, before the writer is
     // heard.
     const ask = () => {
       if (isOver) return
@@ -209,7 +209,7 @@ describe("openSqlite with a scribe", () => {
     isOver = true
   })
 
-  test("writes by itself what the scribe could not, and says what is wrong", async () => {
+  test("writes by itself what the writer could not, and says what is wrong", async () => {
     await warmUp()
     const before = await countRuns()
     const bad = toRun({ source: "nobody" as RunRecord["source"] })

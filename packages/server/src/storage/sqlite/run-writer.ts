@@ -3,73 +3,74 @@ import type { RunValues } from "../database/database.ts"
 import { countRunBytes } from "../runs/record-runs.ts"
 import type { ConnectLimits } from "./connection.ts"
 
-/** When and how a scribe writes. */
+/** When the thread is started, and how it connects. */
 export interface RunWriterLimits extends ConnectLimits {
   /**
-   * So many runs at once are worth a thread. Once there is one, it writes all: the disk may keep
-   * waiting whoever writes the last of them.
+   * A batch of this many runs starts the thread. From then on the thread writes every batch,
+   * because waiting for the disk blocks the thread that writes.
    */
-  readonly scribeRunsMin: number
-  /** So are fewer that are as large as this together. */
-  readonly scribeBytesMin: number
+  readonly threadRunsMin: number
+  /** A batch of this many bytes starts the thread too. */
+  readonly threadBytesMin: number
 }
 
-/** What the thread is told when it starts. */
+/** The data that the thread starts with. */
 export interface RunWriterOptions extends ConnectLimits {
   readonly path: string
 }
 
 /**
- * What the thread says: it is ready; it has written all of a batch, or nothing of it; it has closed
- * the file.
+ * Messages of the thread: it is ready; it has written all of a batch, or nothing of it; it has
+ * closed the file.
  */
 export type RunWriterReply = "ready" | "written" | "failed" | "closed"
 
 /**
- * Writes runs down on a thread of its own, over a connection of its own: there are thousands in a second, and while SQLite puts them into
- * its pages and waits for the disk, nobody else would be answered. The first batch that is worth it starts the thread.
+ * Writes runs on a thread of its own, over a connection of its own: there are thousands per second,
+ * and while SQLite writes its pages and waits for the disk, the main thread could serve no request.
+ * The first batch that is large enough starts the thread.
  *
- *   none ──▶ starting ──▶ ready ──▶ gone        gone for good: whoever has runs to write does it himself then
+ *   none ──▶ starting ──▶ ready ──▶ gone        gone is final: the caller writes its runs itself
  */
 export class SqliteRunWriter {
-  readonly #orders: RunWriterOptions
+  readonly #options: RunWriterOptions
   readonly #limits: RunWriterLimits
   #state: "none" | "starting" | "ready" | "gone" = "none"
   #thread: Worker | undefined
-  #onAnswer: ((answer: RunWriterReply) => void) | undefined
+  #onReply: ((reply: RunWriterReply) => void) | undefined
 
   constructor(path: string, limits: RunWriterLimits) {
-    this.#orders = { path, preparedMax: limits.preparedMax, openMsMax: limits.openMsMax }
+    this.#options = { path, preparedMax: limits.preparedMax, openMsMax: limits.openMsMax }
     this.#limits = limits
   }
 
-  /** Whether it has the file open. */
-  get isThere(): boolean {
+  /** Whether the thread has the file open. */
+  get isReady(): boolean {
     return this.#state === "ready"
   }
 
-  /** Whether to give it these. If not, it may be different a moment later. */
+  /** Whether the thread can write these runs now. It may start the thread for a later batch. */
   canWrite(runs: readonly RunValues[]): boolean {
-    const { scribeRunsMin, scribeBytesMin } = this.#limits
+    const { threadRunsMin, threadBytesMin } = this.#limits
     if (
       this.#state === "none" &&
-      (runs.length >= scribeRunsMin || countRunBytes(runs) >= scribeBytesMin)
+      (runs.length >= threadRunsMin || countRunBytes(runs) >= threadBytesMin)
     )
       this.#start()
     return this.#state === "ready"
   }
 
   /**
-   * Resolves when all of them are durable, or false when none is: why, is seen by whoever does it
-   * himself. One batch at a time.
+   * Resolves to true when all runs are durable, and to false when none is. The caller then writes
+   * them itself and gets the error. One batch at a time.
    */
   async write(runs: readonly RunValues[]): Promise<boolean> {
-    return this.#state === "ready" && (await this.#ask(JSON.stringify(runs))) === "written"
+    return this.#state === "ready" && (await this.#send(JSON.stringify(runs))) === "written"
   }
 
   async stop(): Promise<void> {
-    if (this.#state === "starting") await new Promise((resolve) => (this.#onAnswer = resolve))
-    if (this.#state === "ready") await this.#ask("")
+    if (this.#state === "starting") await new Promise((resolve) => (this.#onReply = resolve))
+    if (this.#state === "ready") await this.#send("")
     this.#end()
     await this.#thread?.terminate()
   }
@@ -77,34 +78,34 @@ export class SqliteRunWriter {
   #start(): void {
     this.#state = "starting"
     this.#thread = new Worker(new URL("./run-writer-thread.ts", import.meta.url), {
-      workerData: this.#orders,
+      workerData: this.#options,
     })
-    this.#thread.on("message", (answer: RunWriterReply) => this.#hear(answer))
+    this.#thread.on("message", (reply: RunWriterReply) => this.#receive(reply))
     this.#thread.on("error", (error) => {
       process.emitWarning(
-        `Runs are written without a thread of their own from now on: ${error.message}`,
+        `The thread that writes runs has failed; the main thread writes them from now on: ${error.message}`,
       )
       this.#end()
     })
     this.#thread.on("exit", () => this.#end())
   }
 
-  #ask(message: string): Promise<RunWriterReply> {
+  #send(message: string): Promise<RunWriterReply> {
     return new Promise((resolve) => {
-      this.#onAnswer = resolve
+      this.#onReply = resolve
       this.#thread?.postMessage(message)
     })
   }
 
-  #hear(answer: RunWriterReply): void {
-    if (answer === "ready") this.#state = "ready"
-    const onAnswer = this.#onAnswer
-    this.#onAnswer = undefined
-    onAnswer?.(answer)
+  #receive(reply: RunWriterReply): void {
+    if (reply === "ready") this.#state = "ready"
+    const onReply = this.#onReply
+    this.#onReply = undefined
+    onReply?.(reply)
   }
 
   #end(): void {
     this.#state = "gone"
-    this.#hear("failed")
+    this.#receive("failed")
   }
 }

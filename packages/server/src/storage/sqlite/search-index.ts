@@ -5,14 +5,14 @@ import { type SearchIndex, trigramsMax } from "../search/search-index.ts"
 import { findChangedPart } from "../search/trigram-diff.ts"
 
 /**
- * On SQLite two FTS5 tables over search_texts, which keep no copy of the text and no positions:
- * with them the index would be three times as large, and a phrase of frequent trigrams would take
- * seconds. Triggers keep them in step, but for a new body, which is most of what happens: to index
- * what has changed of it takes a tenth of the time, and a statement with triggers makes FTS5 write
- * out what it has gathered for the transaction.
+ * Two FTS5 tables over search_texts, without a copy of the text and without positions: with these
+ * the index would be three times as large, and a phrase of frequent trigrams would take seconds.
+ * Triggers keep them up to date, except for a new body, which is the most frequent change: indexing
+ * only the changed part takes a tenth of the time, and a statement with triggers makes FTS5 flush
+ * its index.
  */
 export const sqliteSearchIndex: SearchIndex = {
-  // What FTS5 calls a rebuild would take in the vals that are not public.
+  // The `rebuild` command of FTS5 would index the vals that are not public too.
   fill: ["name", "body"].map(
     (column) =>
       `insert into search_${column} (rowid, ${column}) select key, ${column} from search_texts where is_public = 1 order by key`,
@@ -27,7 +27,7 @@ export const sqliteSearchIndex: SearchIndex = {
       yield sql`update search_texts set is_public = ${isPublic ? 1 : 0}, name = ${name}, body = ${body} where key = ${key}`
     } else if (before.body !== body) {
       yield sql`update search_texts set body = ${body} where key = ${key}`
-      // As SQLite has stored it: half a character is none in UTF-8.
+      // As SQLite has stored it: UTF-8 has no lone surrogates.
       if (isPublic) yield* reindexBody(key, before.body, body.toWellFormed())
     }
   },

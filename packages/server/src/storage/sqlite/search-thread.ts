@@ -3,12 +3,11 @@ import { serveJobs } from "../../shared/serve-jobs.ts"
 import type { Hit } from "../database/database.ts"
 import { byRank } from "../search/search-limits.ts"
 import { connect } from "./connection.ts"
-import type { SearchJob, SearchResult, SearchThreadOrders } from "./search.ts"
+import type { SearchJob, SearchResult, SearchThreadOptions } from "./search.ts"
 
-// A thread that searches. It looks at the clock after each text that it has compared, which takes
-// 20 ms at worst.
-const orders = workerData as SearchThreadOrders
-const connection = connect(orders.path, orders, true)
+// A search thread. It checks the time after each text that it compares, which takes 20 ms at worst.
+const options = workerData as SearchThreadOptions
+const connection = connect(options.path, options, true)
 
 serveJobs<SearchJob, SearchResult>(({ select, hitsMax, msMax }) => {
   const startedMs = performance.now()

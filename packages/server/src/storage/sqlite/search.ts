@@ -4,18 +4,18 @@ import { unavailable } from "../database/errors.ts"
 import { type SearchLimits, searchTimedOut, tooManySearches } from "../search/search-limits.ts"
 import type { ConnectLimits } from "./connection.ts"
 
-/** What a thread is told when it starts. */
-export interface SearchThreadOrders extends ConnectLimits {
+/** The data that a thread starts with. */
+export interface SearchThreadOptions extends ConnectLimits {
   readonly path: string
 }
 
-/** What a thread is asked for. */
+/** A query for a thread. */
 export interface SearchJob extends Candidates {
   /** How long it may take. */
   readonly msMax: number
 }
 
-/** The hits, or that the time was over, and how long it took. */
+/** The hits, undefined when the time was up, and how long it took. */
 export interface SearchResult {
   readonly hits: readonly Hit[] | undefined
   readonly ms: number
@@ -23,14 +23,14 @@ export interface SearchResult {
 
 const threads = {
   workersMax: 2,
-  /** For a thread that does not keep the time itself, whatever the reason. */
+  /** Ends a thread that does not stop by itself when its time is up. */
   jobMsMax: 30_000,
   idleMsMax: 600_000,
 }
 
 /**
- * Searches on threads of their own, over connections of their own: to compare texts takes as long
- * as whoever searches wants it to take.
+ * Searches on threads of their own, over connections of their own: users choose the texts and the
+ * query, so they decide how long a comparison takes.
  */
 export class SqliteSearches {
   readonly #limits: SearchLimits
@@ -39,7 +39,7 @@ export class SqliteSearches {
   constructor(path: string, limits: ConnectLimits & SearchLimits) {
     this.#limits = limits
     const { preparedMax, openMsMax, searchesWaitingMax: waitingMax } = limits
-    const workerData: SearchThreadOrders = { path, preparedMax, openMsMax }
+    const workerData: SearchThreadOptions = { path, preparedMax, openMsMax }
     const script = new URL("./search-thread.ts", import.meta.url)
     this.#pool = new WorkerPool({ ...threads, script, workerData, waitingMax })
   }
@@ -49,7 +49,7 @@ export class SqliteSearches {
     return {
       find: async ({ select, hitsMax }) => {
         if (msLeft <= 0) throw searchTimedOut(this.#limits)
-        const { hits, ms } = await this.#ask(searcher, { select, hitsMax, msMax: msLeft })
+        const { hits, ms } = await this.#run(searcher, { select, hitsMax, msMax: msLeft })
         msLeft -= ms
         if (hits === undefined) throw searchTimedOut(this.#limits)
         return hits
@@ -61,7 +61,7 @@ export class SqliteSearches {
     return this.#pool.stop()
   }
 
-  async #ask(searcher: string, job: SearchJob): Promise<SearchResult> {
+  async #run(searcher: string, job: SearchJob): Promise<SearchResult> {
     try {
       return await this.#pool.run(searcher, job)
     } catch (error) {

@@ -12,34 +12,34 @@ export interface SqliteWriterLimits {
   readonly lockMsMax: number
   /** The same for a patient script. */
   readonly patientMsMax: number
-  /** How soon to ask again after another process was found writing. */
+  /** How long to wait before the next attempt while another process writes. */
   readonly lockRetryMs: number
 }
 
 export interface SqliteWriterHooks {
   /**
-   * Throws where nothing that is written would be kept. Asked before a transaction, and before
-   * anybody hears of its commit.
+   * Throws when writes would be lost. Called before each transaction, and again before its commit is
+   * acknowledged.
    */
   assertWritable(): void
-  /** Called before anybody hears of a commit. */
+  /** Called before a commit is acknowledged. */
   onCommit(): void
 }
 
 interface Job {
   readonly script: () => Script<unknown>
   readonly deadline: number
-  /** Has it done by somebody else while nobody writes here; false when nothing came of it. */
-  readonly lend?: (() => Promise<boolean>) | undefined
+  /** Does the work of the script by other means. Resolves to false when that has failed. */
+  readonly delegate?: (() => Promise<boolean>) | undefined
   resolve(value: unknown): void
   reject(error: unknown): void
 }
 
 /**
- * Group commit: the scripts that came in during one turn of the event loop share one transaction,
- * and so one wait for the disk, which is most of the cost of a write. Their last steps share the
- * end of it. Each hears of its outcome only when the commit is durable. When one of them fails, all
- * are run again, each in a savepoint of its own with its last steps, so that it fails alone.
+ * Group commit: the scripts that arrive during one turn of the event loop share one transaction, and
+ * so one wait for the disk, which is most of the cost of a write. Their last steps run at the end of
+ * it. Each promise settles only when the commit is durable. When one script fails, all run again,
+ * each in a savepoint of its own with its last steps, so that it fails alone.
  */
 export class SqliteWriter {
   readonly #connection: SqliteConnection
@@ -47,12 +47,12 @@ export class SqliteWriter {
   readonly #hooks: SqliteWriterHooks
   readonly #queue: Job[] = []
   /**
-   * So many of the queue must not share a transaction, because one of them spoilt the last one for
-   * the others.
+   * How many jobs at the head of the queue must not share a transaction, because one of them made
+   * their last transaction fail.
    */
   #alone = 0
-  /** Of the queue, how many may be done by somebody else. */
-  #lendable = 0
+  /** How many jobs of the queue can be delegated. */
+  #delegable = 0
   #isScheduled = false
   #onIdle: (() => void) | undefined
 
@@ -66,8 +66,12 @@ export class SqliteWriter {
     return this.#queue.length
   }
 
-  /** With `lend`, somebody else is asked first to do what the script does. */
-  write<T>(script: () => Script<T>, isPatient: boolean, lend?: () => Promise<boolean>): Promise<T> {
+  /** Calls `delegate`, if there is one, to do the work of the script, and runs it if that fails. */
+  write<T>(
+    script: () => Script<T>,
+    isPatient: boolean,
+    delegate?: () => Promise<boolean>,
+  ): Promise<T> {
     if (this.#onIdle !== undefined) return Promise.reject(unavailable("it is closed"))
     if (this.#queue.length >= this.#limits.waitingMax)
       return Promise.reject(unavailable("too many writes are waiting"))
@@ -77,16 +81,16 @@ export class SqliteWriter {
       this.#queue.push({
         script,
         deadline,
-        lend,
+        delegate,
         resolve: resolve as (value: unknown) => void,
         reject,
       })
-      if (lend) this.#lendable++
+      if (delegate) this.#delegable++
       this.#schedule()
     })
   }
 
-  /** Resolves when everything that waits has been written. */
+  /** Resolves when the queue is empty. */
   stop(): Promise<void> {
     return new Promise((resolve) => {
       this.#onIdle = resolve
@@ -111,10 +115,10 @@ export class SqliteWriter {
       return
     }
     const first = this.#queue[0]
-    if (first?.lend) {
+    if (first?.delegate) {
       this.#queue.shift()
-      this.#lendable--
-      void this.#lend(first, first.lend)
+      this.#delegable--
+      void this.#delegate(first, first.delegate)
       return
     }
     const group = this.#queue.splice(0, this.#countGroup())
@@ -125,36 +129,37 @@ export class SqliteWriter {
     if (this.#queue.length > 0 || this.#onIdle !== undefined) this.#schedule()
   }
 
-  /** Whoever waits hears why if not. */
+  /** If false, all waiting jobs are rejected with the reason. */
   #canWrite(): boolean {
     try {
       this.#hooks.assertWritable()
       return true
     } catch (error) {
       for (const job of this.#queue.splice(0)) job.reject(error)
-      this.#lendable = 0
+      this.#delegable = 0
       return false
     }
   }
 
   #countGroup(): number {
     if (this.#alone > 0) return 1
-    const lent = this.#lendable > 0 ? this.#queue.findIndex(({ lend }) => lend !== undefined) : -1
-    return lent === -1 ? this.#limits.groupMax : Math.min(lent, this.#limits.groupMax)
+    const delegated =
+      this.#delegable > 0 ? this.#queue.findIndex(({ delegate }) => delegate !== undefined) : -1
+    return delegated === -1 ? this.#limits.groupMax : Math.min(delegated, this.#limits.groupMax)
   }
 
   /**
-   * Nobody writes here until it is back: two that want to write would have to wait for each other
-   * inside SQLite.
+   * The writer pauses until the other connection is done: otherwise the two would wait for each
+   * other's lock inside SQLite.
    */
-  async #lend(job: Job, lend: () => Promise<boolean>): Promise<void> {
+  async #delegate(job: Job, delegate: () => Promise<boolean>): Promise<void> {
     this.#isScheduled = true
-    const isDone = await lend().catch(() => false)
+    const isDone = await delegate().catch(() => false)
     this.#isScheduled = false
     if (isDone) {
       this.#hooks.onCommit()
       job.resolve(undefined)
-    } else this.#queue.unshift({ ...job, lend: undefined })
+    } else this.#queue.unshift({ ...job, delegate: undefined })
     if (this.#queue.length > 0 || this.#onIdle !== undefined) this.#schedule()
   }
 
@@ -170,8 +175,8 @@ export class SqliteWriter {
     }
   }
 
-  // Waiting inside SQLite would stop the whole server, reads included, for as long as the other
-  // process takes.
+  // Waiting inside SQLite would block the whole server, reads included, until the other process is
+  // done.
   #tryLater(group: readonly Job[], error: unknown): void {
     const now = performance.now()
     for (const job of group) if (job.deadline <= now) job.reject(fromSqliteError(error))
@@ -185,7 +190,7 @@ export class SqliteWriter {
       const settlements = this.#runTogether(group) ?? group.map((job) => this.#run(job))
       this.#connection.command("commit")
       this.#hooks.onCommit()
-      // What was committed to a file that is gone by now was not kept.
+      // If the file has disappeared meanwhile, the commit went to a file that is lost.
       this.#hooks.assertWritable()
       for (const settle of settlements) settle()
     } catch (error) {
@@ -200,8 +205,8 @@ export class SqliteWriter {
   }
 
   /**
-   * Runs the scripts as one, since FTS5 writes its index out at every savepoint, which costs more
-   * than the rest of a save. Undefined when one of them failed: nothing of any remains then, and a
+   * Runs the scripts without savepoints: FTS5 flushes its index at each savepoint, which costs more
+   * than the rest of a save. Undefined when one of them has failed: all are rolled back then, and a
    * new transaction has begun.
    */
   #runTogether(group: readonly Job[]): readonly (() => void)[] | undefined {
@@ -231,8 +236,8 @@ export class SqliteWriter {
       this.#connection.command("release script")
       return () => job.resolve(value)
     } catch (error) {
-      // Some errors, such as a full disk, make SQLite roll back everything by itself, the
-      // neighbours' work included.
+      // After some errors, such as a full disk, SQLite rolls back the whole transaction, the work of
+      // the other scripts included.
       if (!this.#connection.isInTransaction) throw new TransactionLost(error)
       this.#connection.command("rollback to script")
       this.#connection.command("release script")
@@ -248,8 +253,8 @@ export class SqliteWriter {
     if (lastSteps.size > 0) this.#runScript(() => allLast(lastSteps), lastSteps)
   }
 
-  // Whose fault it was shows when each has a transaction of its own. A constraint that is only
-  // checked by the commit is such a case.
+  // With a transaction each, only the script at fault fails. A constraint that is checked at the
+  // commit is such a case.
   #repeatAlone(group: readonly Job[]): void {
     this.#queue.unshift(...group)
     this.#alone = group.length
@@ -263,7 +268,7 @@ export class SqliteWriter {
     try {
       this.#rollBack()
     } catch {
-      // The next transaction tries again before it begins, and tells its callers if that fails too.
+      // The next transaction rolls back before it begins, and rejects its jobs if that fails too.
     }
   }
 }
