@@ -4,8 +4,8 @@ import { resolverLimits } from "../runtime/dependencies/resolver-limits.ts"
 import { SandboxedResolver, type ToolHost } from "../runtime/dependencies/sandboxed-resolver.ts"
 import { Egress } from "../runtime/egress/egress.ts"
 import { egressLimits } from "../runtime/egress/egress-limits.ts"
+import type { OwnServer } from "../runtime/egress/policy/decide.ts"
 import { createEgressPolicy, type EgressPolicy } from "../runtime/egress/policy/policy.ts"
-import type { OwnServer } from "../runtime/egress/policy/route.ts"
 
 /** What the runtime needs of the rest of the program. */
 export interface RuntimeHost {

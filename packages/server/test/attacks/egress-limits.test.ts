@@ -68,8 +68,8 @@ interface BadServer {
 }
 
 const tooLate = new RegExp(`^it took longer than ${secondsMax} s$`)
-const tooMuch = new RegExp(`^the answer has more than ${bytesMax} bytes$`)
-const unreadable = /^localhost:\d+ gave an answer that cannot be read: /
+const tooMuch = new RegExp(`^the response has more than ${bytesMax} bytes$`)
+const unreadable = /^localhost:\d+ sent an invalid response: /
 const closed = /^localhost:\d+ has closed the connection/
 
 const badServers: readonly BadServer[] = [

@@ -172,7 +172,7 @@ describeAttacks("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (
         expect(responses.length).toBeLessThanOrEqual(1)
         if (!passes && responses[0])
           expect(`${responses[0].status} ${responses[0].body}`).toMatch(
-            /^4\d\d (Cannot (fetch|read) |there is something behind it)/,
+            /^4\d\d (Cannot (fetch|read) |bytes follow it)/,
           )
       }
       const seen = expectProper(mark, 2)

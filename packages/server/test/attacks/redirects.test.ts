@@ -100,7 +100,7 @@ describeAttacks(
       probe(getServer, `a val is led to loopback by an address with ${title}`, async () => {
         const { outcome } = await follow(toRawUrl(outside.port, `m${++count}`, answer))
         expect(outcome).toMatch(
-          /^TypeError: Cannot fetch "http:\/\/(localhost:\d+\/raw\/m\d+": localhost:\d+ gave an answer that cannot be read|127\.0\.0\.1:)/,
+          /^TypeError: Cannot fetch "http:\/\/(localhost:\d+\/raw\/m\d+": localhost:\d+ sent an invalid response|127\.0\.0\.1:)/,
         )
       })
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { findDeno } from "../../../../../scripts/find-deno.ts"
 import { createAuthority } from "../../../test/support/certificates.ts"
-import { Stage, until } from "./testing/stage.ts"
+import { Stage, until } from "./testing/proxy-fixture.ts"
 
 const authority = createAuthority()
 const megabyte = 1024 ** 2

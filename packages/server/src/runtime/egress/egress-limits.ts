@@ -29,9 +29,12 @@ export interface EgressLimits extends ResponseLimits {
    */
   readonly discardedBytesMax: number
   /** How long an answer of our own waits for the end of the body. */
-  readonly lateMsMax: number
+  readonly deferredMsMax: number
   /** How long a connection that has ended for us waits for the sandbox to end it too. */
   readonly lingerMsMax: number
+
+  /** Bytes of a body that are buffered, in each direction, while the other side does not take more. */
+  readonly bufferedBytesMax: number
 
   /** Addresses of a host that are tried. */
   readonly addressesMax: number
@@ -73,8 +76,9 @@ export const egressLimits: EgressLimits = {
   keptMsMax: 120_000,
   sparesMax: 256,
   discardedBytesMax: 16_777_216,
-  lateMsMax: 1_000,
+  deferredMsMax: 1_000,
   lingerMsMax: 2_000,
+  bufferedBytesMax: 65_536,
   addressesMax: 3,
   connectMsMax: 10_000,
   answerMsMax: 300_000,

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { depthHeader, depthMax } from "../../domain/egress.ts"
 import { RateLimited } from "../../domain/limits/rate-limit.ts"
-import { countRequests, Outside, say } from "./testing/outside.ts"
-import { egressKey, Stage, type StageOptions, toGet, until } from "./testing/stage.ts"
+import { egressKey, Stage, type StageOptions, toGet, until } from "./testing/proxy-fixture.ts"
+import { countRequests, Outside, say } from "./testing/upstream-server.ts"
 
 let outside: Outside | undefined
 let stage: Stage | undefined
@@ -100,9 +100,9 @@ describe("a request goes out", () => {
     const { stage, outside, url } = open((socket) => socket.write(say("x")), { isLate: true })
     const client = await stage.connect()
     client.send(`POST ${url}/ HTTP/1.1\r\ncontent-length: 3\r\n\r\nabc`)
-    await until(() => stage.door.sizes.requests === 1)
+    await until(() => stage.listener.sizes.requests === 1)
     expect(outside.sockets.length).toBe(0)
-    stage.door.setClient(stage.guest)
+    stage.listener.setClient(stage.guest)
     await client.answered()
     expect(client.status).toBe(200)
   })
@@ -243,24 +243,19 @@ describe("what cannot be answered is told in a sentence:", () => {
     (text: string) => (socket: Parameters<ConstructorParameters<typeof Outside>[0]>[0]) =>
       socket.end(text)
   test.each([
-    ["nothing", "", 502, "has closed the connection before its answer was there"],
+    ["nothing", "", 502, "has closed the connection before the end of its response"],
     [
       "half a head",
       "HTTP/1.1 200 OK\r\nx",
       502,
-      "has closed the connection before its answer was there",
+      "has closed the connection before the end of its response",
     ],
-    [
-      "rubbish",
-      "rubbish\r\n\r\n",
-      502,
-      "gave an answer that cannot be read: it is no answer of HTTP/1.1",
-    ],
+    ["rubbish", "rubbish\r\n\r\n", 502, "sent an invalid response: it is no answer of HTTP/1.1"],
     [
       "a status of an upgrade that nobody asked for",
       "HTTP/1.1 101 X\r\n\r\n",
       502,
-      "cannot be read: its status is 101",
+      "sent an invalid response: its status is 101",
     ],
     [
       "two lengths",
@@ -423,7 +418,7 @@ describe("connections to the outside", () => {
     })
     await stage.get(url)
     await until(() => outside.closed === 1)
-    expect(stage.door.sizes.upstreams).toBe(0)
+    expect(stage.listener.sizes.upstreams).toBe(0)
   })
 
   test("are no more than a few", async () => {
@@ -432,7 +427,7 @@ describe("connections to the outside", () => {
     })
     for (const host of ["a", "b", "c"]) await stage.get(url.replace("a.test", `${host}.test`))
     await until(() => outside.closed === 1)
-    expect(stage.door.sizes.upstreams).toBe(2)
+    expect(stage.listener.sizes.upstreams).toBe(2)
   })
 
   test("that were closed in the meantime are made anew for what can be sent twice, and once", async () => {
@@ -479,7 +474,7 @@ describe("connections to the outside", () => {
     const { stage, outside, url } = open((socket) => socket.write(say("x")))
     await stage.get(url)
     outside.sockets[0]?.write(say("forged"))
-    await until(() => stage.door.sizes.upstreams === 0)
+    await until(() => stage.listener.sizes.upstreams === 0)
     expect((await stage.get(url)).body).toBe("x")
   })
 })
@@ -613,7 +608,7 @@ describe("this server itself", () => {
     await client.until(() => client.bytes > 0)
     client.stop()
     await Promise.all([aborted.promise, cancelled.promise])
-    await until(() => stage.door.sizes.requests === 0)
+    await until(() => stage.listener.sizes.requests === 0)
   })
 
   test("is reached at its own address by the name of a val", async () => {
@@ -698,7 +693,7 @@ describe("a run hears", () => {
       },
     ])
     expect(sent?.at).toBeGreaterThanOrEqual(before)
-    expect(stage.door.totals).toEqual({
+    expect(stage.listener.totals).toEqual({
       requests: 1,
       blocked: 0,
       bytesSent: sent?.bytesSent ?? 0,
@@ -715,7 +710,7 @@ describe("a run hears", () => {
   ])("nothing of a request %s", async (_, header) => {
     const { stage, outside, url } = open((socket) => socket.write(say("x")))
     await stage.ask(`GET ${url}/ HTTP/1.1\r\n${header}\r\n`)
-    expect([stage.sent, stage.door.totals.requests]).toEqual([[], 1])
+    expect([stage.sent, stage.listener.totals.requests]).toEqual([[], 1])
     expect(outside.heard()).not.toContain("x-hamlet")
   })
 
@@ -758,7 +753,7 @@ describe("a run hears", () => {
     })
     expect((await stage.get(`${url}/`)).status).toBe(502)
     expect(stage.errors.splice(0)).toEqual([new Error("a bug")])
-    expect(stage.door.sizes.requests).toBe(0)
+    expect(stage.listener.sizes.requests).toBe(0)
   })
 
   test("even if it fails to listen", async () => {
@@ -786,7 +781,7 @@ describe("there is a limit", () => {
       `Cannot fetch "${url}/": the val has 2 outgoing requests open already`,
     ])
     clients[0]?.stop()
-    await until(() => stage.door.sizes.requests === 1)
+    await until(() => stage.listener.sizes.requests === 1)
     const next = await stage.connect()
     next.send(toGet(`${url}/`))
     await until(() => outside.sockets.length === 3)
@@ -841,14 +836,14 @@ describe("there is a limit", () => {
     const whole = await stage.get(`${url}/whole`)
     expect([whole.status, whole.body]).toEqual([
       403,
-      `Cannot fetch "${url}/whole": the answer has more than 10000 bytes`,
+      `Cannot fetch "${url}/whole": the response has more than 10000 bytes`,
     ])
     const stream = await stage.get(`${url}/stream`)
     await stream.until(() => stream.isClosed)
     expect(stream.text.length).toBeLessThan(10_000)
     expect(stage.sent.map(({ status, blocked }) => [status, blocked])).toEqual([
-      [null, "the answer has more than 10000 bytes"],
-      [200, "the answer has more than 10000 bytes"],
+      [null, "the response has more than 10000 bytes"],
+      [200, "the response has more than 10000 bytes"],
     ])
     await until(() => outside.closed === 2)
   })
@@ -874,7 +869,7 @@ describe("there is a limit", () => {
     ])
     await stage.get(`${url}/large`)
     expect(taken.reduce((sum, [, bytes]) => sum + bytes, 0)).toBe(
-      stage.door.totals.bytesSent + stage.door.totals.bytesReceived,
+      stage.listener.totals.bytesSent + stage.listener.totals.bytesReceived,
     )
     expect(taken.length).toBeGreaterThan(4)
     left = 100_000
@@ -897,13 +892,13 @@ describe("there is a limit", () => {
   })
 
   test.each([
-    ["until there is an answer", "answerMsMax", "", "has not answered for 0.1 s", null],
+    ["until there is an answer", "answerMsMax", "", "has not responded for 0.1 s", null],
     ["until all of it is over", "msMax", "", "it took longer than 0.1 s", null],
     [
       "without a byte in an answer",
       "idleMsMax",
       "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc",
-      "nothing has come or gone for 0.1 s",
+      "no bytes were transferred for 0.1 s",
       200,
     ],
   ])("on the time %s", async (_, limit, said, reason, status) => {
@@ -926,7 +921,7 @@ describe("there is a limit", () => {
     const client = await stage.ask(`POST ${url}/ HTTP/1.1\r\ncontent-length: 10\r\n\r\nabc`)
     expect([client.status, client.body]).toEqual([
       504,
-      expect.stringContaining("nothing has come or gone"),
+      expect.stringContaining("no bytes were transferred"),
     ])
     await until(() => outside.closed === 1)
   })
@@ -944,9 +939,9 @@ describe("stop", () => {
     await until(() => outside.heard().includes("/waits"))
     const { existsSync } = await import("node:fs")
     expect(existsSync(stage.path)).toBe(true)
-    stage.door.stop()
-    stage.door.stop()
-    expect(stage.door.sizes).toEqual({ fronts: 0, upstreams: 0, requests: 0 })
+    stage.listener.stop()
+    stage.listener.stop()
+    expect(stage.listener.sizes).toEqual({ clients: 0, upstreams: 0, requests: 0 })
     expect(existsSync(stage.path)).toBe(false)
     for (const client of clients) await client.until(() => client.isClosed)
     await until(() => outside.closed === outside.sockets.length)
@@ -956,11 +951,11 @@ describe("stop", () => {
     const { stage, url } = open(() => {}, { isLate: true })
     const client = await stage.connect()
     client.send(toGet(`${url}/`))
-    await until(() => stage.door.sizes.requests === 1)
+    await until(() => stage.listener.sizes.requests === 1)
     await stage.egress.stop()
     await client.until(() => client.isClosed)
-    stage.door.setClient(stage.guest)
+    stage.listener.setClient(stage.guest)
     await new Promise<void>((resolve) => setImmediate(resolve))
-    expect(stage.door.sizes).toEqual({ fronts: 0, upstreams: 0, requests: 0 })
+    expect(stage.listener.sizes).toEqual({ clients: 0, upstreams: 0, requests: 0 })
   })
 })

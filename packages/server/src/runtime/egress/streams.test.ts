@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test"
 import { createAuthority } from "../../../test/support/certificates.ts"
-import { Outside, type OutsideSocket, say } from "./testing/outside.ts"
-import { egressKey, Stage, type StageOptions, until } from "./testing/stage.ts"
+import { egressKey, Stage, type StageOptions, until } from "./testing/proxy-fixture.ts"
+import { Outside, type OutsideSocket, say } from "./testing/upstream-server.ts"
 
 const authority = createAuthority()
 const certificate = authority.issue("a.test")
@@ -160,7 +160,7 @@ describe("whoever does not keep up", () => {
     client.pause()
     await until(() => outside.closed === 1)
     expect(stage.sent).toMatchObject([
-      { status: 200, blocked: "nothing has come or gone for 0.1 s" },
+      { status: 200, blocked: "no bytes were transferred for 0.1 s" },
     ])
   })
 

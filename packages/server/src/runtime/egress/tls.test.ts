@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test"
 import { createAuthority } from "../../../test/support/certificates.ts"
-import { Outside, say } from "./testing/outside.ts"
-import { here, Stage, type StageOptions, until } from "./testing/stage.ts"
+import { here, Stage, type StageOptions, until } from "./testing/proxy-fixture.ts"
+import { Outside, say } from "./testing/upstream-server.ts"
 
 const authority = createAuthority()
 const stranger = createAuthority()
@@ -81,7 +81,7 @@ describe("a request over https", () => {
     expect(stage.sent[0]?.blocked).toMatch(reason)
     // Nothing was said, and the other address was not tried.
     expect([outside.heard(), other.sockets.length]).toEqual(["", 0])
-    expect(stage.door.sizes.upstreams).toBe(0)
+    expect(stage.listener.sizes.upstreams).toBe(0)
   })
 
   test("is not sent in the clear to whoever does not speak TLS", async () => {
@@ -115,11 +115,11 @@ describe("a request over https", () => {
     const client = await stage.get(`https://good.test:${outside.port}/`)
     expect([client.status, client.body]).toEqual([
       504,
-      expect.stringMatching(/: good\.test:\d+ does not answer$/),
+      expect.stringMatching(/: good\.test:\d+ does not respond$/),
     ])
     const { sockets } = outside
     await until(() => sockets.length === 1 && outside?.closed === 1)
-    expect(stage.door.sizes.upstreams).toBe(0)
+    expect(stage.listener.sizes.upstreams).toBe(0)
   })
 
   test("is broken off by a val that does not wait for the connection", async () => {
@@ -131,7 +131,7 @@ describe("a request over https", () => {
     await until(() => sockets.length === 1)
     client.stop()
     await until(() => outside?.closed === 1)
-    expect(stage.door.sizes).toEqual({ fronts: 0, upstreams: 0, requests: 0 })
+    expect(stage.listener.sizes).toEqual({ clients: 0, upstreams: 0, requests: 0 })
   })
 })
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { Outside, type OutsideSocket, say } from "./testing/outside.ts"
-import { egressKey, Stage, type StageOptions, until } from "./testing/stage.ts"
+import { egressKey, Stage, type StageOptions, until } from "./testing/proxy-fixture.ts"
+import { Outside, type OutsideSocket, say } from "./testing/upstream-server.ts"
 
 let outside: Outside | undefined
 let stage: Stage | undefined
@@ -63,7 +63,7 @@ describe("a WebSocket", () => {
       client.send(char)
       await client.until(() => client.text.endsWith(char))
     }
-    expect([client.body, stage.door.sizes.requests, stage.sent]).toEqual(["a\0\xff\n", 1, []])
+    expect([client.body, stage.listener.sizes.requests, stage.sent]).toEqual(["a\0\xff\n", 1, []])
     client.send("z")
     client.stop()
     await until(() => outside.closed === 1)
@@ -72,7 +72,7 @@ describe("a WebSocket", () => {
       { method: "GET", status: 101, blocked: null, bytesReceived: head + 4 },
     ])
     expect(stage.sent[0]?.bytesSent).toBe(request().length - 4 + 5)
-    expect(stage.door.sizes).toEqual({ fronts: 0, upstreams: 0, requests: 0 })
+    expect(stage.listener.sizes).toEqual({ clients: 0, upstreams: 0, requests: 0 })
   })
 
   test("ends for the val when it ends outside, after all that was said", async () => {
@@ -130,7 +130,7 @@ describe("a WebSocket", () => {
     const client = await stage.ask(request())
     expect([client.status, client.body]).toEqual([
       502,
-      expect.stringContaining("answered with no WebSocket"),
+      expect.stringContaining("did not respond with a WebSocket"),
     ])
     await until(() => outside.closed === 1)
   })
@@ -173,7 +173,9 @@ describe("a WebSocket", () => {
     await until(() => performance.now() - startedMs > 300)
     expect(client.isClosed).toBe(false)
     await client.until(() => client.isClosed)
-    expect(stage.sent).toMatchObject([{ status: 101, blocked: "nothing has come or gone for 1 s" }])
+    expect(stage.sent).toMatchObject([
+      { status: 101, blocked: "no bytes were transferred for 1 s" },
+    ])
     await until(() => outside.closed === 1)
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { AppError } from "../../../domain/app-error.ts"
-import { createEgressPolicy, type Decision, type EgressPolicyOptions } from "./policy.ts"
+import { createEgressPolicy, type EgressPolicyOptions, type HostDecision } from "./policy.ts"
 
 const names: Readonly<Record<string, readonly string[]>> = {
   "public.example": ["93.184.216.34", "2606:4700::1111"],
@@ -178,14 +178,14 @@ const table: readonly Row[] = [
 
 describe("createEgressPolicy", () => {
   test.each(table)("%j: %.40s port %d gives %.80j", async (settings, hostname, port, outcome) => {
-    const decision = await open(settings).decide({ hostname, port })
+    const decision = await open(settings).checkHost({ hostname, port })
     if (typeof outcome === "string") expect(decision).toEqual({ kind: "blocked", reason: outcome })
     else expect(decision).toMatchObject({ kind: "pass", addresses: outcome })
   })
 
   test("says whether the operator has named what is reached", async () => {
     const isAllowed = async (allow: readonly string[], hostname: string, port = 80) => {
-      const decision = await open({ allow }).decide({ hostname, port })
+      const decision = await open({ allow }).checkHost({ hostname, port })
       return decision.kind === "pass" && decision.isAllowed
     }
     expect(await isAllowed([], "public.example")).toBe(false)
@@ -213,13 +213,13 @@ describe("createEgressPolicy", () => {
       "93.184.216.34",
       "bad..example",
     ])
-      await policy.decide({ hostname, port: 80 })
-    await policy.decide({ hostname: "rebinding.example", port: 25 })
+      await policy.checkHost({ hostname, port: 80 })
+    await policy.checkHost({ hostname: "rebinding.example", port: 25 })
     expect(asked).toEqual([])
-    expect(await policy.decide({ hostname: "rebinding.example", port: 80 })).toMatchObject({
+    expect(await policy.checkHost({ hostname: "rebinding.example", port: 80 })).toMatchObject({
       addresses: ["93.184.216.34"],
     })
-    expect(await policy.decide({ hostname: "rebinding.example", port: 80 })).toMatchObject({
+    expect(await policy.checkHost({ hostname: "rebinding.example", port: 80 })).toMatchObject({
       kind: "blocked",
     })
     expect(asked).toEqual(["rebinding.example", "rebinding.example"])
@@ -231,7 +231,7 @@ describe("createEgressPolicy", () => {
     const ask = () =>
       Promise.all(
         ["93.184.216.34", "public.example"].map(
-          async (hostname) => (await policy.decide({ hostname, port: 80 })).kind,
+          async (hostname) => (await policy.checkHost({ hostname, port: 80 })).kind,
         ),
       )
     expect(await ask()).toEqual(["pass", "pass"])
@@ -247,7 +247,7 @@ describe("createEgressPolicy", () => {
       owners.push(ownerId)
       return ["93.184.216.34"]
     }
-    await open({ resolve }).decide({ hostname: "public.example", port: 80, ownerId: "ada" })
+    await open({ resolve }).checkHost({ hostname: "public.example", port: 80, ownerId: "ada" })
     expect(owners).toEqual(["ada"])
   })
 
@@ -262,7 +262,7 @@ describe("createEgressPolicy", () => {
       "203.0.113.1",
       "2002:a00:1::",
     ]) {
-      const decision = await open({ resolve: async () => [address] }).decide({
+      const decision = await open({ resolve: async () => [address] }).checkHost({
         hostname: "some.example",
         port: 80,
       })
@@ -279,12 +279,12 @@ describe("createEgressPolicy", () => {
     )
     await fc.assert(
       fc.asyncProperty(fc.array(address, { maxLength: 4 }), async (addresses) => {
-        const decision = await open({ resolve: async () => addresses }).decide({
+        const decision = await open({ resolve: async () => addresses }).checkHost({
           hostname: "some.example",
           port: 80,
         })
         const byThemselves = await Promise.all(
-          addresses.map((hostname) => open(none).decide({ hostname, port: 80 })),
+          addresses.map((hostname) => open(none).checkHost({ hostname, port: 80 })),
         )
         const areGood = addresses.length > 0 && byThemselves.every(({ kind }) => kind === "pass")
         // What a resolver must not say, such as 127.1, is not an address; as a host it would be
@@ -326,6 +326,6 @@ function open(settings: Partial<EgressPolicyOptions>) {
   })
 }
 
-function toReason(decision: Decision): string {
+function toReason(decision: HostDecision): string {
   return decision.kind === "blocked" ? decision.reason : `passed to ${decision.addresses}`
 }

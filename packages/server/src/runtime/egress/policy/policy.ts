@@ -8,7 +8,7 @@ import { allowRules, createRuleList, denyRules, type Match, type RuleList } from
  * Decides what vals may reach. Every request is decided about for itself, those of redirects too.
  */
 export interface EgressPolicy {
-  decide(target: EgressTarget): Promise<Decision>
+  checkHost(target: EgressTarget): Promise<HostDecision>
 }
 
 /** Where a request is to go; `hostname` as a URL has it. */
@@ -19,7 +19,7 @@ export interface EgressTarget {
   readonly ownerId?: string
 }
 
-export type Decision =
+export type HostDecision =
   | {
       readonly kind: "pass"
       /**
@@ -89,7 +89,7 @@ export function createEgressPolicy({
   // To judge an address takes as long as all else about a small request.
   const remembered = new Map<string, Remembered>()
   return {
-    async decide(target) {
+    async checkHost(target) {
       const key = `${target.hostname} ${target.port}`
       const known = remembered.get(key)
       const made = await decide(rules, target, known)
@@ -106,7 +106,7 @@ export function createEgressPolicy({
  * name had to be resolved, that name and its addresses.
  */
 interface Remembered {
-  readonly decision: Decision
+  readonly decision: HostDecision
   readonly own: ReadonlySet<string>
   readonly host?: NamedHost
   readonly addresses?: readonly string[]
@@ -150,7 +150,7 @@ function judgeUnresolved(
   rules: Rules,
   { hostname, port }: EgressTarget,
   own: ReadonlySet<string>,
-): Decision | NamedHost {
+): HostDecision | NamedHost {
   const host = parseHost(hostname)
   if (!host) return blocked("its host is neither a name nor an address")
   if (rules.deny.match(host, port) !== "none") return denied
@@ -170,7 +170,7 @@ function judge(
   port: number,
   addresses: readonly (Address | undefined)[],
   own: ReadonlySet<string>,
-): Decision {
+): HostDecision {
   const named = rules.allow.match(host, port)
   const passed: string[] = []
   let isAllowed = true
@@ -209,7 +209,7 @@ function judgeLocal(
   host: Host & { readonly kind: "name" },
   port: number,
   own: ReadonlySet<string>,
-): Decision {
+): HostDecision {
   const decisions = ["127.0.0.1", "::1"].map((text) =>
     judge(rules, host, port, [parseAddress(text)], own),
   )
@@ -228,25 +228,25 @@ function stronger(left: Match, right: Match): Match {
 
 const denied = blocked("the operator of this server has denied it")
 
-function closed(port: number): Decision {
+function closed(port: number): HostDecision {
   return blocked(`port ${port} is not among those that vals may reach`)
 }
 
 /** To say which address it is, or of which kind, would tell about the network. */
-function hidden(host: Host): Decision {
+function hidden(host: Host): HostDecision {
   return blocked(
     `${host.kind === "name" ? host.name : host.address.text} resolves to a private address`,
   )
 }
 
 /** The address is public, so it tells nothing about the network. */
-function ownMachine(host: Host): Decision {
+function ownMachine(host: Host): HostDecision {
   const whose = "an address of the machine on which the server runs"
   return blocked(
     host.kind === "name" ? `${host.name} resolves to ${whose}` : `${host.address.text} is ${whose}`,
   )
 }
 
-function blocked(reason: string): Decision {
+function blocked(reason: string): HostDecision {
   return { kind: "blocked", reason }
 }

@@ -1,15 +1,19 @@
 import { blockedHeader } from "@hamlet/guest/protocol"
 
-/** Why a request was not let out, or came to nothing. */
-export class Refusal {
-  /** What the sandbox is answered with, if it has no answer yet. */
+/** Why a request is not forwarded, or fails on the way. */
+export class Refusal extends Error {
+  override readonly name = "Refusal"
+  /** The status of the response to the sandbox, if none was sent yet. */
   readonly status: RefusalStatus
-  /** How things stand: what follows `Cannot fetch "…": `. */
-  readonly reason: string
 
+  /** The reason follows `Cannot fetch "…": `. */
   constructor(status: RefusalStatus, reason: string) {
+    super(reason)
     this.status = status
-    this.reason = reason
+  }
+
+  get reason(): string {
+    return this.message
   }
 }
 
@@ -24,11 +28,11 @@ const statusTexts = {
 
 export type RefusalStatus = keyof typeof statusTexts
 
-/** The door's own answer to a request that came to nothing. */
-export function toBlockedAnswer(
+/** The proxy's own response to a request that it does not forward, or that fails. */
+export function toRefusalResponse(
   status: RefusalStatus,
   sentence: string,
-  { isKept, isHead }: BlockedOptions,
+  { isKept, isHead }: RefusalResponseOptions,
 ): Uint8Array {
   const body = Buffer.from(sentence)
   const lines = [
@@ -42,23 +46,19 @@ export function toBlockedAnswer(
   return isHead ? head : Buffer.concat([head, body])
 }
 
-interface BlockedOptions {
-  /** Whether another request may follow. */
+interface RefusalResponseOptions {
+  /** Whether another request may follow on the connection. */
   readonly isKept: boolean
-  /** The answer to HEAD has no body. */
+  /** A response to HEAD has no body. */
   readonly isHead: boolean
 }
 
-/**
- * The sentence that a val reads. What follows the path is left out: it is long, and secrets are in
- * it.
- */
-export function toSentence(url: string, reason: string, charsMax: number): string {
+/** The message of the error that the val gets. The query is left out: it may contain secrets. */
+export function toRefusalSentence(url: string, reason: string, charsMax: number): string {
   const shown = url.split(/[?#]/, 1)[0] ?? ""
-  return `Cannot fetch "${cutChars(shown, charsMax)}": ${reason}`
+  return `Cannot fetch "${truncateUrl(shown, charsMax)}": ${reason}`
 }
 
-/** Cut where it is too long. */
-export function cutChars(text: string, charsMax: number): string {
-  return text.length <= charsMax ? text : `${text.slice(0, charsMax - 1)}…`
+export function truncateUrl(url: string, charsMax: number): string {
+  return url.length <= charsMax ? url : `${url.slice(0, charsMax - 1)}…`
 }

@@ -1,38 +1,42 @@
 import { Refusal } from "./refusal.ts"
 
-/** Where a request wants to go. */
+/** The URL of a request, parsed. */
 export interface Target {
   readonly href: string
   readonly isTls: boolean
-  /** In lower case, and an address in its one usual form; IPv6 in brackets. */
+  /** In lower case; an address in its canonical form, IPv6 in brackets. */
   readonly hostname: string
   readonly port: number
-  /** With the port, unless it is the usual one. */
+  /** With the port, unless that is the default one. */
   readonly host: string
   /** Path and query. */
   readonly path: string
 }
 
+/** User information before the host, even when it is empty, which the URL parser drops. */
+const userInfo = /^https?:\/\/[^/\\?]*@/
+
 /**
- * Reads the address of a request as browsers do. All that happens from here on uses what was read,
- * and nothing the sandbox has written, so that there is no second opinion about what it means.
+ * Parses the URL of a request as browsers do. Everything after this uses the parsed parts and never
+ * the text that the sandbox sent, so that two parsers cannot disagree about the host.
  */
-export function parseTarget(target: string): Target | Refusal {
-  const isTls = target.startsWith("https://")
-  if (!isTls && !target.startsWith("http://"))
-    return new Refusal(400, "it is not a whole address of http or https")
-  if (target.includes("#")) return new Refusal(400, "there is a fragment in it")
-  if (target.includes("@") && /^[^:]*:\/\/[^/\\?]*@/.test(target))
-    return new Refusal(400, "there is a user name in it")
-  const url = URL.parse(target)
-  if (!url) return new Refusal(400, "it is no proper address")
-  const { href, hostname, host } = url
-  const start = (isTls ? "https://" : "http://").length + host.length
-  // Every further question to a URL costs as much as reading it: what stands before and behind the
-  // host is known.
-  if (href.slice(start - host.length, start) !== host)
-    return new Refusal(400, "it is no proper address")
-  const port =
-    host.length > hostname.length ? Number(host.slice(hostname.length + 1)) : isTls ? 443 : 80
-  return { href, isTls, hostname, port, host, path: href.slice(start) }
+export function parseTarget(text: string): Target | Refusal {
+  if (!text.startsWith("https://") && !text.startsWith("http://"))
+    return new Refusal(400, "it is not an absolute http or https URL")
+  if (text.includes("#")) return new Refusal(400, "it contains a fragment")
+  const url = URL.parse(text)
+  if (!url) return new Refusal(400, "it is not a valid URL")
+  if (url.username !== "" || url.password !== "" || userInfo.test(text))
+    return new Refusal(400, "it contains a user name")
+  const isTls = url.protocol === "https:"
+  const defaultPort = isTls ? 443 : 80
+  return {
+    href: url.href,
+    isTls,
+    hostname: url.hostname,
+    port: url.port === "" ? defaultPort : Number(url.port),
+    host: url.host,
+    // Not `pathname + search`, which drops the "?" of an empty query.
+    path: url.href.slice(url.origin.length),
+  }
 }

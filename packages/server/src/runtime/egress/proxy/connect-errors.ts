@@ -4,7 +4,7 @@ import { Refusal } from "../policy/refusal.ts"
 export function explainConnect(error: unknown, host: string): Refusal {
   const code = toCode(error)
   if (code === "ECONNREFUSED") return new Refusal(502, `${host} refuses connections`)
-  if (code === "ETIMEDOUT") return new Refusal(504, `${host} does not answer`)
+  if (code === "ETIMEDOUT") return new Refusal(504, `${host} does not respond`)
   return new Refusal(502, `${host} cannot be reached`)
 }
 

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "bun:test"
 import { egressLimits } from "../egress-limits.ts"
-import { Outside, say } from "../testing/outside.ts"
-import { until } from "../testing/stage.ts"
-import { Upstream } from "./upstream.ts"
+import { until } from "../testing/proxy-fixture.ts"
+import { Outside, say } from "../testing/upstream-server.ts"
+import { UpstreamConnection } from "./upstream-connection.ts"
 import { UpstreamPool } from "./upstream-pool.ts"
 
 let outside: Outside | undefined
@@ -23,10 +23,10 @@ test("UpstreamPool counts a connection that was given up until it is made, or is
   const nobody = pool.connect(to(1))
   upstream.stop()
   nobody.stop()
-  expect([pool.size, pool.abandoned]).toEqual([2, 2])
-  expect(await upstream.connected).not.toBeInstanceOf(Upstream)
+  expect([pool.size, pool.abandonedCount]).toEqual([2, 2])
+  expect(await upstream.connected).not.toBeInstanceOf(UpstreamConnection)
   await until(() => pool.size === 0)
-  expect(pool.abandoned).toBe(0)
+  expect(pool.abandonedCount).toBe(0)
   const { sockets } = outside
   await until(() => sockets.length === 0 || outside?.closed === 1)
 })
@@ -34,8 +34,8 @@ test("UpstreamPool counts a connection that was given up until it is made, or is
 test("UpstreamPool keeps nothing once it is stopped", async () => {
   outside = new Outside((socket) => socket.write(say("x")))
   const pool = new UpstreamPool(egressLimits)
-  const upstream = (await pool.connect(to(outside.port)).connected) as Upstream
-  expect(upstream).toBeInstanceOf(Upstream)
+  const upstream = (await pool.connect(to(outside.port)).connected) as UpstreamConnection
+  expect(upstream).toBeInstanceOf(UpstreamConnection)
   pool.stop()
   pool.release(upstream)
   expect([pool.size, pool.take("http://a.test", ["127.0.0.1"], true)]).toEqual([0, undefined])

@@ -1,76 +1,75 @@
 import type { EgressLimits } from "../egress-limits.ts"
-import { type Destination, Upstream, type UpstreamKeeper } from "./upstream.ts"
+import { type Destination, UpstreamConnection, type UpstreamOwner } from "./upstream-connection.ts"
 
 /**
- * The connections to the outside of one sandbox. Nobody else ever gets one of them: what a val has
- * said there is its own affair.
+ * The connections of one sandbox to other servers. Sandboxes never share a connection: servers may
+ * tie state to it, such as a login.
  */
-export class UpstreamPool implements UpstreamKeeper {
+export class UpstreamPool implements UpstreamOwner {
   readonly limits: EgressLimits
-  readonly #all = new Set<Upstream>()
-  /** Those without a request, the one that was used last at the end. */
-  readonly #idle: Upstream[] = []
-  /**
-   * Those that are still being made though nobody waits for them any more: that cannot be stopped.
-   */
-  readonly #abandoned = new Set<Upstream>()
+  readonly #all = new Set<UpstreamConnection>()
+  /** Connections without a request, the most recently used one last. */
+  readonly #idle: UpstreamConnection[] = []
+  /** Connections that are being opened, but are not needed any more. */
+  readonly #abandoned = new Set<UpstreamConnection>()
   #isStopped = false
 
   constructor(limits: EgressLimits) {
     this.limits = limits
   }
 
-  /** Connections, those that are still being made included. */
+  /** How many connections there are, including those that are being opened. */
   get size(): number {
     return this.#all.size
   }
 
-  /** How many are being made that nobody waits for any more. */
-  get abandoned(): number {
+  /** How many connections are being opened, but are not needed any more. */
+  get abandonedCount(): number {
     return this.#abandoned.size
   }
 
-  /** One to the same host that goes to one of these addresses. */
-  take(key: string, addresses: readonly string[], isRepeatable: boolean): Upstream | undefined {
+  /** Takes an idle connection to the same host and one of these addresses. */
+  take(
+    key: string,
+    addresses: readonly string[],
+    isRepeatable: boolean,
+  ): UpstreamConnection | undefined {
     const oldestMs =
       performance.now() - (isRepeatable ? this.limits.pooledMsMax : this.limits.freshMsMax)
-    for (let index = this.#idle.length - 1; index >= 0; index--) {
-      const upstream = this.#idle[index] as Upstream
-      // The others before it are older still.
-      if (upstream.idleSinceMs < oldestMs) return undefined
-      if (upstream.destination.key !== key || !addresses.includes(upstream.destination.address))
-        continue
-      this.#idle.splice(index, 1)
-      return upstream
-    }
-    return undefined
+    const index = this.#idle.findLastIndex(
+      ({ idleSinceMs, destination }) =>
+        idleSinceMs >= oldestMs &&
+        destination.key === key &&
+        addresses.includes(destination.address),
+    )
+    return index === -1 ? undefined : this.#idle.splice(index, 1)[0]
   }
 
-  connect(destination: Destination): Upstream {
-    const upstream = new Upstream(destination, this)
-    this.#all.add(upstream)
-    return upstream
+  connect(destination: Destination): UpstreamConnection {
+    const connection = new UpstreamConnection(destination, this)
+    this.#all.add(connection)
+    return connection
   }
 
-  release(upstream: Upstream): void {
-    if (this.#isStopped) return void upstream.stop()
-    upstream.idleSinceMs = performance.now()
-    this.#idle.push(upstream)
+  release(connection: UpstreamConnection): void {
+    if (this.#isStopped) return void connection.stop()
+    connection.idleSinceMs = performance.now()
+    this.#idle.push(connection)
     if (this.#idle.length > this.limits.pooledMax) this.#idle[0]?.stop()
   }
 
-  abandon(upstream: Upstream): void {
-    this.#abandoned.add(upstream)
+  abandon(connection: UpstreamConnection): void {
+    this.#abandoned.add(connection)
   }
 
-  forget(upstream: Upstream): void {
-    this.#all.delete(upstream)
-    this.#abandoned.delete(upstream)
-    const index = this.#idle.indexOf(upstream)
+  remove(connection: UpstreamConnection): void {
+    this.#all.delete(connection)
+    this.#abandoned.delete(connection)
+    const index = this.#idle.indexOf(connection)
     if (index !== -1) this.#idle.splice(index, 1)
   }
 
-  /** Closes what has not been used for long. */
+  /** Closes connections that have been idle for too long. */
   sweep(nowMs: number): void {
     while (this.#idle[0] && nowMs - this.#idle[0].idleSinceMs > this.limits.pooledMsMax)
       this.#idle[0].stop()
@@ -78,6 +77,6 @@ export class UpstreamPool implements UpstreamKeeper {
 
   stop(): void {
     this.#isStopped = true
-    for (const upstream of [...this.#all]) upstream.stop()
+    for (const connection of [...this.#all]) connection.stop()
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import type { Substitution } from "../../../domain/egress.ts"
 import type { HeaderList } from "../../../domain/runs/runner.ts"
-import { substitute } from "./substitute.ts"
+import { substituteSecrets } from "./substitute-secrets.ts"
 
 const host = "api.example.com"
 
@@ -104,15 +104,17 @@ const left: readonly (readonly [header: string, value: string, reason: string])[
   ["sec-websocket-key", "hamlet-secret:KEY", "this header is not for secrets"],
 ]
 
-describe("substitute", () => {
+describe("substituteSecrets", () => {
   test.each(table)("%s: %s becomes %s", (name, value, sent) => {
-    expect(substitute([[name, value]], host, true, secrets)).toEqual([[name, sent]])
+    expect(substituteSecrets([[name, value]], host, true, secrets)).toEqual([[name, sent]])
   })
 
   test.each(left)("%s: %s is left: %s", (name, value, reason) => {
     const sentences: string[] = []
     expect(
-      substitute([[name, value]], host, true, secrets, (sentence) => sentences.push(sentence)),
+      substituteSecrets([[name, value]], host, true, secrets, (sentence) =>
+        sentences.push(sentence),
+      ),
     ).toEqual([[name, value]])
     expect(sentences).toEqual([
       expect.stringMatching(
@@ -140,7 +142,7 @@ describe("substitute", () => {
     ["", undefined],
   ])("gives a secret for api.example.com to %p: %s", (target, value) => {
     const header = ["authorization", "hamlet-secret:KEY"] as const
-    expect(substitute([header], target, true, secrets)).toEqual([
+    expect(substituteSecrets([header], target, true, secrets)).toEqual([
       ["authorization", value ?? "hamlet-secret:KEY"],
     ])
   })
@@ -153,7 +155,7 @@ describe("substitute", () => {
     ["api.example.com", undefined],
   ])("gives a secret for hosts with ports to %p: %s", (target, value) => {
     const header = ["authorization", "hamlet-secret:PORT"] as const
-    expect(substitute([header], target, true, secrets)).toEqual([
+    expect(substituteSecrets([header], target, true, secrets)).toEqual([
       ["authorization", value ?? "hamlet-secret:PORT"],
     ])
   })
@@ -165,7 +167,7 @@ describe("substitute", () => {
     ]
     const sentences: string[] = []
     expect(
-      substitute(headers, host, false, secrets, (sentence) => sentences.push(sentence)),
+      substituteSecrets(headers, host, false, secrets, (sentence) => sentences.push(sentence)),
     ).toEqual(headers)
     expect(sentences).toEqual([
       'Cannot put a secret in place of "hamlet-secret:KEY" in header "authorization": the request is not encrypted',
@@ -180,7 +182,7 @@ describe("substitute", () => {
       [key, longer],
       [longer, key],
     ])
-      expect(substitute([header], host, true, order)).toEqual([header])
+      expect(substituteSecrets([header], host, true, order)).toEqual([header])
   })
 
   test("touches no names of headers, and keeps their order and number", () => {
@@ -189,7 +191,7 @@ describe("substitute", () => {
       ["set-cookie", "hamlet-secret:KEY"],
       ["set-cookie", "b"],
     ]
-    expect(substitute(headers, host, true, secrets)).toEqual([
+    expect(substituteSecrets(headers, host, true, secrets)).toEqual([
       ["hamlet-secret:KEY", "a"],
       ["set-cookie", "sk-1"],
       ["set-cookie", "b"],
@@ -203,7 +205,9 @@ describe("substitute", () => {
       ["x-2", "hamlet-secret:LARGE".repeat(3)],
     ]
     const sentences: string[] = []
-    const sent = substitute(headers, host, true, [large], (sentence) => sentences.push(sentence))
+    const sent = substituteSecrets(headers, host, true, [large], (sentence) =>
+      sentences.push(sentence),
+    )
     expect(sent.map(([, value]) => value.length)).toEqual([
       3 * 32_768,
       32_768 + 2 * "hamlet-secret:LARGE".length,
@@ -221,9 +225,9 @@ describe("substitute", () => {
     fc.assert(
       fc.property(value, texts, fc.constantFrom("authorization", "x-key"), (random, text, name) => {
         const random1 = [secret("RANDOM", random)]
-        const sent = substitute([[name, text]], host, true, random1)[0]?.[1] ?? ""
+        const sent = substituteSecrets([[name, text]], host, true, random1)[0]?.[1] ?? ""
         expect(sent).toMatch(/^[\t\x20-\x7e]*$/)
-        expect(substitute([[name, text]], "evil.example.com", true, random1)).toEqual([
+        expect(substituteSecrets([[name, text]], "evil.example.com", true, random1)).toEqual([
           [name, text],
         ])
       }),

@@ -1,40 +1,36 @@
-import { sendSoon } from "../../http1/send-queue.ts"
+import { sendSoon } from "./send-queue.ts"
 
-/** What can be written to. */
-export interface Drain {
-  /** How many bytes it has taken; it tells when it takes more. */
+/** The part of a socket that a writer uses. */
+export interface WritableSocket {
+  /** Returns how many bytes the socket took. When it took fewer, `drain` follows. */
   write(bytes: Uint8Array, from: number, length: number): number
 }
 
 /**
- * What is smaller is copied together, so that a head and its body are one call of the system; what
- * is larger is not worth a copy.
+ * Smaller parts are copied together, so that a head and its body are one system call. Copying
+ * larger ones costs more than it saves.
  */
 const smallBytesMax = 32_768
 const scratch = Buffer.allocUnsafeSlow(2 * smallBytesMax)
 
 /**
- * Writes to a socket: small things together at the end of the turn, the rest as soon as the socket
- * takes it.
+ * Writes to a socket: small parts together at the end of the event loop's turn, the rest as soon
+ * as the socket takes it.
  */
-export class Outlet {
-  readonly #onRoom: () => void
-  #drain: Drain | undefined
-  /** Texts are Latin-1, and become bytes where they are put together. */
+export class SocketWriter {
+  #socket: WritableSocket | undefined
+  /** Strings are Latin-1. */
   #waiting: (Uint8Array | string)[] = []
   #waitingBytes = 0
-  #isSoon = false
+  #isScheduled = false
   #isClosed = false
   #onEmpty: (() => void) | undefined
-  /** The socket has not taken all of it: nothing more should come until there is room. */
+  #drained: PromiseWithResolvers<void> | undefined
+  /** The socket has not taken everything. Callers wait for `drained` before they add more. */
   isFull = false
 
-  constructor(onRoom: () => void) {
-    this.#onRoom = onRoom
-  }
-
-  open(drain: Drain): void {
-    this.#drain = drain
+  open(socket: WritableSocket): void {
+    this.#socket = socket
   }
 
   add(part: Uint8Array | string): void {
@@ -43,52 +39,66 @@ export class Outlet {
     this.#waitingBytes += part.length
     if (this.isFull) return
     if (this.#waitingBytes > smallBytesMax) this.#flush()
-    else if (!this.#isSoon) {
-      this.#isSoon = true
+    else if (!this.#isScheduled) {
+      this.#isScheduled = true
       sendSoon(this)
     }
   }
 
   sendNow(): void {
-    this.#isSoon = false
+    this.#isScheduled = false
     if (!this.isFull) this.#flush()
   }
 
-  /** The socket takes more. */
+  /** To be called when the socket takes more. */
   drain(): void {
     if (!this.isFull) return
     this.isFull = false
     this.#flush()
-    if (!this.isFull) this.#onRoom()
+    if (!this.isFull) this.#releaseWaiters()
   }
 
-  /** Calls back when all of it is written. */
+  /** Resolves when everything was taken, or the writer was closed. */
+  async drained(): Promise<void> {
+    if (!this.isFull || this.#isClosed) return
+    this.#drained ??= Promise.withResolvers<void>()
+    await this.#drained.promise
+  }
+
+  /** Calls back when everything is written. */
   finish(onEmpty: () => void): void {
     if (!this.isFull) this.#flush()
     if (this.#waiting.length === 0) onEmpty()
     else this.#onEmpty = onEmpty
   }
 
-  /** Forgets what is not written yet. */
+  /** Drops what is not written yet. */
   close(): void {
-    this.#drain = undefined
+    this.#socket = undefined
     this.#waiting = []
     this.#waitingBytes = 0
     this.#onEmpty = undefined
     this.#isClosed = true
+    this.#releaseWaiters()
+  }
+
+  #releaseWaiters(): void {
+    this.#drained?.resolve()
+    this.#drained = undefined
   }
 
   #flush(): void {
-    const drain = this.#drain
-    if (!drain) return
+    const socket = this.#socket
+    if (!socket) return
     while (this.#waiting.length > 0) {
-      const bytes = this.#takeAlone() ?? scratch
-      const length = bytes === scratch ? this.#gather() : bytes.length
-      const count = Math.max(0, drain.write(bytes, 0, length))
+      const bytes = this.#takeUncopied() ?? scratch
+      const length = bytes === scratch ? this.#fillScratch() : bytes.length
+      // A socket that is closed returns -1.
+      const count = Math.max(0, socket.write(bytes, 0, length))
       this.#waitingBytes -= count
       if (count < length) {
         const rest = bytes.subarray(count, length)
-        // The scratch is needed for others. A Buffer's own `slice` would not copy.
+        // The scratch is reused at once. A Buffer's own `slice` would not copy.
         this.#waiting.unshift(bytes === scratch ? new Uint8Array(rest) : rest)
         this.isFull = true
         return
@@ -99,8 +109,8 @@ export class Outlet {
     onEmpty?.()
   }
 
-  /** The first, if there is nothing to put it together with. */
-  #takeAlone(): Uint8Array | undefined {
+  /** The first part, if it is large or there is nothing to combine it with. */
+  #takeUncopied(): Uint8Array | undefined {
     const first = this.#waiting[0]
     if (
       first === undefined ||
@@ -111,8 +121,8 @@ export class Outlet {
     return typeof first === "string" ? Buffer.from(first, "latin1") : first
   }
 
-  /** Puts as many of the first as fit into the scratch. */
-  #gather(): number {
+  /** Copies as many of the first parts as fit into the scratch. Returns their bytes. */
+  #fillScratch(): number {
     const waiting = this.#waiting
     let count = 0
     let bytes = 0

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { Outside, say } from "../testing/outside.ts"
-import { Stage, toGet, until } from "../testing/stage.ts"
+import { Stage, toGet, until } from "../testing/proxy-fixture.ts"
+import { Outside, say } from "../testing/upstream-server.ts"
 
 let outside: Outside
 let stage: Stage
@@ -120,8 +120,8 @@ describe("a door refuses", () => {
       expect(client.body).toMatch(/^Cannot (read the request|fetch ".{0,200}"): [^\r\n]+$/)
       expect([
         outside.sockets.length,
-        stage.door.totals.blocked,
-        stage.door.totals.bytesSent,
+        stage.listener.totals.blocked,
+        stage.listener.totals.bytesSent,
       ]).toEqual([0, 1, 0])
     })
   }
@@ -143,7 +143,7 @@ describe("a door refuses", () => {
       together.send(`${toGet(`http://${host()}/`)}${more}`)
       await together.until(() => together.isClosed)
       expect([together.status, together.header("x-hamlet-blocked")]).toEqual([400, "1"])
-      expect(together.body).toContain("there is something behind it that does not belong to it")
+      expect(together.body).toContain("bytes follow it that are not part of it")
       expect(outside.sockets.length).toBe(0)
 
       const apart = await stage.connect()
@@ -211,7 +211,7 @@ describe("a door reads", () => {
       client.send(toGet(`http://${host()}/${count}`))
       await client.until(() => client.text.split("outside").length - 1 === count)
     }
-    expect(stage.door.sizes).toEqual({ fronts: 1, upstreams: 1, requests: 0 })
+    expect(stage.listener.sizes).toEqual({ clients: 1, upstreams: 1, requests: 0 })
   })
 
   test("a method of the val's own, and a body whatever the method", async () => {
@@ -235,7 +235,7 @@ describe("a door reads", () => {
     })
     const client = await stage.connect()
     client.send(`POST http://${host()}/ HTTP/1.1\r\ncontent-length: 500\r\n\r\n`)
-    await until(() => stage.door.totals.blocked === 1)
+    await until(() => stage.listener.totals.blocked === 1)
     // An answer before the end of its body is more than Deno can take.
     expect(client.text).toBe("")
     client.send("x".repeat(500))
@@ -253,7 +253,7 @@ describe("a door answers", () => {
     await stage.stop()
     stage = new Stage({
       decide: () => ({ kind: "blocked", reason: "no" }),
-      limits: { lateMsMax: 20 },
+      limits: { deferredMsMax: 20 },
     })
     const client = await stage.ask(
       `POST http://${host()}/ HTTP/1.1\r\ncontent-length: 500\r\n\r\nabc`,
@@ -275,7 +275,7 @@ describe("a door ends", () => {
       const client = await stage.connect()
       client.send(text)
       await client.until(() => client.isClosed)
-      expect(stage.door.sizes.fronts).toBe(0)
+      expect(stage.listener.sizes.clients).toBe(0)
     })
   }
 
@@ -283,14 +283,18 @@ describe("a door ends", () => {
     await stage.stop()
     outside.stop()
     outside = new Outside(() => {})
-    stage = new Stage({ limits: { connectionsMax: 1, sparesMax: 1, lateMsMax: 1 } })
+    stage = new Stage({ limits: { connectionsMax: 1, sparesMax: 1, deferredMsMax: 1 } })
     const [oldest, second, third] = [
       await stage.connect(),
       await stage.connect(),
       await stage.connect(),
     ]
     await oldest.until(() => oldest.isClosed)
-    expect([second.isClosed, third.isClosed, stage.door.sizes.fronts]).toEqual([false, false, 2])
+    expect([second.isClosed, third.isClosed, stage.listener.sizes.clients]).toEqual([
+      false,
+      false,
+      2,
+    ])
     for (const client of [second, third])
       client.send(`POST http://${host()}/ HTTP/1.1\r\ncontent-length: 10\r\n\r\n`)
     await until(() => outside.heard() !== "" && second.text + third.text !== "")

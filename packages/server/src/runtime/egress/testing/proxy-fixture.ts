@@ -6,8 +6,8 @@ import type { RunListener } from "../../../domain/runs/runner.ts"
 import type { EgressClient } from "../../sandbox/egress-listener.ts"
 import { Egress, type EgressDeps } from "../egress.ts"
 import { type EgressLimits, egressLimits } from "../egress-limits.ts"
-import type { Decision } from "../policy/policy.ts"
-import type { SandboxDoor } from "../proxy/sandbox-door.ts"
+import type { HostDecision } from "../policy/policy.ts"
+import type { ProxyListener } from "../proxy/proxy-listener.ts"
 import { RawClient } from "./raw-client.ts"
 
 /** What a test may want otherwise. */
@@ -15,7 +15,7 @@ export interface StageOptions extends Partial<Pick<EgressDeps, "ca" | "takeBytes
   readonly limits?: Partial<EgressLimits>
   readonly own?: Partial<EgressDeps["own"]>
   readonly guest?: Partial<EgressClient>
-  readonly decide?: (hostname: string, port: number) => Decision | Promise<Decision>
+  readonly decide?: (hostname: string, port: number) => HostDecision | Promise<HostDecision>
   readonly isLate?: boolean
 }
 
@@ -27,7 +27,7 @@ export class Stage {
   readonly #folder = mkdtempSync(join(tmpdir(), "hamlet-egress-"))
   readonly path = join(this.#folder, "out.sock")
   readonly egress: Egress
-  readonly door: SandboxDoor
+  readonly listener: ProxyListener
   readonly guest: EgressClient
   /** What the run was told. */
   readonly sent: OutgoingRequest[] = []
@@ -61,7 +61,7 @@ export class Stage {
       ...guest,
     }
     this.egress = new Egress({
-      policy: { decide: async ({ hostname, port }) => decide(hostname, port) },
+      policy: { checkHost: async ({ hostname, port }) => decide(hostname, port) },
       limits: { ...egressLimits, sweepMs: 5, ...limits },
       ca,
       own: {
@@ -74,8 +74,8 @@ export class Stage {
       takeBytes,
       onError: (error) => void this.errors.push(error),
     })
-    this.door = this.egress.open(this.path)
-    if (!isLate) this.door.setClient(this.guest)
+    this.listener = this.egress.open(this.path)
+    if (!isLate) this.listener.setClient(this.guest)
   }
 
   /** A connection from the sandbox. */
@@ -111,7 +111,7 @@ export function toGet(url: string, headers = ""): string {
 }
 
 /** Everything is on this machine. */
-export const here: Decision = { kind: "pass", addresses: ["127.0.0.1"], isAllowed: false }
+export const here: HostDecision = { kind: "pass", addresses: ["127.0.0.1"], isAllowed: false }
 
 /** Waits for a condition; whoever waits in vain is ended by the time limit of the test. */
 export async function until(condition: () => boolean): Promise<void> {

@@ -6,7 +6,7 @@ import { isHopByHopHeader } from "../../../shared/hop-by-hop-headers.ts"
  * Says, in a sentence for the val's owner, why a placeholder was left where the value would have
  * been expected.
  */
-export type ReportLeft = (sentence: string) => void
+export type ReportUnreplaced = (sentence: string) => void
 
 const limits = {
   /**
@@ -22,12 +22,12 @@ const limits = {
  * that is the usual one. `isTrusted` says that nobody on the way reads along: the connection is
  * encrypted, or the operator has named the host as one of their own.
  */
-export function substitute(
+export function substituteSecrets(
   headers: HeaderList,
   host: string,
   isTrusted: boolean,
   substitutions: readonly Substitution[],
-  report: ReportLeft = () => {},
+  report: ReportUnreplaced = () => {},
 ): HeaderList {
   if (substitutions.length === 0) return headers
   const finder = getFinder(substitutions)

@@ -1,0 +1,127 @@
+import type { HeaderList } from "../../../domain/runs/runner.ts"
+import { Refusal } from "../policy/refusal.ts"
+import type { PartReader, UpstreamResponse } from "./upstream-connection.ts"
+
+/** A request to the API of this server. */
+export interface ApiRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers: HeaderList
+  /** Null for none; bytes, if all of it has arrived; otherwise its parts. */
+  readonly body: Uint8Array | null | PartReader
+  readonly signal: AbortSignal
+}
+
+export interface ApiDeps {
+  fetchApi(request: Request): Promise<Response>
+  onError(error: unknown): void
+}
+
+const limits = {
+  /** A response body up to this size is read at once, which is cheaper than a stream. */
+  wholeBytesMax: 65_536,
+}
+
+/** Calls the API in this process. Throws a Refusal when there is no response. */
+export async function callApi(deps: ApiDeps, call: ApiRequest): Promise<UpstreamResponse> {
+  const { method, signal } = call
+  const request = toRequest(call)
+  if (!request)
+    throw new Refusal(400, `it is not a valid request to the API, with the method ${method}`)
+  try {
+    const response = await deps.fetchApi(request)
+    if (!signal.aborted) return await toUpstreamResponse(deps, call, response)
+    response.body?.cancel().catch(() => {})
+  } catch (error) {
+    if (!signal.aborted) deps.onError(error)
+  }
+  throw brokenOff
+}
+
+const brokenOff = new Refusal(502, "the server has broken off its response")
+
+/** Undefined for an invalid request. Bun turns a method that it does not know into GET. */
+function toRequest({ method, url, headers, body, signal }: ApiRequest): Request | undefined {
+  const sent = body === null || body instanceof Uint8Array ? body : toStream(body)
+  try {
+    const request = new Request(url, {
+      method,
+      headers: headers as [string, string][],
+      signal,
+      ...(sent !== null && { body: sent as BodyInit, duplex: "half" }),
+    })
+    return request.method === method ? request : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function toStream(body: PartReader): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const part = await body.next()
+      if (part) controller.enqueue(part)
+      else controller.close()
+    },
+  })
+}
+
+async function toUpstreamResponse(
+  { onError }: ApiDeps,
+  { method, signal }: ApiRequest,
+  response: Response,
+): Promise<UpstreamResponse> {
+  const { status } = response
+  const headers: HeaderList = [...response.headers]
+  const length = toLength(response.headers.get("content-length"))
+  const isBodiless = method === "HEAD" || status === 204 || status === 304
+  if (isBodiless)
+    return { head: { status, headers, framing: length ?? 0, isKept: true }, body: null }
+  const isSmall = length === undefined ? isJson(response.headers) : length <= limits.wholeBytesMax
+  if (isSmall || response.body === null) {
+    const body = await response.bytes()
+    return { head: { status, headers, framing: body.length, isKept: true }, body }
+  }
+  return {
+    head: { status, headers, framing: length ?? "chunked", isKept: true },
+    body: toPartReader(response.body, length, signal, onError),
+  }
+}
+
+function toPartReader(
+  body: ReadableStream<Uint8Array>,
+  length: number | undefined,
+  signal: AbortSignal,
+  onError: (error: unknown) => void,
+): PartReader {
+  const reader = body.getReader()
+  signal.addEventListener("abort", () => void reader.cancel().catch(() => {}), { once: true })
+  let bytes = 0
+  const next = async (): Promise<Uint8Array | undefined> => {
+    const { done, value } = await reader.read()
+    bytes += value?.length ?? 0
+    if (length !== undefined && (done ? bytes !== length : bytes > length))
+      throw new Error("the length of the response body is not that of its content-length header")
+    if (done) return undefined
+    return value.length > 0 ? value : next()
+  }
+  return {
+    async next() {
+      try {
+        return await next()
+      } catch (error) {
+        if (!signal.aborted) onError(error)
+        throw brokenOff
+      }
+    },
+  }
+}
+
+function toLength(value: string | null): number | undefined {
+  return value !== null && /^\d{1,15}$/.test(value) ? Number(value) : undefined
+}
+
+/** Responses in JSON are in memory as a whole already. */
+function isJson(headers: Headers): boolean {
+  return headers.get("content-type")?.startsWith("application/json") === true
+}

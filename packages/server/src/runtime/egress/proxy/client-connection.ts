@@ -1,0 +1,299 @@
+import { ByteQueue } from "../../http1/byte-queue.ts"
+import { ChunkDecoder, type Decoded } from "../../http1/chunk-decoder.ts"
+import { HeadBuffer } from "../../http1/head-buffer.ts"
+import type { MessageLimits } from "../../http1/http1-limits.ts"
+import { SocketWriter } from "../../http1/socket-writer.ts"
+import type { EgressLimits } from "../egress-limits.ts"
+import { Refusal, toRefusalResponse } from "../policy/refusal.ts"
+import { parseRequestHead, type RequestHead } from "./request-head.ts"
+
+/** The sandbox has closed the connection. */
+export class ClientGone extends Error {
+  override readonly name = "ClientGone"
+}
+
+const pipelined = new Refusal(400, "bytes follow it that are not part of it")
+
+/** A request from the sandbox. Its response is written to its connection. */
+export class ClientRequest {
+  readonly connection: ClientConnection
+  readonly head: RequestHead
+  /** The body; after `openTunnel`, all bytes that follow. */
+  body: ByteQueue
+  readonly #abort = new AbortController()
+
+  constructor(connection: ClientConnection, head: RequestHead, body: ByteQueue) {
+    this.connection = connection
+    this.head = head
+    this.body = body
+  }
+
+  /** Aborted with a Refusal, or with ClientGone. */
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  abort(reason: Error): void {
+    this.#abort.abort(reason)
+    this.body.fail(reason)
+  }
+}
+
+/**
+ * A connection from the sandbox: one request at a time.
+ *
+ *   idle ──▶ head ──▶ busy ──▶ (discarding) ──▶ idle      the rest of a body is dropped once the response is complete
+ *              └────────┴──▶ closing ──▶ closed           the last response is being written, nothing is read
+ */
+export class ClientConnection {
+  readonly #limits: EgressLimits
+  readonly #socket: Bun.Socket<ClientConnection>
+  readonly #writer = new SocketWriter()
+  readonly #head = new HeadBuffer()
+  #arrival = Promise.withResolvers<ClientRequest | Refusal | undefined>()
+  #state: "idle" | "head" | "busy" | "discarding" | "closing" | "closed" = "idle"
+  #sinceMs = performance.now()
+  #request: ClientRequest | undefined
+  #decoder: BodyDecoder | undefined
+  #isPaused = false
+  #isKept = true
+  #discardedBytes = 0
+  /** A response that is written when the whole body of its request has arrived. */
+  #deferred: Uint8Array | undefined
+
+  constructor(socket: Bun.Socket<ClientConnection>, limits: EgressLimits) {
+    this.#limits = limits
+    this.#socket = socket
+    this.#writer.open(socket)
+  }
+
+  /**
+   * The requests on this connection. The next one is read when the response to the last one is
+   * finished. A Refusal stands for a request that cannot be parsed; no other follows.
+   */
+  async *requests(): AsyncGenerator<ClientRequest | Refusal, void> {
+    while (this.#state !== "closed") {
+      const request = await this.#arrival.promise
+      this.#arrival = Promise.withResolvers()
+      if (request) yield request
+    }
+  }
+
+  get isIdle(): boolean {
+    return this.#state === "idle"
+  }
+
+  receive(bytes: Buffer): void {
+    if (this.#state === "idle" || this.#state === "head") this.#receiveHead(bytes)
+    else if (this.#state === "busy") this.#receiveBody(bytes)
+    else if (this.#state === "discarding" || this.#state === "closing") this.#discard(bytes)
+  }
+
+  drain(): void {
+    this.#writer.drain()
+  }
+
+  closed(): void {
+    if (this.#state === "closed") return
+    this.#state = "closed"
+    this.#writer.close()
+    this.#head.clear()
+    this.#deferred = undefined
+    this.#request?.abort(new ClientGone())
+    this.#request = undefined
+    this.#arrival.resolve(undefined)
+  }
+
+  pause(): void {
+    if (this.#isPaused || this.#state === "closed") return
+    this.#isPaused = true
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    if (!this.#isPaused || this.#state === "closed") return
+    this.#isPaused = false
+    this.#socket.resume()
+  }
+
+  /** Writes a part of the response. A string is Latin-1. */
+  write(part: Uint8Array | string): void {
+    this.#writer.add(part)
+  }
+
+  drained(): Promise<void> {
+    return this.#writer.drained()
+  }
+
+  /** From now on the connection carries bytes and no more requests. */
+  openTunnel(): void {
+    if (!this.#request) return
+    this.#decoder = new BodyDecoder(Number.POSITIVE_INFINITY, this.#limits)
+    this.#request.body = new ByteQueue(this, this.#limits.bufferedBytesMax)
+    this.#isKept = false
+  }
+
+  /** Ends the response that was written. */
+  finish(): void {
+    this.#finish(undefined)
+  }
+
+  /**
+   * Writes a whole response as soon as the body of the request has arrived. Deno can get stuck on
+   * a response that comes earlier: it then takes five seconds to send the next request.
+   */
+  respond(response: Uint8Array): void {
+    this.#finish(response)
+  }
+
+  /** Writes a response to a request that could not be parsed, and closes the connection. */
+  refuse(reason: string): void {
+    this.#deferred = toRefusalResponse(400, `Cannot read the request: ${reason}`, {
+      isKept: false,
+      isHead: false,
+    })
+    this.#close()
+  }
+
+  /** Closes the connection at once, even in the middle of a response. */
+  terminate(): void {
+    if (this.#state === "closed") return
+    // Writes what the socket still takes.
+    this.#writer.finish(() => {})
+    this.closed()
+    this.#socket.terminate()
+  }
+
+  /** Enforces the time limits. */
+  sweep(nowMs: number): void {
+    if (this.#state === "busy") return
+    const { keptMsMax, headMsMax, lingerMsMax, deferredMsMax } = this.#limits
+    if (this.#deferred && nowMs - this.#sinceMs > deferredMsMax) this.#writeDeferred()
+    const msMax =
+      this.#state === "idle" ? keptMsMax : this.#state === "closing" ? lingerMsMax : headMsMax
+    if (nowMs - this.#sinceMs > msMax) this.terminate()
+  }
+
+  #receiveHead(bytes: Buffer): void {
+    const { headBytesMax, bufferedBytesMax } = this.#limits
+    if (this.#state === "idle") this.#enter("head")
+    const { all, end, after } = this.#head.push(bytes)
+    if (end > headBytesMax || (end < 0 && all.length > headBytesMax))
+      return void this.#rejectHead(`its head has more than ${headBytesMax} bytes`)
+    if (end < 0) return
+    const head = parseRequestHead(all.toString("latin1", 0, end))
+    if (typeof head === "string") return void this.#rejectHead(head)
+    const request = new ClientRequest(this, head, new ByteQueue(this, bufferedBytesMax))
+    this.#enter("busy")
+    this.#isKept = head.isKept
+    this.#request = request
+    this.#decoder = new BodyDecoder(head.framing, this.#limits)
+    if (this.#decoder.isOver) request.body.end()
+    if (after < all.length) this.#receiveBody(all.subarray(after))
+    this.#arrival.resolve(request)
+  }
+
+  /** Nothing more is read: where the next request would begin is unknown. */
+  #rejectHead(reason: string): void {
+    this.#enter("closing")
+    this.#arrival.resolve(new Refusal(400, reason))
+  }
+
+  #receiveBody(bytes: Buffer): void {
+    const decoder = this.#decoder as BodyDecoder
+    const body = this.#request?.body
+    if (decoder.isOver) return void this.#abortRequest(pipelined)
+    const decoded = decoder.decode(bytes)
+    if (typeof decoded === "string") return void this.#abortRequest(new Refusal(400, decoded))
+    if (decoded.content.length > 0) body?.push(decoded.content)
+    if (!decoder.isOver) return
+    if (decoded.read < bytes.length) this.#abortRequest(pipelined)
+    else body?.end()
+  }
+
+  /** The connection cannot be kept: where the next request would begin is unknown. */
+  #abortRequest(refusal: Refusal): void {
+    this.#isKept = false
+    this.#request?.abort(refusal)
+  }
+
+  #finish(deferred: Uint8Array | undefined): void {
+    if (this.#state !== "busy") return
+    const unreadBytes = this.#request?.body.bufferedBytes ?? 0
+    this.#request = undefined
+    this.#deferred = deferred
+    if (!this.#isKept) return void this.#close()
+    this.#enter("discarding")
+    this.#discardedBytes = 0
+    this.resume()
+    this.#countDiscarded(unreadBytes)
+  }
+
+  #discard(bytes: Buffer): void {
+    if (this.#state === "closing") return void this.#countDiscarded(bytes.length)
+    const decoded = this.#decoder?.decode(bytes)
+    if (typeof decoded !== "object") return void this.terminate()
+    this.#countDiscarded(decoded.read)
+    // The response is complete, so what follows is the next request.
+    if (this.isIdle && decoded.read < bytes.length) this.#receiveHead(bytes.subarray(decoded.read))
+  }
+
+  #countDiscarded(bytes: number): void {
+    this.#discardedBytes += bytes
+    if (this.#discardedBytes > this.#limits.discardedBytesMax) {
+      // A client that is still sending reads the response only when its writes block. If we closed
+      // the connection now, it would see an error instead of the response.
+      if (this.#state === "discarding") this.#enter("closing")
+      this.#writeDeferred()
+      this.pause()
+    } else if (this.#state === "discarding" && this.#decoder?.isOver) {
+      this.#writeDeferred()
+      this.#enter("idle")
+    }
+  }
+
+  #writeDeferred(): void {
+    if (this.#deferred) this.write(this.#deferred)
+    this.#deferred = undefined
+  }
+
+  #close(): void {
+    this.#writeDeferred()
+    this.#enter("closing")
+    this.#head.clear()
+    this.#discardedBytes = 0
+    this.resume()
+    // Half-close: a client that is still sending, such as the close frame of a WebSocket, would
+    // otherwise get an error and drop what it has received.
+    this.#writer.finish(() => this.#socket.shutdown())
+  }
+
+  #enter(state: "idle" | "head" | "busy" | "discarding" | "closing"): void {
+    this.#state = state
+    this.#sinceMs = performance.now()
+  }
+}
+
+/** Separates the body of a request from its framing and from the bytes that follow. */
+class BodyDecoder {
+  readonly #chunks: ChunkDecoder | undefined
+  #left: number
+
+  /** With an infinite length, all bytes that follow are the body. */
+  constructor(framing: number | "chunked", limits: MessageLimits) {
+    this.#chunks = framing === "chunked" ? new ChunkDecoder(limits) : undefined
+    this.#left = framing === "chunked" ? 0 : framing
+  }
+
+  get isOver(): boolean {
+    return this.#chunks ? this.#chunks.isOver : this.#left === 0
+  }
+
+  /** A string says what is wrong. */
+  decode(bytes: Uint8Array): Decoded | string {
+    if (this.#chunks) return this.#chunks.decode(bytes, 0)
+    const count = Math.min(this.#left, bytes.length)
+    this.#left -= count
+    return { content: bytes.subarray(0, count), read: count }
+  }
+}

@@ -1,0 +1,61 @@
+import type { HeaderList } from "../../../domain/runs/runner.ts"
+import type { ResponseHead } from "../../http1/response-head.ts"
+import { hasNoBody, writeRequestHead } from "../../http1/write-request.ts"
+import { forwardedHeaders, isWebSocketUpgrade } from "../policy/forwarded-headers.ts"
+import type { Target } from "../policy/target.ts"
+import type { RequestHead } from "./request-head.ts"
+
+/** The head of a request as it is sent upstream. */
+export interface UpstreamHead {
+  readonly method: string
+  readonly text: string
+  readonly isChunked: boolean
+  readonly hasBody: boolean
+  readonly isUpgrade: boolean
+}
+
+const upgradeLines = "connection: upgrade\r\nupgrade: websocket\r\n"
+
+/**
+ * Writes the head for the host of the URL, with framing of its own. Undefined when a header cannot
+ * be written.
+ */
+export function toUpstreamHead(
+  { method, framing, headers: received }: RequestHead,
+  { host, path }: Target,
+  headers: HeaderList,
+): UpstreamHead | undefined {
+  const hasBody = framing !== 0
+  const isChunked = framing === "chunked"
+  const isUpgrade = method === "GET" && !hasBody && isWebSocketUpgrade(received)
+  let lines = isChunked ? "transfer-encoding: chunked\r\n" : `content-length: ${framing}\r\n`
+  if (isUpgrade) lines = upgradeLines
+  else if (!hasBody && hasNoBody(method)) lines = ""
+  const text = writeRequestHead({ method, host, path, headers }, lines)
+  return text === undefined ? undefined : { method, text, isChunked, hasBody, isUpgrade }
+}
+
+/** The head of a response as it is sent to the sandbox. */
+export interface ClientHead {
+  readonly text: string
+  /** Whether the body follows in chunks. */
+  readonly isChunked: boolean
+}
+
+/** Writes the head of the response. The reason phrase is dropped: `fetch` in Deno has none. */
+export function toClientHead(
+  { status, headers, framing }: ResponseHead,
+  method: string,
+): ClientHead {
+  const isUpgrade = status === 101
+  const isBodiless = isUpgrade || method === "HEAD" || status === 204 || status === 304
+  const isChunked = !isBodiless && typeof framing !== "number"
+  let text = `HTTP/1.1 ${status} \r\n`
+  for (const [name, value] of forwardedHeaders(headers)) text += `${name}: ${value}\r\n`
+  if (isUpgrade) text += upgradeLines
+  else if (isChunked) text += "transfer-encoding: chunked\r\n"
+  // The response to HEAD has the length that the response to GET would have.
+  else if (typeof framing === "number" && (!isBodiless || (method === "HEAD" && framing > 0)))
+    text += `content-length: ${framing}\r\n`
+  return { text: `${text}\r\n`, isChunked }
+}
