@@ -4,7 +4,7 @@ import { CpuWatch } from "./cpu-watch.ts"
 const usualStepMs = 100
 const cores = 4
 
-/** A processor of four cores, and a watch that looks at who works on it. */
+/** Four cores, and a watch over the processes that use them. */
 class Machine {
   readonly watch: CpuWatch
   nowMs = 0
@@ -20,7 +20,7 @@ class Machine {
     return process
   }
 
-  /** Each takes a share of a core for some time, and wants more or not. */
+  /** Each uses a share of a core for some time, and may want more. */
   run(
     processes: readonly FakeProcess[],
     share: number,
@@ -64,14 +64,14 @@ class FakeProcess {
     this.#seen.push("retired")
   }
 
-  /** What was done to it since the last time. */
+  /** What was done to the process since the last call. */
   get seen(): string[] {
     return this.#seen.splice(0)
   }
 }
 
 describe("CpuWatch", () => {
-  test("gives a process that keeps a core busy the lowest priority, and its own again when it pauses", () => {
+  test("gives a busy process the low priority, and the normal one when it pauses", () => {
     const machine = new Machine()
     const process = machine.start()
     expect(process.seen).toEqual(["normal"])
@@ -85,7 +85,7 @@ describe("CpuWatch", () => {
     expect(process.seen).toEqual(["normal"])
   })
 
-  test("lets everybody work for a moment", () => {
+  test("lets every process work for a moment", () => {
     const machine = new Machine()
     const process = machine.start()
     machine.run([process], 0.8, { stepMs: 25, wantsMore: true })
@@ -94,7 +94,7 @@ describe("CpuWatch", () => {
     expect(process.seen).toEqual(["low"])
   })
 
-  test("finds loops that crowd the machine so that none of them gets much, and leaves alone who takes less", () => {
+  test("finds loops on a crowded machine by their fair share, and ignores processes that use less", () => {
     const machine = new Machine()
     const [crowd, modest] = [
       Array.from({ length: 20 }, (_, index) => machine.start(`loop${index}`)),
@@ -109,7 +109,7 @@ describe("CpuWatch", () => {
     expect(modest.seen).toEqual(["normal"])
   })
 
-  test("does not take for a pause that there is nothing left for it, nor a moment of rest", () => {
+  test("does not count waiting for the CPU, or a short rest, as a pause", () => {
     const machine = new Machine()
     const process = machine.start()
     machine.run([process], 1, { wantsMore: true })
@@ -126,7 +126,7 @@ describe("CpuWatch", () => {
     expect(other.seen).toEqual(["normal", "low"])
   })
 
-  test("ends what never pauses, however little it gets at a time", () => {
+  test("ends a process that never pauses, however little CPU it gets at a time", () => {
     const machine = new Machine(1_000)
     const process = machine.start()
     machine.run([process], 1, { steps: 9, wantsMore: true })
@@ -135,7 +135,7 @@ describe("CpuWatch", () => {
     expect(process.seen.slice(0, 2)).toEqual(["retired", "stopped for cpu"])
   })
 
-  test("leaves alone what is busy with runs that end", () => {
+  test("ignores a busy process whose runs end", () => {
     const machine = new Machine(1_000)
     const process = machine.start()
     for (let step = 0; step < 50; step++) {
@@ -145,7 +145,7 @@ describe("CpuWatch", () => {
     expect(process.seen).toEqual(["normal"])
   })
 
-  test("lets a program begin as it was last seen, until a run of it ends", () => {
+  test("starts a program at the priority of its last process, until one of its runs ends", () => {
     const machine = new Machine()
     machine.run([machine.start()], 1, { wantsMore: true })
     const again = machine.start()
@@ -155,7 +155,7 @@ describe("CpuWatch", () => {
     expect([again.seen, machine.start().seen]).toEqual([["normal"], ["normal"]])
   })
 
-  test("tells once of each that goes on with a low priority, not of those whose runs end", () => {
+  test("calls onHog once for each process that stays busy at low priority", () => {
     const machine = new Machine()
     const [loop, heavy] = [machine.start("loop"), machine.start("heavy")]
     machine.run([loop, heavy], 1, { steps: 3, wantsMore: true })
@@ -166,7 +166,7 @@ describe("CpuWatch", () => {
     expect([loop.seen, machine.hogs]).toEqual([["normal", "low"], 1])
   })
 
-  test("lets who is patient go ahead when its first run has ended", () => {
+  test("gives a patient process the normal priority when its first run has ended", () => {
     const machine = new Machine()
     const process = machine.start("new", "patient")
     machine.run([process], 0.1, { steps: 2, wantsMore: true })
@@ -176,7 +176,7 @@ describe("CpuWatch", () => {
     expect(process.seen).toEqual(["normal"])
   })
 
-  test("knows what each has in memory, until it is forgotten", () => {
+  test("memoryOf returns the last measurement until the process is deleted", () => {
     const machine = new Machine()
     const processes = [machine.start(), machine.start()]
     for (const process of processes) process.runs = 0

@@ -2,8 +2,8 @@ import { availableParallelism } from "node:os"
 import type { ValProcess } from "../processes/val-process.ts"
 import type { Priority, Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
 
-/** What is looked at of a process, and done to it. */
-interface Watchable extends Pick<ValProcess, "runs" | "runsEnded" | "retire"> {
+/** What the watch needs of a process. */
+interface WatchedProcess extends Pick<ValProcess, "runs" | "runsEnded" | "retire"> {
   readonly program: { readonly key: string }
   readonly sandbox: Pick<
     Sandbox,
@@ -13,78 +13,85 @@ interface Watchable extends Pick<ValProcess, "runs" | "runsEnded" | "retire"> {
   }
 }
 
-interface Watched {
+/** What the watch has measured of a process. */
+interface Measurement {
+  /** When the watch began. */
   readonly sinceMs: number
+  /** When it was last checked, and its CPU time then. */
   atMs: number
   cpuMs: number
   memoryAtMs: number
   memoryBytes: number
-  /** What it took of one core between the last two looks. */
+  /** The share of one core that it used between the last two checks. */
   share: number
-  /** CPU time since the process last paused, or a run in it ended. */
+  /** CPU time since the process last paused, or one of its runs ended. */
   busyMs: number
-  /** How long it has wanted next to nothing. */
+  /** For how long it has used next to no CPU. */
   quietMs: number
   runsEnded: number
   priority: Priority
-  /** It went on with a low priority. */
+  /** It was still busy after it got a low priority. */
   isHog: boolean
 }
 
-/**
- * The least time between two looks: at one that has just begun, at one with something to do, at one
- * of low priority, at one without runs; and at its memory.
- */
-const lookMs = { young: 20, usual: 80, low: 400, quiet: 2_000, memory: 1_000 }
+/** The least time between two checks of a process, by its state, and of its memory. */
+const checkMs = { young: 20, usual: 80, low: 400, quiet: 2_000, memory: 1_000 }
 const youngMs = 1_000
-/** CPU time that everybody may take at a stretch, however much of the machine it is. */
+/** CPU time that every process may use without a pause before it can count as busy. */
 const stretchMs = 25
 /**
- * The shares of one core from which on a process is busy whatever others do, if that is much of the
- * machine, and below which it may be pausing.
+ * A process counts as busy from the least of these on: half of one core, an eighth of all cores,
+ * half of its fair share.
  */
 const busyShare = 0.5
 const busyPart = 1 / 8
+/** A process that uses less than this share of one core for `pauseMs` pauses. */
 const pauseShare = 0.1
 const pauseMs = 300
+/** The most programs whose last processes are kept in mind as busy. */
 const hogsMax = 1_000
 
 /**
- * Looks at what processes take. One that is busy without any run coming to its end gets the lowest
- * priority, so that a loop costs its neighbours next to nothing while work that takes a few seconds
- * still gets done; one that never pauses is ended. A val with many visitors is busy too, but its
- * runs end. Loops that crowd a machine get little each, and are told from others all the same: busy
- * is who takes half of what each would get if all who compete got the same, and who wants the
- * processor and is not given it does not pause. A program that was last seen busy begins as it
- * ended, and a new one is patient if others are being served, until a run of it ends.
+ * Measures the CPU time and the memory of processes, and sets their priority.
+ *
+ * A process is busy when it uses at least half of its fair share of the CPU, and none of its runs
+ * ends. A busy process gets the lowest priority: a loop then costs other processes next to nothing,
+ * while work of a few seconds is still done. A process that uses `cpuMsMax` of CPU time without a
+ * pause is ended. A val with many requests uses much CPU too, but its runs end.
+ *
+ * The fair share is what each competing process would get if all got the same, so loops are found
+ * on a crowded machine too. A process that waits for the CPU does not pause.
+ *
+ * A program whose last process was busy starts with the low priority. A new program is "patient"
+ * while quick vals are serving, until one of its runs ends.
  */
 export class CpuWatch {
   readonly #cpuMsMax: number
   readonly #onHog: () => void
   readonly #cores: number
-  readonly #watched = new Map<Watchable, Watched>()
-  /** The keys of programs, in the order in which they were last seen. */
+  readonly #measurements = new Map<WatchedProcess, Measurement>()
+  /** The keys of programs whose last process was busy, the latest last. */
   readonly #hogs = new Set<string>()
 
-  /** `onHog` hears once of a process that has got a low priority and goes on. */
+  /** `onHog` is called once for each process that is still busy at a low priority. */
   constructor(cpuMsMax: number, onHog: () => void, cores = availableParallelism()) {
     this.#cpuMsMax = cpuMsMax
     this.#onHog = onHog
     this.#cores = cores
   }
 
-  /** What the process has in memory, as last seen; 0 before the first look. */
-  memoryOf(process: Watchable): number {
-    return this.#watched.get(process)?.memoryBytes ?? 0
+  /** The memory of the process as last measured; 0 before the first check. */
+  memoryOf(process: WatchedProcess): number {
+    return this.#measurements.get(process)?.memoryBytes ?? 0
   }
 
-  add(process: Watchable, nowMs: number, usual: "normal" | "patient" = "normal"): void {
+  add(process: WatchedProcess, nowMs: number, usual: "normal" | "patient" = "normal"): void {
     const { sandbox, runsEnded, program } = process
     const cpuMs = sandbox.readCpuMs()
     if (cpuMs === undefined) return
     const priority = this.#hogs.has(program.key) ? "low" : usual
     sandbox.setPriority(priority)
-    const nothing = {
+    const unmeasured = {
       memoryAtMs: Number.NEGATIVE_INFINITY,
       memoryBytes: 0,
       share: 0,
@@ -92,66 +99,68 @@ export class CpuWatch {
       quietMs: 0,
       isHog: false,
     }
-    this.#watched.set(process, {
+    this.#measurements.set(process, {
       sinceMs: nowMs,
       atMs: nowMs,
       cpuMs,
       runsEnded,
       priority,
-      ...nothing,
+      ...unmeasured,
     })
   }
 
-  check(processes: Iterable<Watchable>, nowMs: number): void {
-    const hogShare = this.#hogShare()
+  check(processes: Iterable<WatchedProcess>, nowMs: number): void {
+    const busyFrom = this.#findBusyShare()
     for (const process of processes) {
-      const watched = this.#watched.get(process)
-      if (watched && isDue(process, watched, nowMs)) this.#check(process, watched, nowMs, hogShare)
+      const measured = this.#measurements.get(process)
+      if (measured && isDue(process, measured, nowMs))
+        this.#check(process, measured, nowMs, busyFrom)
     }
   }
 
-  delete(process: Watchable): void {
-    this.#watched.delete(process)
+  delete(process: WatchedProcess): void {
+    this.#measurements.delete(process)
   }
 
-  #hogShare(): number {
+  /** The share of one core from which on a process is busy now. */
+  #findBusyShare(): number {
     let competing = 0
-    for (const { share, priority } of this.#watched.values())
+    for (const { share, priority } of this.#measurements.values())
       if (priority !== "low" && share >= pauseShare / 2) competing++
     return Math.min(busyShare, this.#cores * busyPart, this.#cores / competing / 2)
   }
 
-  #check(process: Watchable, watched: Watched, nowMs: number, hogShare: number): void {
+  #check(process: WatchedProcess, measured: Measurement, nowMs: number, busyFrom: number): void {
     const { sandbox } = process
     const cpuMs = sandbox.readCpuMs()
     if (cpuMs === undefined) return
-    const hasPaused = note(process, watched, nowMs, cpuMs)
-    if (nowMs - watched.memoryAtMs >= lookMs.memory) {
-      watched.memoryAtMs = nowMs
-      watched.memoryBytes = sandbox.readMemoryBytes() ?? 0
+    const hasPaused = measure(process, measured, nowMs, cpuMs)
+    if (nowMs - measured.memoryAtMs >= checkMs.memory) {
+      measured.memoryAtMs = nowMs
+      measured.memoryBytes = sandbox.readMemoryBytes() ?? 0
     }
-    if (watched.busyMs > this.#cpuMsMax) {
+    if (measured.busyMs > this.#cpuMsMax) {
       process.retire()
       void sandbox.stop("cpu")
-    } else if (watched.priority !== "normal" && hasPaused)
-      this.#setPriority(process, watched, "normal")
-    else if (watched.priority === "low" && !watched.isHog) {
-      watched.isHog = true
+    } else if (measured.priority !== "normal" && hasPaused)
+      this.#setPriority(process, measured, "normal")
+    else if (measured.priority === "low" && !measured.isHog) {
+      measured.isHog = true
       this.#onHog()
     } else if (
-      watched.priority !== "low" &&
-      watched.busyMs >= stretchMs &&
-      watched.share >= hogShare
+      measured.priority !== "low" &&
+      measured.busyMs >= stretchMs &&
+      measured.share >= busyFrom
     )
-      this.#setPriority(process, watched, "low")
+      this.#setPriority(process, measured, "low")
   }
 
   #setPriority(
-    { sandbox, program: { key } }: Watchable,
-    watched: Watched,
+    { sandbox, program: { key } }: WatchedProcess,
+    measured: Measurement,
     priority: "normal" | "low",
   ): void {
-    watched.priority = priority
+    measured.priority = priority
     sandbox.setPriority(priority)
     this.#hogs.delete(key)
     if (priority === "normal") return
@@ -161,31 +170,31 @@ export class CpuWatch {
   }
 }
 
-function isDue(process: Watchable, watched: Watched, nowMs: number): boolean {
-  const passedMs = nowMs - watched.atMs
-  if (watched.priority !== "normal" && process.runsEnded !== watched.runsEnded) return true
-  if (watched.priority === "low") return passedMs >= lookMs.low
-  // What it has in memory counts from the beginning, also if its first run has ended already.
-  if (process.runs === 0 && watched.busyMs === 0 && watched.memoryBytes > 0)
-    return passedMs >= lookMs.quiet
-  return passedMs >= (nowMs - watched.sinceMs < youngMs ? lookMs.young : lookMs.usual)
+function isDue(process: WatchedProcess, measured: Measurement, nowMs: number): boolean {
+  const passedMs = nowMs - measured.atMs
+  if (measured.priority !== "normal" && process.runsEnded !== measured.runsEnded) return true
+  if (measured.priority === "low") return passedMs >= checkMs.low
+  // The memory is measured soon after the start, even if the first run has ended already.
+  if (process.runs === 0 && measured.busyMs === 0 && measured.memoryBytes > 0)
+    return passedMs >= checkMs.quiet
+  return passedMs >= (nowMs - measured.sinceMs < youngMs ? checkMs.young : checkMs.usual)
 }
 
-/** Notes what it has taken since the last look; tells whether it has come to rest meanwhile. */
-function note(
-  { sandbox, runsEnded }: Watchable,
-  watched: Watched,
+/** Updates the measurement. Returns whether the process has paused, or one of its runs has ended. */
+function measure(
+  { sandbox, runsEnded }: WatchedProcess,
+  measured: Measurement,
   nowMs: number,
   cpuMs: number,
 ): boolean {
-  const [tookMs, passedMs] = [cpuMs - watched.cpuMs, nowMs - watched.atMs]
-  const share = tookMs / passedMs
+  const [usedMs, passedMs] = [cpuMs - measured.cpuMs, nowMs - measured.atMs]
+  const share = usedMs / passedMs
   const isQuiet =
     share < pauseShare &&
-    !((tookMs > 0 || watched.busyMs > 0 || watched.priority === "low") && sandbox.isRunnable())
-  const quietMs = isQuiet ? watched.quietMs + passedMs : 0
-  const hasPaused = runsEnded !== watched.runsEnded || quietMs >= pauseMs
-  const busyMs = hasPaused ? 0 : watched.busyMs + tookMs
-  Object.assign(watched, { atMs: nowMs, cpuMs, runsEnded, share, quietMs, busyMs })
+    !((usedMs > 0 || measured.busyMs > 0 || measured.priority === "low") && sandbox.isRunnable())
+  const quietMs = isQuiet ? measured.quietMs + passedMs : 0
+  const hasPaused = runsEnded !== measured.runsEnded || quietMs >= pauseMs
+  const busyMs = hasPaused ? 0 : measured.busyMs + usedMs
+  Object.assign(measured, { atMs: nowMs, cpuMs, runsEnded, share, quietMs, busyMs })
   return hasPaused
 }

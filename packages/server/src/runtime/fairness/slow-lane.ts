@@ -1,41 +1,37 @@
 import { readdirSync } from "node:fs"
 import { openCLibrary } from "./c-library.ts"
 
-/** One bit for each core; room for as many as the kernel knows on nearly all machines. */
+/** One bit for each core: 1024 cores, the size of `cpu_set_t`. */
 const maskBytes = 128
-/**
- * Threads that are born while others are moved inherit the place of their parents; another look
- * finds them.
- */
-const looksMax = 3
+/** Threads that start while others are moved are on their parents' cores; another pass moves them. */
+const passesMax = 3
 
 const signature = { args: ["i32", "u64", "ptr"], returns: "i32" } as const
 const kernel = openCLibrary({ sched_getaffinity: signature, sched_setaffinity: signature })
 
 const masks = readMasks()
 
-/** Whether there is a slow lane: not where there is one core, or no say in who works where. */
+/** False on one core, and where the kernel does not let us choose the cores of a process. */
 export const hasSlowLane = masks !== undefined
 
 /**
- * Keeps processes to half of the cores, or no longer. Everything is there that may take long:
- * loops, bombs, and the start of processes that nobody waits for yet. On the others there is room
- * for whoever is quick, however much is going on here. A low priority alone would not do: whoever
- * wakes up on a core on which somebody else is working waits for the next tick of the scheduler,
- * which is longer than an answer takes.
+ * Moves processes to the slow lane, which is half of the cores, or back to all cores. The slow lane
+ * is for what may take long: loops, and the start of processes that no run waits for yet. The other
+ * cores stay free for quick runs. A low priority alone is not enough: a thread that wakes up on a
+ * core where another one runs waits for the next tick of the scheduler, which is longer than a
+ * quick response takes.
  */
 export function setSlowLane(pids: readonly number[], isSlow: boolean): void {
-  if (masks) for (const pid of pids) place(pid, isSlow ? masks.slow : masks.all)
+  if (masks) for (const pid of pids) moveThreads(pid, isSlow ? masks.slow : masks.all)
 }
 
-/** All threads of a process. */
-function place(pid: number, mask: Uint8Array): void {
-  const placed = new Set<number>()
-  for (let look = 0; look < looksMax; look++) {
-    const threads = listThreads(pid).filter((thread) => !placed.has(thread))
+function moveThreads(pid: number, mask: Uint8Array): void {
+  const moved = new Set<number>()
+  for (let pass = 0; pass < passesMax; pass++) {
+    const threads = listThreads(pid).filter((thread) => !moved.has(thread))
     if (threads.length === 0) return
     for (const thread of threads) {
-      placed.add(thread)
+      moved.add(thread)
       kernel?.sched_setaffinity(thread, maskBytes, mask)
     }
   }
@@ -62,7 +58,7 @@ function listThreads(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).map(Number)
   } catch {
-    // Has ended.
+    // The process has ended.
     return []
   }
 }

@@ -1,13 +1,13 @@
 import type { RunListener, Stopped } from "../../domain/runs/runner.ts"
 
-/** A run in a process, as the process sees it. */
+/** What a process knows about a run in it. */
 export interface ActiveRun {
   readonly run: RunListener
   readonly startedMs: number
-  /** The run has logged a line, which it has been given. */
+  /** Called after a line that the run has logged was delivered. */
   noteLog(): void
-  /** Whatever the run waits for ends like this. */
+  /** Ends the run. What it waits for resolves with this outcome. */
   endWith(outcome: Stopped): void
-  /** Looked at now and then: what takes too long, or what nobody waits for any longer, is ended. */
+  /** Ends the run when it takes too long or its client has disconnected. */
   sweep(nowMs: number): void
 }

@@ -62,7 +62,7 @@ describe("Pool", () => {
     expect([...machine.alive]).toEqual([sandbox])
   })
 
-  test("lets the accounts that wait take turns", async () => {
+  test("lets accounts that wait take turns", async () => {
     const machine = new FakeSandboxes()
     machine.room = 0
     const pool = machine.createPool()
@@ -81,7 +81,7 @@ describe("Pool", () => {
     await pool.stop()
   })
 
-  test("tells whether somebody waits for what is started, also when somebody comes later", async () => {
+  test("reports whether a run waits for a launch, also when the run comes later", async () => {
     const machine = new FakeSandboxes()
     const pool = machine.createPool()
     pool.refill()
@@ -91,30 +91,30 @@ describe("Pool", () => {
     await pool.stop()
   })
 
-  test("keeps none ready for those who only waste them", async () => {
+  test("keeps none ready for takes that do not count", async () => {
     const machine = new FakeSandboxes()
     const pool = machine.createPool()
     await Promise.all([pool.take("ada"), pool.take("ada"), pool.take("ada"), pool.take("ada")])
     await until(() => pool.ready === 4)
-    pool.noteWasted()
+    pool.uncountLastTake()
     for (let sweep = 0; sweep < 3; sweep++) pool.sweep(performance.now())
     expect(pool.ready).toBe(3)
     await pool.stop()
   })
 
-  test("serves a burst beyond what is ready, then keeps as many as it took, but not more than it may", async () => {
+  test("serves a burst, then keeps as many ready as were taken, up to its limit", async () => {
     const machine = new FakeSandboxes()
     const pool = machine.createPool()
     const taken = await Promise.all(Array.from({ length: 9 }, () => pool.take("ada")))
     expect(new Set(taken).size).toBe(9)
     await until(() => pool.ready === limits.readyMax)
-    // When the burst is long past, the surplus goes one by one.
+    // Long after the burst, the surplus ends one by one.
     for (let step = 0; step < 5; step++) pool.sweep(performance.now() + 600_000)
     await until(() => pool.ready === limits.readyMin)
     await pool.stop()
   })
 
-  test("replaces a process that dies while it waits", async () => {
+  test("replaces a ready process that dies", async () => {
     const machine = new FakeSandboxes()
     const pool = machine.createPool()
     pool.refill()
@@ -126,7 +126,7 @@ describe("Pool", () => {
     await pool.stop()
   })
 
-  test("tells those who wait when no process can be started, and tries again only after a pause", async () => {
+  test("rejects waiting runs when no process can be started, and tries again after a pause", async () => {
     const machine = new FakeSandboxes()
     machine.isBroken = true
     const pool = machine.createPool()
@@ -140,7 +140,7 @@ describe("Pool", () => {
     await pool.stop()
   })
 
-  test("says once why no process can be started, tries on although none is needed, and says when it works again", async () => {
+  test("reports once why no process can be started, keeps trying, and reports when it works again", async () => {
     const machine = new FakeSandboxes()
     machine.isBroken = true
     const pool = machine.createPool({ readyMin: 0, readyMax: 0 })
@@ -168,7 +168,7 @@ describe("Pool", () => {
     await pool.stop()
   })
 
-  test("starts nothing when there is no room, and refuses those who have waited too long", async () => {
+  test("starts nothing when there is no room, and rejects runs that have waited too long", async () => {
     const machine = new FakeSandboxes()
     machine.room = 0
     const pool = machine.createPool()

@@ -6,14 +6,15 @@ import type { RunnerLimits } from "./runner-limits.ts"
 type PoolLimits = Pick<RunnerLimits, "readyMin" | "readyMax" | "launchesMax" | "waitMsMax">
 
 export interface PoolDeps {
+  /** `isAwaited`: a run waits for it, so it starts with normal priority. */
   launch(isAwaited: boolean): Promise<Sandbox>
-  /** What is being started is waited for from now on. */
+  /** Gives normal priority to the processes that are starting: a run waits for one. */
   hurry(): void
   /** Whether the budget of the server has room for one more process. */
   hasRoom(): boolean
   /**
-   * Called when processes cannot be started, once, and again if the reason changes, and with
-   * nothing when they can again.
+   * Called when processes cannot be started, again when the reason changes, and with undefined when
+   * they can be started again.
    */
   onAvailability(problem: string | undefined): void
   readonly limits: PoolLimits
@@ -26,33 +27,30 @@ interface Waiter {
   readonly reject: (error: AppError) => void
 }
 
-/** How long a burst is remembered, and how finely. */
+/** How many processes were taken is counted in steps, for as long as the window. */
 const demandWindowMs = 300_000
 const demandStepMs = 5_000
 const retryMs = 1_000
 const refillDelayMs = 25
-/** How soon it is told that processes cannot be started for yet another reason. */
-const tellMs = 60_000
+/** The least time between two reports of different reasons why processes cannot be started. */
+const reportMs = 60_000
 
 /**
- * Processes that are started before anybody needs them: a val that has never run finds one that is
- * listening and warm. As many are kept as were taken within a few seconds lately, so that the
- * second burst of a size finds everything ready; quiet minutes bring the number down.
+ * Processes that are started before a run needs them: the first run of a val finds a warm one. The
+ * pool keeps as many as were taken in the busiest step of the window, so that the second burst of
+ * the same size finds all processes ready. After quiet minutes it keeps fewer.
  */
 export class Pool {
   readonly #deps: PoolDeps
   #ready: Sandbox[] = []
   readonly #waiters = new FairQueue<Waiter>()
   #launching = 0
-  /**
-   * Those that were taken and are not yet among the processes of vals: while a program is read,
-   * nobody else counts them.
-   */
-  #handed = 0
+  /** Taken, but not yet bound to a program: until then nothing else counts them. */
+  #unbound = 0
   #taken: { readonly atMs: number; count: number }[] = []
   #retryAtMs = 0
   #problem: string | undefined
-  #tellAtMs = 0
+  #reportAtMs = 0
   #isStopped = false
   #refilling: Timer | undefined
 
@@ -60,11 +58,9 @@ export class Pool {
     this.#deps = deps
   }
 
-  /**
-   * Processes that wait for a val, those on their way to that, and those on their way from here.
-   */
+  /** Processes that are starting, ready, or taken and not yet bound. */
   get size(): number {
-    return this.#ready.length + this.#launching + this.#handed
+    return this.#ready.length + this.#launching + this.#unbound
   }
 
   get ready(): number {
@@ -80,14 +76,14 @@ export class Pool {
     return this.#waiters.size
   }
 
-  /** Whether a process is waited for on another account than this one. */
+  /** Whether a run of another account waits for a process. */
   isAwaitedBeside(accountId: string): boolean {
     return this.#waiters.keys.some((key) => key !== accountId)
   }
 
   /**
-   * A warm process, which is the caller's from now on and never comes back; `noteBound` when it has
-   * a program, or has ended.
+   * A warm process. It belongs to the caller and never comes back. The caller calls `noteBound` when
+   * the process has a program, or has ended.
    */
   take(accountId: string): Sandbox | Promise<Sandbox> {
     if (this.#isStopped)
@@ -95,7 +91,7 @@ export class Pool {
     this.#noteTaken()
     const sandbox = this.#ready.pop()
     if (sandbox) {
-      this.#handed++
+      this.#unbound++
       this.#refillSoon()
       return sandbox
     }
@@ -107,23 +103,20 @@ export class Pool {
   }
 
   noteBound(): void {
-    this.#handed--
+    this.#unbound--
   }
 
-  /** One that was taken just now went to somebody for whom none has to be ready the next time. */
-  noteWasted(): void {
+  /** The last process went to a val that only burns CPU: it does not count as demand. */
+  uncountLastTake(): void {
     const last = this.#taken.at(-1)
     if (last && last.count > 0) last.count--
   }
 
-  /**
-   * Starts what is missing, a few at a time: more at once would only slow each other and the server
-   * down.
-   */
+  /** Starts the missing processes, a few at a time: more would slow down each other. */
   refill(): void {
     const missing = () =>
       Math.max(
-        this.#missingTrial(),
+        this.#countMissingTrial(),
         this.#waiters.size + this.#target() - this.#ready.length - this.#launching,
       )
     while (
@@ -138,15 +131,12 @@ export class Pool {
     }
   }
 
-  /** Whether processes can be started again shows only when one is, also if none is needed. */
-  #missingTrial(): number {
+  /** After a failure, one process is started to see if it works again, even if none is needed. */
+  #countMissingTrial(): number {
     return this.#problem !== undefined && this.#launching === 0 ? 1 : 0
   }
 
-  /**
-   * Starting a process takes the machine longer than a first answer does, which therefore goes
-   * first.
-   */
+  /** Later, because starting a process takes more CPU than the first response of a val. */
   #refillSoon(): void {
     this.#refilling ??= setTimeout(() => {
       this.#refilling = undefined
@@ -154,10 +144,7 @@ export class Pool {
     }, refillDelayMs)
   }
 
-  /**
-   * Called every now and then: refuses those who have waited too long, and gives up what is no
-   * longer needed.
-   */
+  /** Rejects runs that have waited too long, and ends processes that are not needed any more. */
   sweep(nowMs: number): void {
     this.#taken = this.#taken.filter(({ atMs }) => nowMs - atMs < demandWindowMs)
     for (const waiter of this.#waiters.items.filter(
@@ -189,11 +176,10 @@ export class Pool {
     } catch (error) {
       this.#launching--
       if (this.#isStopped) return
-      // What has failed will hardly work a moment later: without a pause a broken machine would be
-      // busy with nothing else.
+      // With a pause: without one, a broken machine would do nothing else.
       this.#retryAtMs = performance.now() + retryMs
       this.#noteAvailability(error instanceof Error ? error.message : String(error))
-      if (this.#launching === 0) this.#refuseAll(error)
+      if (this.#launching === 0) this.#rejectAll(error)
       return
     }
     this.refill()
@@ -202,14 +188,13 @@ export class Pool {
   #noteAvailability(problem: string | undefined): void {
     const [before, nowMs] = [this.#problem, performance.now()]
     this.#problem = problem
-    // Several attempts at once may fail for reasons that differ; they are told in turns, but not
-    // each time.
+    // Concurrent attempts may fail for different reasons, which alternate.
     if (
       problem === before ||
-      (problem !== undefined && before !== undefined && nowMs < this.#tellAtMs)
+      (problem !== undefined && before !== undefined && nowMs < this.#reportAtMs)
     )
       return
-    this.#tellAtMs = nowMs + tellMs
+    this.#reportAtMs = nowMs + reportMs
     this.#deps.onAvailability(problem)
   }
 
@@ -220,7 +205,7 @@ export class Pool {
     }
     const waiter = this.#waiters.shift()
     if (waiter) {
-      this.#handed++
+      this.#unbound++
       waiter.resolve(sandbox)
       return
     }
@@ -233,7 +218,7 @@ export class Pool {
     })
   }
 
-  #refuseAll(cause: unknown): void {
+  #rejectAll(cause: unknown): void {
     for (const waiter of this.#waiters.clear())
       waiter.reject(
         new AppError(

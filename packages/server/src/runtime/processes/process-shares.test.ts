@@ -14,7 +14,7 @@ function takeAll(shares: ProcessShares, accountId: string): number {
   return count
 }
 
-/** How a wait has ended, as far as it has. */
+/** The state of a wait: pending, or how it ended. */
 function outcomeOf(wait: Promise<void>): { text: string } {
   const outcome = { text: "waiting" }
   wait.then(
@@ -29,7 +29,7 @@ function outcomeOf(wait: Promise<void>): { text: string } {
 }
 
 describe("ProcessShares", () => {
-  test("gives one account no more than its limit, and another one something at once", () => {
+  test("gives one account no more than its limit, and another account a share at once", () => {
     const shares = new ProcessShares(limits)
     expect(takeAll(shares, "ada")).toBe(6)
     expect(shares.tryAcquire("bob")).toBe(true)
@@ -46,19 +46,19 @@ describe("ProcessShares", () => {
     { processesMax: 192, processesPerAccountMax: 192, ada: 192 },
     { processesMax: 8, processesPerAccountMax: 100, ada: 8 },
   ])
-    test(`gives one account ${ada} of ${processesMax} when it may have ${processesPerAccountMax}`, () => {
+    test(`gives one account ${ada} of ${processesMax} when its limit is ${processesPerAccountMax}`, () => {
       const shares = new ProcessShares({ ...limits, processesMax, processesPerAccountMax })
       expect(takeAll(shares, "ada")).toBe(ada)
     })
 
-  test("divides what is left between accounts that all take what they can", () => {
+  test("divides the processes between accounts that all take what they can", () => {
     const shares = new ProcessShares({ ...limits, processesMax: 192, processesPerAccountMax: 144 })
     const taken = ["ada", "bob", "cleo", "dan"].map((accountId) => takeAll(shares, accountId))
     expect(taken).toEqual([144, 36, 9, 2])
     expect(shares.tryAcquire("eve")).toBe(true)
   })
 
-  test("names the account with the most when all is taken and an account without anything has waited", () => {
+  test("findAccountToReduce returns the largest account when one without a process has waited", () => {
     const shares = new ProcessShares({ ...limits, processesMax: 3, processesPerAccountMax: 3 })
     for (const accountId of ["ada", "ada", "bob"]) shares.tryAcquire(accountId)
     outcomeOf(shares.acquire("ada"))
@@ -69,14 +69,14 @@ describe("ProcessShares", () => {
     expect(shares.findAccountToReduce(laterMs)).toBe("ada")
   })
 
-  test("names nobody when every account has one", () => {
+  test("findAccountToReduce returns none when every account has one process", () => {
     const shares = new ProcessShares({ ...limits, processesMax: 2, processesPerAccountMax: 2 })
     for (const accountId of ["ada", "bob"]) shares.tryAcquire(accountId)
     outcomeOf(shares.acquire("cleo"))
     expect(shares.findAccountToReduce(performance.now() + 5_000)).toBeUndefined()
   })
 
-  test("counts the memory of those at work too, and only what an account itself uses is held against it", () => {
+  test("counts the memory of processes at work, each only against its own account", () => {
     const shares = new ProcessShares(limits)
     for (const accountId of ["ada", "ada", "bob"]) shares.tryAcquire(accountId)
     shares.noteMemory(new Map(Object.entries({ ada: 650, bob: 10 })))
@@ -86,7 +86,7 @@ describe("ProcessShares", () => {
     expect(shares.tryAcquire("ada")).toBe(true)
   })
 
-  test("lets in those that wait when there is room, the account with the fewest first", async () => {
+  test("gives free shares to waiting accounts, the one with the fewest processes first", async () => {
     const shares = new ProcessShares({ ...limits, processesMax: 3, processesPerAccountMax: 3 })
     for (const accountId of ["ada", "ada", "bob"]) shares.tryAcquire(accountId)
     const ada = outcomeOf(shares.acquire("ada"))
@@ -101,7 +101,7 @@ describe("ProcessShares", () => {
     expect([shares.waiting, shares.countOf("ada")]).toEqual([0, 3])
   })
 
-  test("lets in those that wait when memory has become free", async () => {
+  test("gives shares to waiting accounts when memory becomes free", async () => {
     const shares = new ProcessShares(limits)
     shares.tryAcquire("ada")
     shares.noteMemory(new Map([["ada", 700]]))
@@ -111,7 +111,7 @@ describe("ProcessShares", () => {
     expect(ada.text).toBe("entered")
   })
 
-  test("refuses those that have waited too long, and all when it stops", async () => {
+  test("rejects waits that take too long, and all waits when it stops", async () => {
     const shares = new ProcessShares(limits)
     takeAll(shares, "ada")
     const first = outcomeOf(shares.acquire("ada"))

@@ -8,44 +8,44 @@ type ShareLimits = Pick<
 
 interface Waiter {
   readonly sinceMs: number
-  readonly enter: () => void
-  readonly refuse: (error: AppError) => void
+  readonly resolve: () => void
+  readonly reject: (error: AppError) => void
 }
 
 /**
- * How long an account without a process at work waits before one of another account is ended for
- * it.
+ * An account that has no process at work waits this long. Then a process of the account with the
+ * most processes is ended for it.
  */
 const patienceMs = 1_000
 
-/** Why a process at work was ended for the sake of others, to free memory. */
+/** Why a process at work was ended: to free memory for other accounts. */
 export const memoryUsedUp =
   "the memory that the server has for vals was used up, and the val's account used the most of it"
-/** The same for one that was ended to free a place. */
+/** Why a process at work was ended: so that another account can have one. */
 export const processesUsedUp =
   "all processes that the server has for vals were at work, and the val's account had the most of them"
 
-/** What the processes of one account that are at work take. */
+/** What the processes at work use. */
 interface Use {
   processes: number
   bytes: number
 }
 
 /**
- * Divides the processes that may be at work, and their memory, between accounts. A process is at
- * work while it has a run; one without can be ended at any moment and counts for nothing.
+ * Shares the processes at work, and their memory, between accounts. A process is at work while it
+ * has a run. A process without a run can be ended at any time and does not count.
  *
- * An account may take more only while it holds at most a multiple of what is still free. The more
- * accounts there are, the less each gets, and the last ones are for accounts that have nothing at
- * work yet. When even those are taken, the account with the most has to give one up.
+ * An account may have another process only while it holds at most `multiple` times of what is still
+ * free. The more accounts compete, the less each gets, and the last processes are left for accounts
+ * that have none. When those are in use too, the account with the most has to give one up.
  */
 export class ProcessShares {
   readonly #limits: ShareLimits
-  /** How many times as much as is free one account may hold. */
+  /** How much one account may hold, as a multiple of what is free. */
   readonly #multiple: number
   readonly #uses = new Map<string, Use>()
   readonly #total: Use = { processes: 0, bytes: 0 }
-  /** Those that wait, for each account in the order in which they came. */
+  /** By account, in the order of arrival. */
   readonly #waiting = new Map<string, Waiter[]>()
 
   constructor(limits: ShareLimits) {
@@ -60,14 +60,14 @@ export class ProcessShares {
     return count
   }
 
-  /** How many processes of the account are at work. */
+  /** The number of processes of the account that are at work. */
   countOf(accountId: string): number {
     return this.#uses.get(accountId)?.processes ?? 0
   }
 
-  /** Whether another process of the account may be at work from now on. */
+  /** Takes a share for one more process. Returns false when the account may not have it now. */
   tryAcquire(accountId: string): boolean {
-    if (!this.#mayTake(accountId)) return false
+    if (!this.#canAcquire(accountId)) return false
     const use = this.#uses.get(accountId)
     if (use) use.processes++
     else this.#uses.set(accountId, { processes: 1, bytes: 0 })
@@ -76,13 +76,13 @@ export class ProcessShares {
   }
 
   /**
-   * Waits until another process of the account may be at work. Fails with `too_many_runs`, or
-   * `overloaded` when all are at work.
+   * Waits for a share. Fails with `too_many_runs`, or with `overloaded` when all processes of the
+   * server are at work.
    */
   async acquire(accountId: string): Promise<void> {
     if (this.tryAcquire(accountId)) return
-    await new Promise<void>((enter, refuse) => {
-      const waiter = { sinceMs: performance.now(), enter, refuse }
+    await new Promise<void>((resolve, reject) => {
+      const waiter = { sinceMs: performance.now(), resolve, reject }
       const waiters = this.#waiting.get(accountId)
       if (waiters) waiters.push(waiter)
       else this.#waiting.set(accountId, [waiter])
@@ -95,37 +95,37 @@ export class ProcessShares {
     if (!use) return
     this.#total.processes--
     if (--use.processes === 0) this.#uses.delete(accountId)
-    if (this.#waiting.size > 0) this.#admit()
+    if (this.#waiting.size > 0) this.#startWaiting()
   }
 
-  /** Says what the processes at work use, for each account that has some. */
+  /** Updates the memory that the processes at work of each account use. */
   noteMemory(bytesOf: ReadonlyMap<string, number>): void {
     this.#total.bytes = 0
     for (const [accountId, use] of this.#uses) {
       use.bytes = bytesOf.get(accountId) ?? 0
       this.#total.bytes += use.bytes
     }
-    if (this.#waiting.size > 0) this.#admit()
+    if (this.#waiting.size > 0) this.#startWaiting()
   }
 
   /**
-   * The account that has to give up a process, because another one has none at work and has waited
-   * for it.
+   * The account that has to give up a process, because another account has none at work and has
+   * waited for `patienceMs`.
    */
   findAccountToReduce(nowMs: number): string | undefined {
-    const isOwed = [...this.#waiting].some(
+    const isDue = [...this.#waiting].some(
       ([accountId, [first]]) =>
         !this.#uses.has(accountId) && first !== undefined && nowMs - first.sinceMs >= patienceMs,
     )
-    if (!isOwed) return undefined
-    let debtor: string | undefined
+    if (!isDue) return undefined
+    let largest: string | undefined
     for (const [accountId, { processes }] of this.#uses)
-      if (processes > 1 && processes > (debtor === undefined ? 0 : this.countOf(debtor)))
-        debtor = accountId
-    return debtor
+      if (processes > 1 && processes > (largest === undefined ? 0 : this.countOf(largest)))
+        largest = accountId
+    return largest
   }
 
-  /** Refuses what has waited too long. */
+  /** Rejects what has waited too long. */
   sweep(nowMs: number): void {
     for (const [accountId, waiters] of this.#waiting)
       for (
@@ -134,18 +134,18 @@ export class ProcessShares {
         [first] = waiters
       ) {
         this.#shift(accountId)
-        first.refuse(this.#toRefusal())
+        first.reject(this.#toTimeoutError())
       }
   }
 
   stop(): void {
     for (const waiters of this.#waiting.values())
-      for (const { refuse } of waiters)
-        refuse(new AppError("overloaded", "Cannot run the val: the server is stopping"))
+      for (const { reject } of waiters)
+        reject(new AppError("overloaded", "Cannot run the val: the server is stopping"))
     this.#waiting.clear()
   }
 
-  #toRefusal(): AppError {
+  #toTimeoutError(): AppError {
     if (this.#total.processes >= this.#limits.processesMax)
       return new AppError("overloaded", "Cannot run the val: no process became free for it in time")
     return new AppError(
@@ -154,7 +154,7 @@ export class ProcessShares {
     )
   }
 
-  #mayTake(accountId: string): boolean {
+  #canAcquire(accountId: string): boolean {
     const { processesMax, memoryBytesMax } = this.#limits
     const left = processesMax - this.#total.processes - 1
     if (left < 0) return false
@@ -166,11 +166,11 @@ export class ProcessShares {
     )
   }
 
-  /** Lets in whatever there is room for now, the account with the fewest processes first. */
-  #admit(): void {
+  /** Gives shares to those that wait, the account with the fewest processes first. */
+  #startWaiting(): void {
     for (let accountId = this.#findNext(); accountId !== undefined; accountId = this.#findNext()) {
       this.tryAcquire(accountId)
-      this.#shift(accountId)?.enter()
+      this.#shift(accountId)?.resolve()
     }
   }
 
@@ -178,7 +178,7 @@ export class ProcessShares {
     let next: string | undefined
     for (const accountId of this.#waiting.keys()) {
       if (next !== undefined && this.countOf(accountId) >= this.countOf(next)) continue
-      if (this.#mayTake(accountId)) next = accountId
+      if (this.#canAcquire(accountId)) next = accountId
     }
     return next
   }

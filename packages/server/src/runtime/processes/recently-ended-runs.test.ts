@@ -8,7 +8,7 @@ function activeRun(id: string, { startedMs = 10, depth = 0 } = {}): ActiveRun {
 }
 
 describe("RecentlyEndedRuns", () => {
-  test("knows at least half of as many as it may, always the latest, and never more", () => {
+  test("keeps the latest runs: at least half of its limit, never more than its limit", () => {
     const late = new RecentlyEndedRuns(10)
     for (let count = 1; count <= 100; count++) {
       late.add(activeRun(`run ${count}`))
@@ -21,7 +21,7 @@ describe("RecentlyEndedRuns", () => {
     }
   })
 
-  test("says nothing of those that began too long ago, nor how deep they were", () => {
+  test("ignores runs that started too long ago, also for the depth", () => {
     const late = new RecentlyEndedRuns(10)
     late.add(activeRun("old", { startedMs: 1, depth: 5 }))
     late.add(activeRun("new", { startedMs: 9, depth: 2 }))
@@ -31,7 +31,7 @@ describe("RecentlyEndedRuns", () => {
     expect([late.findDepth(1), late.findDepth(2), late.findDepth(10)]).toEqual([5, 2, 0])
   })
 
-  test("forgets everybody when it is told to", () => {
+  test("clear removes all runs", () => {
     const late = new RecentlyEndedRuns(2)
     for (const id of ["one", "two"]) late.add(activeRun(id, { depth: 1 }))
     late.clear()

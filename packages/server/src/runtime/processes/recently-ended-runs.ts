@@ -1,17 +1,18 @@
 import type { ActiveRun } from "./active-run.ts"
 
 /**
- * Who has left a process lately, since a run may log after its answer. Two generations: when the
- * younger one is full, the older one is forgotten as a whole. There are thousands in a second, and
- * to forget them one by one would take a walk over all that was deleted before.
+ * The runs of a process that ended recently: a run may log after its response. There are two
+ * generations. When the younger one is full, the older one is dropped as a whole. Runs end
+ * thousands of times a second, and deleting them one by one from the front of a Map is slow: its
+ * iterator walks over all entries that were deleted before.
  */
 export class RecentlyEndedRuns {
   readonly #generationMax: number
   #younger = new Map<string, ActiveRun>()
   #older = new Map<string, ActiveRun>()
 
-  constructor(seatsMax: number) {
-    this.#generationMax = Math.ceil(seatsMax / 2)
+  constructor(runsMax: number) {
+    this.#generationMax = Math.ceil(runsMax / 2)
   }
 
   add(activeRun: ActiveRun): void {
@@ -22,13 +23,13 @@ export class RecentlyEndedRuns {
     this.#younger.set(activeRun.run.id, activeRun)
   }
 
-  /** The run of that id, unless it began before then. */
+  /** The run with that id, unless it started before `sinceMs`. */
   find(runId: string, sinceMs: number): ActiveRun | undefined {
     const activeRun = this.#younger.get(runId) ?? this.#older.get(runId)
     return activeRun && activeRun.startedMs >= sinceMs ? activeRun : undefined
   }
 
-  /** How deep the deepest of those is that did not begin before then. */
+  /** The greatest depth of the runs that started at `sinceMs` or later. */
   findDepth(sinceMs: number): number {
     let depth = 0
     for (const activeRuns of [this.#younger, this.#older])

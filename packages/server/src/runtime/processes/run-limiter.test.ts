@@ -3,8 +3,8 @@ import { RunLimiter } from "./run-limiter.ts"
 
 const limits = { runsPerValMax: 2, runsPerAccountMax: 3, runsWaitingMax: 8, waitMsMax: 1000 }
 
-describe("Turnstile", () => {
-  test("lets runs in at once while there is room", () => {
+describe("RunLimiter", () => {
+  test("starts runs at once below the limits", () => {
     const turnstile = new RunLimiter(limits)
     expect(turnstile.acquire("hello", "ada")).toBeUndefined()
     expect(turnstile.acquire("hello", "ada")).toBeUndefined()
@@ -12,7 +12,7 @@ describe("Turnstile", () => {
     expect(turnstile.waiting).toBe(0)
   })
 
-  test("lets runs of a full val wait, and others pass", async () => {
+  test("lets runs of a val at its limit wait, and others start", async () => {
     const turnstile = new RunLimiter(limits)
     for (let run = 0; run < 2; run++) void turnstile.acquire("hello", "ada")
     const turn = turnstile.acquire("hello", "ada")
@@ -36,21 +36,19 @@ describe("Turnstile", () => {
     await turn
   })
 
-  test("refuses more than may wait, and more than one account may let wait", async () => {
+  test("rejects runs when the queue, or the account's part of it, is full", async () => {
     const turnstile = new RunLimiter(limits)
     for (let run = 0; run < 2; run++) void turnstile.acquire("hello", "ada")
     const waiting = [turnstile.acquire("hello", "ada"), turnstile.acquire("hello", "ada")]
-    expect(() => turnstile.acquire("hello", "ada")).toThrow(
-      "as many as may wait are waiting already",
-    )
-    // Somebody else is not kept from waiting by that.
+    expect(() => turnstile.acquire("hello", "ada")).toThrow("the queue is full")
+    // Other accounts can still wait.
     waiting.push(turnstile.acquire("hello", "bob"))
     turnstile.stop()
     for (const turn of waiting)
       expect(await Promise.resolve(turn).catch((error) => error.code)).toBe("overloaded")
   })
 
-  test("refuses those who have waited too long, in their turn", async () => {
+  test("rejects runs that have waited too long, in their order", async () => {
     const turnstile = new RunLimiter(limits)
     for (let run = 0; run < 2; run++) void turnstile.acquire("hello", "ada")
     const turn = Promise.resolve(turnstile.acquire("hello", "ada")).catch((error) => error.code)
@@ -61,7 +59,7 @@ describe("Turnstile", () => {
     expect(turnstile.acquire("hello", "ada")).toBeUndefined()
   })
 
-  test("forgets those who have gone", async () => {
+  test("drops waiting runs whose clients have disconnected", async () => {
     const turnstile = new RunLimiter(limits)
     for (let run = 0; run < 2; run++) void turnstile.acquire("hello", "ada")
     const client = new AbortController()

@@ -21,47 +21,51 @@ import { isProperHeader } from "../http1/write-request.ts"
 import type { ActiveRun } from "./active-run.ts"
 import type { LoadOutcome, ValProcess } from "./val-process.ts"
 
-/** What a slot needs of whoever gave it out. */
+/** What a slot needs from the supervisor. */
 export interface RunSlotOwner {
-  /** Another process of the same program for this run alone. */
+  /** Moves the run to another process of the same program, which serves only this run. */
   moveToFreshProcess(slot: ProcessRunSlot): Promise<Stopped | undefined>
-  /** The run no longer counts among those that go on at once. */
+  /** The run no longer counts for the RunLimiter. */
   releaseRun(slot: ProcessRunSlot): void
 }
 
-/** How long the logs of a call may arrive after its answer. */
-const lateLogsMs = 500
+/** How long logs and other control messages may arrive after a response. */
+const lateMessagesMs = 500
 
-/** A run's place in a process. */
+/**
+ * A run in a process, from `acquire` to `release`. The slot waits until the response begins or the
+ * call returns; `stop` and the end of the process end that wait.
+ */
 export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
   readonly run: RunListener
   readonly startedMs = performance.now()
   process: ValProcess
   isWaiting = true
   #logCount = 0
-  #usher: RunSlotOwner
+  readonly #owner: RunSlotOwner
+  /** Ends what the run waits for now. */
   #end: ((outcome: Stopped) => void) | undefined
-  /** Whoever waits for the answer to a request. */
+  /** Resolves the request that `fetch` has sent. */
   #settle: ((outcome: HttpOutcome) => void) | undefined
   #outcome: Stopped | undefined
   #exchange: Exchange | undefined
   #client: Client | undefined
   #onLog: (() => void) | undefined
-  #hasLeft = false
-  #hasTurn = true
+  #isReleased = false
+  #isCounted = true
 
-  constructor(run: RunListener, process: ValProcess, usher: RunSlotOwner) {
+  constructor(run: RunListener, process: ValProcess, owner: RunSlotOwner) {
     this.run = run
     this.process = process
-    this.#usher = usher
+    this.#owner = owner
   }
 
-  /** How the run was ended, if it was. */
+  /** How the run was ended early, if it was. */
   get outcome(): Stopped | undefined {
     return this.#outcome
   }
 
-  /** Undefined once the module is there, otherwise what happened instead. */
+  /** Resolves with undefined when the module is loaded, else with what ended the run. */
   async whenLoaded(): Promise<Stopped | undefined> {
     const { loaded } = this.process
     const outcome = await this.#untilEnded<LoadOutcome>((settle) => void loaded.then(settle))
@@ -83,15 +87,15 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
     })
   }
 
-  onAnswer(answer: ValResponse): void {
+  onAnswer(response: ValResponse): void {
     const settle = this.#settle
-    // A failure has to be here as soon as any other answer has to begin.
-    if (isFailure(answer)) {
-      void readFailure(answer, this.process).then(({ outcome }) => settle?.(outcome))
+    // The slot goes on waiting: a failure must be complete when another response must begin.
+    if (isFailure(response)) {
+      void readFailure(response, this.process).then(({ outcome }) => settle?.(outcome))
       return
     }
     this.isWaiting = false
-    settle?.({ kind: "responded", response: answer })
+    settle?.({ kind: "responded", response })
   }
 
   onFailure(failure: GuestFailure): void {
@@ -106,15 +110,15 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
       openGuestSocket(this.process.sandbox.socketPath, path, request).then(
         (socket) => {
           this.isWaiting = false
-          // From here on it mostly waits; how many there may be is the gateway's affair.
-          this.#giveTurnBack()
+          // An open WebSocket mostly waits. The gateway limits their number.
+          this.#uncount()
           settle({ kind: "opened", socket, protocol: socket.protocol })
         },
         async (error: unknown) => {
-          const answer = await this.#findRefusal()
+          const response = await this.#findRefusal()
           settle(
-            answer
-              ? { kind: "refused", response: answer }
+            response
+              ? { kind: "refused", response }
               : await this.#explain({ kind: "closed", message: toMessage(error) }),
           )
         },
@@ -127,22 +131,22 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
       (await this.whenLoaded()) ??
       (this.process.canCallFor(this.run.id)
         ? undefined
-        : await this.#usher.moveToFreshProcess(this))
+        : await this.#owner.moveToFreshProcess(this))
     if (stopped) return stopped
     return this.#untilEnded<CallOutcome>((settle) => {
       const body = Buffer.from(
         isJsonText(args) ? `{"args":${args.json}}` : JSON.stringify({ args }),
       )
-      const onAnswer = async (answer: ValResponse) => {
-        const { outcome, logCount } = isFailure(answer)
-          ? await readFailure(answer, this.process)
-          : await readReturned(answer, this.process)
-        await this.#logsOf(logCount)
+      const onResponse = async (response: ValResponse) => {
+        const { outcome, logCount } = isFailure(response)
+          ? await readFailure(response, this.process)
+          : await readReturned(response, this.process)
+        await this.#waitForLogs(logCount)
         settle(outcome)
       }
       this.#send(
         { method: "POST", host: "call", path: `/c${this.run.id}`, headers: [], body },
-        (answer) => void onAnswer(answer),
+        (response) => void onResponse(response),
         settle,
       )
     })
@@ -159,8 +163,8 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
       error: { name: status === "cancelled" ? "Cancelled" : "TimedOut", message },
     })
     this.#exchange?.abort()
-    // What it has started cannot be told from what others do there, so the process takes in nobody
-    // else and ends with the last of them.
+    // What the run has started cannot be told apart from what other runs do. So the process takes
+    // no new runs, and ends with the last one.
     this.process.retire()
     this.release()
     if (this.process.runs === 0) void this.process.sandbox.stop()
@@ -174,16 +178,16 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
   }
 
   release(): void {
-    if (this.#hasLeft) return
-    this.#hasLeft = true
+    if (this.#isReleased) return
+    this.#isReleased = true
     this.isWaiting = false
-    // It is known for a while longer, for the sake of late logs; what it held must not be.
+    // The process keeps the slot a while for late logs. It must not keep what the slot refers to.
     this.#exchange = undefined
     this.#client = undefined
     this.#end = undefined
     this.#settle = undefined
     this.process.removeRun(this)
-    this.#giveTurnBack()
+    this.#uncount()
   }
 
   endWith(outcome: Stopped): void {
@@ -196,13 +200,13 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
     this.#onLog?.()
   }
 
-  #giveTurnBack(): void {
-    if (!this.#hasTurn) return
-    this.#hasTurn = false
-    this.#usher.releaseRun(this)
+  #uncount(): void {
+    if (!this.#isCounted) return
+    this.#isCounted = false
+    this.#owner.releaseRun(this)
   }
 
-  /** The outcome, or what ended the run before there was one. */
+  /** Waits for an outcome, or for what ends the run before. */
   #untilEnded<T>(begin: (settle: (outcome: T | Stopped) => void) => void): Promise<T | Stopped> {
     if (this.#outcome) return Promise.resolve(this.#outcome)
     return new Promise((resolve) => {
@@ -213,7 +217,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
 
   #send(
     request: GuestRequest,
-    onAnswer: (answer: ValResponse) => void,
+    onAnswer: (response: ValResponse) => void,
     settle: (outcome: Stopped) => void,
   ): void {
     const onFailure = (failure: GuestFailure) => void this.#explain(failure).then(settle)
@@ -221,15 +225,15 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
   }
 
   /**
-   * There is no answer: because the process ended, which it will say in a moment, or the client
-   * went, or the val is up to something.
+   * Why there is no response: the client disconnected, the process ended (which is reported a
+   * moment later), or the val sent something invalid.
    */
   async #explain({ kind, message }: GuestFailure): Promise<Stopped> {
     if (this.#client?.signal.aborted)
       return {
         kind: "stopped",
         status: "cancelled",
-        error: { name: "Cancelled", message: "The client went away" },
+        error: { name: "Cancelled", message: "The client disconnected" },
       }
     if (kind !== "closed")
       return {
@@ -237,7 +241,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
         status: "failed",
         error: { name: failureNames[kind], message: explain(kind, message) },
       }
-    await Promise.race([this.process.sandbox.exited, Bun.sleep(lateLogsMs)])
+    await Promise.race([this.process.sandbox.exited, Bun.sleep(lateMessagesMs)])
     return (
       this.#outcome ?? {
         kind: "stopped",
@@ -247,23 +251,25 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
     )
   }
 
+  /** The response with which the val refused the WebSocket. It comes over the control socket. */
   async #findRefusal(): Promise<ValResponse | undefined> {
-    const deadlineMs = performance.now() + lateLogsMs
+    const deadlineMs = performance.now() + lateMessagesMs
     while (performance.now() < deadlineMs && this.process.state !== "gone") {
       const refusal = this.process.takeRefusal(this.run.id)
-      if (refusal) return toAnswer(refusal)
+      if (refusal) return toResponse(refusal)
       await Bun.sleep(1)
     }
     return undefined
   }
 
-  async #logsOf(count: number): Promise<void> {
+  /** Waits until the run has logged `count` lines. */
+  async #waitForLogs(count: number): Promise<void> {
     if (this.#logCount >= count) return
     const arrived = Promise.withResolvers<void>()
     this.#onLog = () => {
       if (this.#logCount >= count) arrived.resolve()
     }
-    await Promise.race([arrived.promise, this.process.sandbox.exited, Bun.sleep(lateLogsMs)])
+    await Promise.race([arrived.promise, this.process.sandbox.exited, Bun.sleep(lateMessagesMs)])
     this.#onLog = undefined
   }
 }
@@ -276,8 +282,8 @@ const failureNames = {
 }
 
 function explain(kind: GuestFailure["kind"], message: string): string {
-  if (kind === "closed") return `The val broke off its answer: ${message}`
-  if (kind === "invalid") return `The val gave an answer that cannot be read: ${message}`
+  if (kind === "closed") return `The val did not finish its response: ${message}`
+  if (kind === "invalid") return `The val sent an invalid response: ${message}`
   return kind === "aborted" ? "The run was ended" : `The request did not reach the val: ${message}`
 }
 
@@ -286,7 +292,7 @@ function isFailure({ headers }: ValResponse): boolean {
   return false
 }
 
-function toAnswer({
+function toResponse({
   status,
   headers,
   body,

@@ -1,49 +1,42 @@
-/** What runs may take. Each is a setting, or follows from one; docs/configuration.md says which. */
+/** What runs may use. Each is a setting or is derived from one (docs/configuration.md). */
 export interface RunnerLimits {
-  /** Until an answer begins, or a call returns. */
+  /** Until a response begins, or a call returns. */
   readonly runMsMax: number
   readonly runsPerValMax: number
   readonly runsPerAccountMax: number
-  /** The quota of an account that has one, instead of `runsPerAccountMax`. */
+  /** The quota of an account; it replaces `runsPerAccountMax` where there is one. */
   readonly runsAtOnceOf?: (accountId: string) => number | null | undefined
-  /**
-   * Runs that wait for one of the two above to have room; an account may hold a quarter of the
-   * places.
-   */
+  /** Runs that wait because of one of the limits above. An account may hold a quarter of them. */
   readonly runsWaitingMax: number
   readonly waitMsMax: number
-  /**
-   * How long a run waits until its account may have another process at work. It takes nothing from
-   * others meanwhile.
-   */
+  /** How long a run waits until its account may have another process at work. */
   readonly shareWaitMsMax: number
-  /** Processes that are kept started without a val, and how many there may be after a burst. */
+  /** Warm processes that are kept ready: at least, and at most after a burst. */
   readonly readyMin: number
   readonly readyMax: number
+  /** Processes that start at the same time. */
   readonly launchesMax: number
   /** Processes of all kinds. */
   readonly processesMax: number
-  /** Processes of one account that are at work; fewer when several accounts want many. */
+  /** Processes of one account that are at work; fewer when several accounts need many. */
   readonly processesPerAccountMax: number
-  /** What all processes together may use. */
+  /** The memory of all processes together. */
   readonly memoryBytesMax: number
-  /**
-   * What a process takes before it has done anything, and what is kept for one that is to be
-   * started.
-   */
+  /** The memory of a process that has done nothing yet. */
   readonly warmBytes: number
+  /** A process starts only when this much memory is free. */
   readonly startBytes: number
   readonly idleMsMax: number
   readonly processMsMax: number
-  /** CPU time that a process may take without a pause. */
+  /** CPU time that a process may use without a pause. */
   readonly cpuMsMax: number
-  /** Runs that have ended but whose late logs are still listened for, for each process. */
+  /** Ended runs of one process that may still log. */
   readonly lateRunsMax: number
   readonly logBytesMax: number
   readonly returnBytesMax: number
 }
 
-/** What holds unless the operator says otherwise. */
+/** The defaults. */
 export const runnerLimits: RunnerLimits = {
   runMsMax: 60_000,
   runsPerValMax: 256,

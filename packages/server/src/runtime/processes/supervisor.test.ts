@@ -31,11 +31,11 @@ import { Sandboxes } from "../sandbox/sandboxes.ts"
 import { type RunnerLimits, runnerLimits } from "./runner-limits.ts"
 import { Supervisor } from "./supervisor.ts"
 
-/** What the supervisor does with real processes. */
+/** A supervisor with real processes. */
 class Stage {
   readonly supervisor: Supervisor
   readonly sandboxes: Sandboxes
-  /** For each process that was started, whether somebody waited for it. */
+  /** For each process that was started, whether a run waited for it. */
   readonly launches: boolean[] = []
   readonly #folder: string
 
@@ -184,12 +184,12 @@ async function until(condition: () => boolean, what: string): Promise<void> {
   }
 }
 
-/** Answers with a number that is made once for each process. */
+/** Responds with a number that is created once for each process. */
 const identity = "const id = crypto.randomUUID(); export default () => new Response(id)"
 const forever = "export default () => { while (true); }"
 
 const ofBob = { ownerId: "bob", accountId: "bob" }
-/** Has so many megabytes in memory for a while. */
+/** Holds that many megabytes in memory for a while. */
 function toHog(megabytes: number): string {
   return `export default async () => {
     const all = Array.from({ length: ${megabytes} }, () => new Uint8Array(1024 ** 2).fill(1))
@@ -198,7 +198,7 @@ function toHog(megabytes: number): string {
   }`
 }
 
-/** What retires a process, whatever it is doing. */
+/** What retires a process in any state. */
 const retirements: readonly {
   readonly name: string
   retire(other: RunSlot | undefined): unknown
@@ -215,7 +215,7 @@ const retirements: readonly {
 ]
 
 describe("Supervisor", () => {
-  test("gives a val its request, its environment and its answer, and the run its logs", async () => {
+  test("sends a val its request and environment, and the run its response and logs", async () => {
     stage = await Stage.open()
     const code = `export default (request: Request) => { console.log("saw s3cret"); return new Response(request.url + " " + Deno.env.get("GREETING")) }`
     const { text, run } = await fetchOnce(toProgram(code), "/x?y=1")
@@ -224,7 +224,7 @@ describe("Supervisor", () => {
     expect(run.logs[0]).toMatchObject({ level: "log", message: "saw [secret KEY]" })
   })
 
-  test("gives a call its arguments, and its logs before its value", async () => {
+  test("sends a call its arguments, and delivers its logs before its value", async () => {
     stage = await Stage.open()
     const code = `export default (a: number, b: number) => { for (let i = 0; i < 50; i++) console.log(i); return { sum: a + b, text: "s3cret" } }`
     const { outcome, run } = await callOnce(toProgram(code, { type: "script" }), 1, 2)
@@ -260,7 +260,7 @@ describe("Supervisor", () => {
     expect(stage.supervisor.status().runs).toBe(0)
   })
 
-  test("starts nothing for a program whose packages are still being fetched, and lets everybody wait for them", async () => {
+  test("starts no process while packages are being fetched, and lets all runs wait for them", async () => {
     stage = await Stage.open()
     const gate = Promise.withResolvers<void>()
     const program = toProgram(identity, { whenFetched: () => gate.promise })
@@ -278,7 +278,7 @@ describe("Supervisor", () => {
     expect(stage.supervisor.status()).toMatchObject({ runs: 0 })
   })
 
-  test("lets all requests to a version share one process, and binds one however many come first", async () => {
+  test("binds one process for all requests to a version, also for simultaneous first ones", async () => {
     stage = await Stage.open()
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => fetchOnce(toProgram(identity))),
@@ -290,7 +290,7 @@ describe("Supervisor", () => {
     )
   })
 
-  test("counts the processes that runs had to wait for, also for what does not load, and says what all of them use", async () => {
+  test("status counts cold starts, failed ones too, and the memory of all processes", async () => {
     const memoryBytesMax = 1024 ** 3
     stage = await Stage.open({ memoryBytesMax, readyMax: 0 })
     expect(stage.supervisor.status()).toMatchObject({
@@ -309,7 +309,7 @@ describe("Supervisor", () => {
     expect(memoryBytes).toBeGreaterThan(1024 ** 2)
   })
 
-  test("lets a request in flight finish on the version before, while the next one answers", async () => {
+  test("lets a request finish on the old version while the new version responds", async () => {
     stage = await Stage.open()
     const slow = `export default async () => { await new Promise((resolve) => setTimeout(resolve, 400)); return new Response("old") }`
     await fetchOnce(toProgram(slow))
@@ -320,15 +320,15 @@ describe("Supervisor", () => {
     expect((await old).text).toBe("old")
   })
 
-  test("does not retire the current version because somebody runs an old one", async () => {
+  test("does not retire the current version when an old one runs", async () => {
     stage = await Stage.open()
     const current = await fetchOnce(toProgram(identity, { version: 2 }))
     await callOnce(toProgram(identity, { version: 1 }))
     expect((await fetchOnce(toProgram(identity, { version: 2 }))).text).toBe(current.text)
   })
 
-  test("ends a val that takes too long, says so, and answers the next one", async () => {
-    // Time enough for the next one, also on a busy machine.
+  test("ends a run that takes too long, reports it, and serves the next one", async () => {
+    // Long enough for the next run on a busy machine.
     stage = await Stage.open({ runMsMax: 2_500 })
     const { outcome } = await fetchOnce(toProgram(forever))
     expect(outcome).toMatchObject({
@@ -350,7 +350,7 @@ describe("Supervisor", () => {
       expect(outcome).toMatchObject({ kind: "stopped", status: "timed_out" })
   })
 
-  test("evaluates a module without a function anew for each call", async () => {
+  test("evaluates a module without a function in a fresh process for each call", async () => {
     stage = await Stage.open()
     const program = toProgram(`console.log("evaluated"); export const id = crypto.randomUUID()`, {
       type: "script",
@@ -364,7 +364,7 @@ describe("Supervisor", () => {
     await until(() => ended.length === 2, "both processes are gone")
   })
 
-  test("tells what was thrown while the module was loaded, with the lines of the author", async () => {
+  test("reports what the module threw while it loaded, with the author's line numbers", async () => {
     stage = await Stage.open()
     const { outcome, run } = await fetchOnce(
       toProgram(`console.log("first")\n\nthrow new TypeError("no s3cret")`),
@@ -376,13 +376,13 @@ describe("Supervisor", () => {
     })
     expect(outcome.kind === "stopped" && outcome.error.stack).toContain("ada/hello.tsx:3:7")
     expect(run.logs.map(({ message }) => message)).toEqual(["first"])
-    // Whoever asks in the same moment is told the same, without another process.
+    // The next request gets the same error from the same process.
     expect((await fetchOnce(toProgram("never read"))).text).toBe(
       "failed TypeError: no [secret KEY]",
     )
   })
 
-  test("fails the runs in a process that is killed, and nothing else", async () => {
+  test("fails the runs of a killed process, and no others", async () => {
     stage = await Stage.open()
     const waiting = `export default () => new Promise(() => {})`
     const slot = await stage.supervisor.acquire(toProgram(waiting), new Run())
@@ -395,7 +395,7 @@ describe("Supervisor", () => {
     expect((await fetchOnce(toProgram(identity))).text).not.toBe("")
   })
 
-  test("ends what was idle for longest when there is no room for another", async () => {
+  test("ends the process that was idle for longest when there is no room", async () => {
     stage = await Stage.open({ processesMax: 2, readyMax: 0 })
     for (const label of ["ada/a", "ada/b", "ada/c"]) await fetchOnce(toProgram(identity, { label }))
     await until(() => ended.includes("ada/a"), "the oldest is gone")
@@ -403,7 +403,7 @@ describe("Supervisor", () => {
     expect(stage.supervisor.status().processes).toBeLessThanOrEqual(2)
   })
 
-  test("refuses when every process is busy and none becomes free in time", async () => {
+  test("rejects a run when no process becomes free in time", async () => {
     stage = await Stage.open({ processesMax: 1, readyMax: 0, shareWaitMsMax: 200 })
     const slot = await stage.supervisor.acquire(toProgram(identity), new Run())
     const refused = await Promise.resolve(
@@ -414,7 +414,7 @@ describe("Supervisor", () => {
     expect(stage.supervisor.status().runs).toBe(0)
   })
 
-  test("gives one account its share, and another one a process at once", async () => {
+  test("gives one account its share, and another account a process at once", async () => {
     stage = await Stage.open({
       processesMax: 4,
       processesPerAccountMax: 3,
@@ -430,12 +430,12 @@ describe("Supervisor", () => {
       (await fetchOnce(toProgram(`export default () => "here"`, { ...ofBob, label: "bob/hello" })))
         .text,
     ).toBe("here")
-    // It is told, after a while, that this is its own account's doing.
+    // After a while it fails with an error that names its own account.
     expect(await more).toBe("too_many_runs")
     for (const slot of slots) slot.release()
   })
 
-  test("counts idle processes when they are at work again, and lets those wait that are too many", async () => {
+  test("counts an idle process again when it gets a run, and lets runs beyond the share wait", async () => {
     stage = await Stage.open({ processesMax: 4, processesPerAccountMax: 3, readyMax: 0 })
     const programs = [1, 2, 3, 4].map((number) => toProgram(identity, { label: `ada/${number}` }))
     for (const program of programs) await fetchOnce(program)
@@ -449,7 +449,7 @@ describe("Supervisor", () => {
     expect(stage.supervisor.status()).toMatchObject({ runs: 0, waiting: 0 })
   })
 
-  test("ends a process of the account with the most when others have waited in vain for one", async () => {
+  test("ends a process of the largest account when another account has waited too long", async () => {
     stage = await Stage.open({ processesMax: 2, processesPerAccountMax: 2, readyMax: 0 })
     const runs = [1, 2].map((number) =>
       fetchOnce(toProgram(forever, { label: `ada/hold-${number}` })),
@@ -462,7 +462,7 @@ describe("Supervisor", () => {
     expect((await Promise.race(runs)).text).toContain("the val's account had the most of them")
   })
 
-  test("counts the memory of processes that are at work, and ends the largest of the account that uses the most", async () => {
+  test("ends the largest process of the account that uses the most memory", async () => {
     stage = await Stage.open({ memoryBytesMax: 200 * 1024 ** 2, readyMax: 0 })
     const bob = fetchOnce(toProgram(toHog(1), { ...ofBob, label: "bob/hello" }))
     const small = fetchOnce(toProgram(toHog(30), { label: "ada/small" }))
@@ -473,7 +473,7 @@ describe("Supervisor", () => {
     expect([(await bob).text, (await small).text]).toEqual(["held", "held"])
   })
 
-  test("says what is missing when no process can be started, and goes on when it is there again", async () => {
+  test("reports why no process can be started, and continues when it works again", async () => {
     const folder = mkdtempSync(join(tmpdir(), "hamlet-test-deno-"))
     const denoPath = join(folder, "deno")
     chmodSync(folder, 0o755)
@@ -482,7 +482,7 @@ describe("Supervisor", () => {
       stage = await Stage.open({ readyMin: 1, readyMax: 1 }, denoPath)
       expect((await fetchOnce(toProgram(identity))).text).toHaveLength(36)
       renameSync(denoPath, `${denoPath}-away`)
-      // What was ready before is still good.
+      // Processes that were ready before still work.
       const problem = `Cannot start a sandbox: Deno is not at "${denoPath}" any more`
       for (let number = 0; stage.supervisor.status().problem === undefined; number++)
         await fetchOnce(toProgram(identity, { label: `ada/${number}` })).catch(({ code }) =>
@@ -500,13 +500,13 @@ describe("Supervisor", () => {
     }
   })
 
-  test("ends processes that nobody has asked for a while", async () => {
+  test("ends processes that have been idle for too long", async () => {
     stage = await Stage.open({ idleMsMax: 100 })
     await fetchOnce(toProgram(identity))
     await until(() => ended.length === 1, "it is gone")
   })
 
-  test("keeps new vals out of the way of those that are being visited", async () => {
+  test("starts new vals with low priority while quick vals are serving", async () => {
     stage = await Stage.open({ readyMax: 0 })
     const programs = ["known", "new", "newer"].map((name) =>
       toProgram(identity, { key: name, valId: name }),
@@ -519,8 +519,8 @@ describe("Supervisor", () => {
     expect(stage.launches).toEqual([true, false, true])
   })
 
-  test("gives a val a new process when its owner's secrets have changed", async () => {
-    // The old process stays for as long as a run may last.
+  test("binds a new process when the owner's secrets have changed", async () => {
+    // The old process stays for as long as a run may take.
     stage = await Stage.open({ runMsMax: 2_500 })
     const before = await fetchOnce(toProgram(identity))
     stage.supervisor.retire({ ownerId: "bob" })
@@ -531,7 +531,7 @@ describe("Supervisor", () => {
   })
 
   for (const { name, retire } of retirements)
-    test(`lets runs end whose process is retired while its module loads: ${name}`, async () => {
+    test(`lets runs finish when their process is retired while it loads: ${name}`, async () => {
       stage = await Stage.open({ runMsMax: 10_000 })
       const code = `console.log("begun"); await new Promise((resolve) => setTimeout(resolve, 700)); export default () => "done"`
       const program = toProgram(code, { type: "script" })
@@ -552,11 +552,11 @@ describe("Supervisor", () => {
       first?.slot.release()
       second?.slot.release()
       await retired
-      // It is of no use to later runs.
+      // Later runs do not use it.
       expect((await callOnce(program)).outcome).toMatchObject({ kept: "done" })
     })
 
-  test("retires a module without a function while it loads, and ends its process with its run", async () => {
+  test("ends the process of a module without a function with its run when it is retired while loading", async () => {
     stage = await Stage.open({ runMsMax: 10_000 })
     const code = `console.log("begun"); await new Promise((resolve) => setTimeout(resolve, 700)); export const value = 5`
     const run = new Run()
@@ -574,7 +574,7 @@ describe("Supervisor", () => {
     await until(() => ended.length === 1, "the process is gone")
   })
 
-  test("hears what a run logs and throws after its answer, as long as a run may last", async () => {
+  test("delivers logs and errors of a run after its response, up to the run's time limit", async () => {
     stage = await Stage.open()
     const code = `export default () => { setTimeout(() => { console.log("late"); throw new Error("later") }, 50); return new Response("now") }`
     const { text, run } = await fetchOnce(toProgram(code))
@@ -584,7 +584,7 @@ describe("Supervisor", () => {
     expect(run.errors[0]).toMatchObject({ name: "Error", message: "later" })
   })
 
-  test("ends one run among several on request, and the process with the last", async () => {
+  test("stop ends one of several runs, and the process with the last run", async () => {
     stage = await Stage.open()
     const code = `export default () => new Promise((resolve) => setTimeout(() => resolve(new Response("done")), 500))`
     const [first, second] = await Promise.all([
@@ -599,7 +599,7 @@ describe("Supervisor", () => {
     expect(stage.supervisor.status().runs).toBe(0)
   })
 
-  test("takes WebSockets through, and gives the answer of a val that refuses them", async () => {
+  test("opens WebSockets, and returns the response of a val that refuses one", async () => {
     stage = await Stage.open()
     const code = `export default (request: Request) => {
       if (new URL(request.url).pathname === "/no") return new Response("not here", { status: 418, headers: { "x-why": "tea" } })
@@ -630,7 +630,7 @@ describe("Supervisor", () => {
     other.release()
   })
 
-  test("leaves nothing behind", async () => {
+  test("stop leaves nothing behind", async () => {
     stage = await Stage.open({ readyMin: 2 })
     stage.supervisor.start()
     await fetchOnce(toProgram(identity))
@@ -652,7 +652,7 @@ function folderOf(slot: RunSlot): string {
 }
 
 /**
- * The process in whose command line the folder of the sandbox stands, or the one inside bubblewrap.
+ * The process whose command line contains the sandbox folder, or the one inside bubblewrap.
  */
 function guestPidOf(slot: RunSlot): number {
   const folder = folderOf(slot)

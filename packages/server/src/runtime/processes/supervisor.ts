@@ -14,24 +14,26 @@ import { CpuWatch } from "../fairness/cpu-watch.ts"
 import { GuestValueReader } from "../guest-client/guest-value-reader.ts"
 import type { Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
 import { Pool, type PoolDeps } from "./pool.ts"
-import { memoryUsedUp, ProcessShares, processesUsedUp } from "./process-shares.ts"
+import { countUsedBytes, enforceBudget, makeRoom, type ProcessBudget } from "./process-budget.ts"
+import { ProcessShares } from "./process-shares.ts"
 import { RunLimiter } from "./run-limiter.ts"
 import { ProcessRunSlot, type RunSlotOwner } from "./run-slot.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 import { ValProcess } from "./val-process.ts"
 
 const sweepMs = 100
-/** A process that is still at its first run is looked at more often, but not for ever. */
+/** The CPU use of a process is checked more often while its first run goes on, up to `youngMs`. */
 const youngSweepMs = 25
 const youngMs = 1_000
-/** A val is known after so many runs, and being visited when one came or left within this time. */
+/** A val is known to be quick after this many runs. */
 const knownRuns = 10
+/** A process is serving when a run began or ended within this time. */
 const servingMs = 200
-/** A module that does not load is not tried again for every request that comes meanwhile. */
+/** How long a process whose module did not load stays, so that requests get the same error. */
 const failureKeptMs = 1_000
 /**
- * So much more than a run keeps of its log is sent: where the host cuts it, it sees what stands
- * across the cut, and hides a secret there.
+ * The guest sends this much more of a log than a run keeps. The host truncates it after masking, so
+ * that a secret across the cut is masked too.
  */
 const logSlackBytes = 1_024
 
@@ -39,53 +41,70 @@ const logSlackBytes = 1_024
 export interface SupervisorDeps {
   launch: PoolDeps["launch"]
   hurry: PoolDeps["hurry"]
-  /** The level in force, in a word. */
+  /** The isolation level in force. */
   isolation(): string
   readonly limits: RunnerLimits
   onAvailability: PoolDeps["onAvailability"]
 }
 
 /**
- * Gives runs to processes: finds or binds one for each program, keeps all of them within the
- * limits, and ends them.
+ * Runs programs in processes. It gives each run a slot in a process of its program, binds a warm
+ * process to the program when there is none, keeps all processes within the limits, and ends them.
+ *
+ * ```
+ *   acquire ──▶ RunLimiter ──▶ open process of the program? ──▶ RunSlot ──▶ run ──▶ release
+ *               runs at once          │ no                         ▲
+ *                                     ▼                            │ bind, load
+ *                               ProcessShares ──▶ Pool ──▶ ValProcess
+ *                               processes per     warm       one program,
+ *                               account           sandboxes  until it ends
+ * ```
  */
 export class Supervisor implements Runner, RunSlotOwner {
   readonly #deps: SupervisorDeps
   readonly #limits: RunnerLimits
-  readonly #turnstile: RunLimiter
+  readonly #runLimiter: RunLimiter
   readonly #shares: ProcessShares
   readonly #pool: Pool
   readonly #cpuWatch: CpuWatch
+  readonly #budget: ProcessBudget
   readonly #coldStarts = new Histogram()
   readonly #valueReader = new GuestValueReader()
-  /** Every process that has a program. */
+  /** Every process that is bound to a program. */
   readonly #processes = new Set<ValProcess>()
-  /** Those that take new runs. */
-  readonly #byKey = new Map<string, ValProcess>()
+  /** The processes that take new runs, by the key of their program. */
+  readonly #openByKey = new Map<string, ValProcess>()
+  /** Processes that are being bound, by the key of their program. */
   readonly #binding = new Map<string, Promise<ValProcess>>()
   readonly #timer: ReturnType<typeof setInterval>
-  /** Of those, how many have been told to end. */
-  #ending = 0
   #isStopped = false
 
   constructor(deps: SupervisorDeps) {
     const { limits, launch, hurry, onAvailability } = deps
     this.#deps = deps
     this.#limits = limits
-    this.#turnstile = new RunLimiter(limits)
+    this.#runLimiter = new RunLimiter(limits)
     this.#shares = new ProcessShares(limits)
-    this.#cpuWatch = new CpuWatch(limits.cpuMsMax, () => this.#pool.noteWasted())
+    this.#cpuWatch = new CpuWatch(limits.cpuMsMax, () => this.#pool.uncountLastTake())
     this.#pool = new Pool({
       launch: (isAwaited) => launch(isAwaited && !this.#isServing()),
       hurry: () => (this.#isServing() ? undefined : hurry()),
-      hasRoom: () => this.#makeRoom(),
+      hasRoom: () => makeRoom(this.#budget),
       onAvailability,
       limits,
     })
+    this.#budget = {
+      limits,
+      processes: this.#processes,
+      pool: this.#pool,
+      shares: this.#shares,
+      memoryOf: (process) => this.#cpuWatch.memoryOf(process),
+      end: (process, reason, message) => this.#end(process, reason, message),
+    }
     this.#timer = setInterval(() => this.#sweep(performance.now()), sweepMs)
   }
 
-  /** Gets processes ready before the first run asks for one. */
+  /** Starts the first warm processes. */
   start(): void {
     this.#pool.refill()
   }
@@ -95,21 +114,21 @@ export class Supervisor implements Runner, RunSlotOwner {
       isolation: this.#deps.isolation(),
       processes: this.#processes.size + this.#pool.size,
       ready: this.#pool.ready,
-      runs: this.#turnstile.active,
+      runs: this.#runLimiter.active,
       problem: this.#pool.problem,
-      memoryBytes: this.#usedBytes(),
+      memoryBytes: countUsedBytes(this.#budget),
       memoryBytesMax: this.#limits.memoryBytesMax,
       coldStarts: this.#coldStarts,
-      waiting: this.#turnstile.waiting + this.#shares.waiting + this.#pool.waiting,
+      waiting: this.#runLimiter.waiting + this.#shares.waiting + this.#pool.waiting,
     }
   }
 
   acquire(program: Program, run: RunListener, client?: Client): RunSlot | Promise<RunSlot> {
     if (this.#isStopped)
       throw new AppError("overloaded", "Cannot run the val: the server is stopping")
-    const turn = this.#turnstile.acquire(program.valId, program.accountId, client)
-    if (turn !== undefined) return turn.then(() => this.#slot(program, run))
-    return this.#slot(program, run)
+    const waiting = this.#runLimiter.acquire(program.valId, program.accountId, client)
+    if (waiting !== undefined) return waiting.then(() => this.#openSlot(program, run))
+    return this.#openSlot(program, run)
   }
 
   retire(outdated: Outdated): void {
@@ -118,14 +137,16 @@ export class Supervisor implements Runner, RunSlotOwner {
   }
 
   endAllOf(userId: string): void {
-    for (const it of this.#processes)
-      if ([it.program.ownerId, it.program.accountId].includes(userId)) this.#end(it)
+    for (const process of this.#processes) {
+      const { ownerId, accountId } = process.program
+      if (ownerId === userId || accountId === userId) this.#end(process)
+    }
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
     clearInterval(this.#timer)
-    this.#turnstile.stop()
+    this.#runLimiter.stop()
     this.#shares.stop()
     await Promise.all([
       this.#pool.stop(),
@@ -136,10 +157,10 @@ export class Supervisor implements Runner, RunSlotOwner {
 
   async moveToFreshProcess(slot: ProcessRunSlot): Promise<Stopped | undefined> {
     const { program } = slot.process
-    // It would keep its share of the processes while it waits for another one.
+    // First, so that the run does not hold a share while it waits for another.
     slot.process.removeRun(slot)
     await this.#shares.acquire(program.accountId)
-    const process = await this.#start(program, slot.run.id)
+    const process = await this.#startProcess(program, slot.run.id)
     if (slot.outcome) {
       this.#end(process)
       return slot.outcome
@@ -154,18 +175,18 @@ export class Supervisor implements Runner, RunSlotOwner {
 
   releaseRun(slot: ProcessRunSlot): void {
     const { valId, accountId } = slot.process.program
-    this.#turnstile.release(valId, accountId)
+    this.#runLimiter.release(valId, accountId)
   }
 
-  #slot(program: Program, run: RunListener): RunSlot | Promise<RunSlot> {
-    const process = this.#byKey.get(program.key)
-    // A slot may have retired it, which then is only waiting for its end.
+  #openSlot(program: Program, run: RunListener): RunSlot | Promise<RunSlot> {
+    const process = this.#openByKey.get(program.key)
+    // A slot may have retired the process without the supervisor.
     return process?.isOpen && this.#tryWork(process)
-      ? this.#sit(process, run)
-      : this.#seatLater(program, run)
+      ? this.#addSlot(process, run)
+      : this.#bindAndOpenSlot(program, run)
   }
 
-  /** Whether the process is at work from now on, unless it has been before. */
+  /** Whether the process has a share of its account, or gets one now. */
   #tryWork(process: ValProcess): boolean {
     if (!process.isAtWork && this.#shares.tryAcquire(process.program.accountId))
       process.isAtWork = true
@@ -173,22 +194,22 @@ export class Supervisor implements Runner, RunSlotOwner {
   }
 
   /**
-   * The module may still be loading when there is a slot: a request that is sent meanwhile waits in
-   * the guest, and is answered sooner.
+   * The slot exists before the module is loaded. A request that is sent meanwhile waits in the
+   * guest, which responds sooner than if it were sent after the module has loaded.
    */
-  async #seatLater(program: Program, run: RunListener): Promise<RunSlot> {
+  async #bindAndOpenSlot(program: Program, run: RunListener): Promise<RunSlot> {
     let process: ValProcess
     try {
       process = await this.#bind(program, run.id)
     } catch (error) {
-      this.#turnstile.release(program.valId, program.accountId)
+      this.#runLimiter.release(program.valId, program.accountId)
       throw error
     }
-    const slot = this.#sit(process, run)
+    const slot = this.#addSlot(process, run)
     try {
       process.load()
     } catch (error) {
-      // No room left on the disk, say.
+      // For example because the disk is full.
       slot.release()
       this.#end(process)
       throw error
@@ -196,82 +217,82 @@ export class Supervisor implements Runner, RunSlotOwner {
     return slot
   }
 
-  #sit(process: ValProcess, run: RunListener): ProcessRunSlot {
+  #addSlot(process: ValProcess, run: RunListener): ProcessRunSlot {
     const slot = new ProcessRunSlot(run, process, this)
     process.addRun(slot)
     return slot
   }
 
-  /** However many ask at once, one process is bound. It is at work when it is there. */
+  /** Binds one process to the program, however many runs ask at once. It is at work then. */
   #bind(program: Program, runId: string): Promise<ValProcess> {
     const binding = this.#binding.get(program.key)
     if (binding) return binding
-    const begun = this.#findOrStart(program, runId).finally(() => this.#binding.delete(program.key))
-    this.#binding.set(program.key, begun)
-    return begun
+    const started = this.#findOrStart(program, runId).finally(() =>
+      this.#binding.delete(program.key),
+    )
+    this.#binding.set(program.key, started)
+    return started
   }
 
   async #findOrStart(program: Program, runId: string): Promise<ValProcess> {
     const { key, accountId } = program
     if (program.whenFetched) await program.whenFetched()
     await this.#shares.acquire(accountId)
-    const found = this.#byKey.get(key)
-    if (found?.isOpen) {
-      if (found.isAtWork) this.#shares.release(accountId)
-      found.isAtWork = true
-      return found
+    const open = this.#openByKey.get(key)
+    if (open?.isOpen) {
+      if (open.isAtWork) this.#shares.release(accountId)
+      open.isAtWork = true
+      return open
     }
-    const process = await this.#start(program, runId)
+    const process = await this.#startProcess(program, runId)
     this.#retireOlder(program)
-    this.#byKey.set(key, process)
+    this.#openByKey.set(key, process)
     return process
   }
 
   /**
-   * Starts a process with a share of its account's, which goes back when there is none, or when it
-   * has no run any more.
+   * Starts a process for which the account has acquired a share. The share is released when the
+   * start fails, or when the process has no run any more.
    */
-  async #start(program: Program, runId: string): Promise<ValProcess> {
+  async #startProcess(program: Program, runId: string): Promise<ValProcess> {
     try {
-      return await this.#startAtWork(program, runId)
+      return await this.#bindSandbox(program, runId)
     } catch (error) {
       this.#shares.release(program.accountId)
       throw error
     }
   }
 
-  async #startAtWork(program: Program, runId: string): Promise<ValProcess> {
-    const askedMs = performance.now()
-    // Both take their time; the sandbox must not be lost when the program cannot be read, nor the
-    // program's token when there is no sandbox.
-    const [taken, content] = await Promise.allSettled([this.#take(program, runId), program.load()])
+  async #bindSandbox(program: Program, runId: string): Promise<ValProcess> {
+    const acquiredMs = performance.now()
+    // At the same time, since both take long. When one fails, the other must not leak.
+    const [taken, content] = await Promise.allSettled([
+      this.#takeSandbox(program, runId),
+      program.load(),
+    ])
     if (taken.status === "rejected") {
       if (content.status === "fulfilled") content.value.end()
       throw taken.reason
     }
+    const sandbox = taken.value
     if (content.status === "rejected") {
-      void taken.value.stop().then(() => this.#pool.noteBound())
+      void sandbox.stop().then(() => this.#pool.noteBound())
       throw content.reason
     }
-    const process = new ValProcess(
-      program,
-      content.value,
-      taken.value,
-      { limits: this.#limits, valueReader: this.#valueReader },
-      runId,
-    )
+    const deps = { limits: this.#limits, valueReader: this.#valueReader }
+    const process = new ValProcess(program, content.value, sandbox, deps, runId)
     process.onIdle = () => this.#shares.release(program.accountId)
     this.#processes.add(process)
-    this.#watch(process)
+    this.#watchCpu(process)
     this.#pool.noteBound()
-    void taken.value.exited.then(() => this.#forget(process))
-    void process.loaded.then(() => this.#noteLoaded(process, askedMs))
-    if (this.#isStopped) void taken.value.stop()
+    void sandbox.exited.then(() => this.#delete(process))
+    void process.loaded.then(() => this.#noteLoaded(process, acquiredMs))
+    if (this.#isStopped) void sandbox.stop()
     return process
   }
 
-  /** What takes all it can get is to be noticed soon after it has begun. */
-  #watch(process: ValProcess): void {
+  /** Checks a new process often, so that one which takes all the CPU is noticed soon. */
+  #watchCpu(process: ValProcess): void {
     this.#cpuWatch.add(process, performance.now(), this.#isServing() ? "patient" : "normal")
     const timer = setInterval(() => {
       const nowMs = performance.now()
@@ -280,10 +301,7 @@ export class Supervisor implements Runner, RunSlotOwner {
     }, youngSweepMs).unref()
   }
 
-  /**
-   * Whether vals are being visited that are known to be quick: whoever comes new stays out of their
-   * way.
-   */
+  /** Whether vals that are known to be quick have runs now. New processes must not slow them. */
   #isServing(): boolean {
     const sinceMs = performance.now() - servingMs
     for (const { runsEnded, usedMs } of this.#processes)
@@ -291,8 +309,8 @@ export class Supervisor implements Runner, RunSlotOwner {
     return false
   }
 
-  /** A process that knows already what it is to become: it wakes up while the program is read. */
-  async #take(program: Program, runId: string): Promise<Sandbox> {
+  /** Tells the guest at once which program it gets: it prepares while the program is read. */
+  async #takeSandbox(program: Program, runId: string): Promise<Sandbox> {
     const taken = this.#pool.take(program.accountId)
     const sandbox = taken instanceof Promise ? await taken : taken
     const { entryUrl: url, label, endpoint, type } = program
@@ -310,166 +328,70 @@ export class Supervisor implements Runner, RunSlotOwner {
     return sandbox
   }
 
-  #noteLoaded(process: ValProcess, askedMs: number): void {
-    this.#coldStarts.add(performance.now() - askedMs)
-    if (process.state === "serving" && (process.isCallable || process.program.type === "http"))
-      return
-    // What gave no function has been run by being evaluated; what did not load has nothing to run,
-    // but may tell so a moment longer.
-    if (process.state === "serving" || process.program.type !== "http") this.#retire(process)
-    else if (process.state === "loading") process.failedMs = performance.now()
+  #noteLoaded(process: ValProcess, acquiredMs: number): void {
+    this.#coldStarts.add(performance.now() - acquiredMs)
+    const { state, isCallable, program } = process
+    if (state === "serving" && (isCallable || program.type === "http")) return
+    // A module without a function has run when it was evaluated. A module that did not load has
+    // nothing to run; an HTTP val keeps its process a moment longer to respond with the error.
+    if (state === "serving" || program.type !== "http") this.#retire(process)
+    else if (state === "loading") process.failedMs = performance.now()
   }
 
   #retireOlder(program: Program): void {
     for (const process of this.#processes) {
       const other = process.program
       if (
-        other.valId !== program.valId ||
-        other.accountId !== program.accountId ||
-        other.version > program.version
+        other.valId === program.valId &&
+        other.accountId === program.accountId &&
+        other.version <= program.version &&
+        other.key !== program.key &&
+        other.isAnonymous === program.isAnonymous
       )
-        continue
-      if (other.key !== program.key && other.isAnonymous === program.isAnonymous)
         this.#retire(process)
     }
   }
 
   #retire(process: ValProcess): void {
     process.retire()
-    if (this.#byKey.get(process.program.key) === process) this.#byKey.delete(process.program.key)
-  }
-
-  #forget(process: ValProcess): void {
-    this.#retire(process)
-    this.#processes.delete(process)
-    if (process.isEnding) this.#ending--
-    this.#cpuWatch.delete(process)
-    this.#pool.refill()
-  }
-
-  #hasRoom(): boolean {
-    const { processesMax, memoryBytesMax, startBytes } = this.#limits
-    return (
-      this.#processes.size + this.#pool.size < processesMax &&
-      this.#usedBytes() + startBytes <= memoryBytesMax
-    )
-  }
-
-  /**
-   * What all processes use, as last measured; one that was not counts as one that has done nothing
-   * yet.
-   */
-  #usedBytes(): number {
-    let bytes = this.#pool.size * this.#limits.warmBytes
-    for (const process of this.#processes) bytes += this.#bytesOf(process)
-    return bytes
-  }
-
-  #bytesOf(process: ValProcess): number {
-    return Math.max(this.#limits.warmBytes, this.#cpuWatch.memoryOf(process))
-  }
-
-  /**
-   * Ends an idle process only when a run waits, never to have one more that is ready. There is room
-   * when it is gone.
-   */
-  #makeRoom(): boolean {
-    if (this.#hasRoom()) return true
-    while (this.#ending < this.#pool.waiting && this.#evict());
-    return false
-  }
-
-  /**
-   * Ends an idle process: of the account that has the most processes, the one that was idle for
-   * longest.
-   */
-  #evict(): boolean {
-    const counts = new Map<string, number>()
-    for (const { program } of this.#processes)
-      counts.set(program.accountId, (counts.get(program.accountId) ?? 0) + 1)
-    const countOf = (process: ValProcess) => counts.get(process.program.accountId) ?? 0
-    let chosen: ValProcess | undefined
-    for (const process of this.#processes) {
-      if (process.runs > 0 || process.isAtWork || process.isEnding) continue
-      const difference = chosen ? countOf(process) - countOf(chosen) : 1
-      if (difference > 0 || (difference === 0 && chosen && process.usedMs < chosen.usedMs))
-        chosen = process
-    }
-    if (!chosen) return false
-    this.#end(chosen)
-    return true
+    const { key } = process.program
+    if (this.#openByKey.get(key) === process) this.#openByKey.delete(key)
   }
 
   #end(process: ValProcess, reason?: SandboxExit["reason"], message?: string): void {
     if (process.isEnding) return
     process.isEnding = true
-    this.#ending++
     this.#retire(process)
     void process.sandbox.stop(reason, message)
   }
 
+  /** The process is gone. */
+  #delete(process: ValProcess): void {
+    this.#retire(process)
+    this.#processes.delete(process)
+    this.#cpuWatch.delete(process)
+    this.#pool.refill()
+  }
+
   #sweep(nowMs: number): void {
-    this.#turnstile.sweep(nowMs)
+    this.#runLimiter.sweep(nowMs)
     this.#shares.sweep(nowMs)
     this.#pool.sweep(nowMs)
     this.#cpuWatch.check(this.#processes, nowMs)
     for (const process of this.#processes) {
       process.sweep(nowMs)
-      if (this.#isOver(process, nowMs)) this.#end(process)
+      if (this.#isUnused(process, nowMs)) this.#end(process)
       else if (nowMs - process.startedMs > this.#limits.processMsMax) this.#retire(process)
     }
-    this.#keepWithinMemory(nowMs)
+    enforceBudget(this.#budget, nowMs)
   }
 
-  #isOver(process: ValProcess, nowMs: number): boolean {
+  #isUnused(process: ValProcess, nowMs: number): boolean {
     if (process.runs > 0) return false
-    const idleMs = nowMs - process.usedMs
     if (process.failedMs !== undefined) return nowMs - process.failedMs > failureKeptMs
-    // What runs have left behind may go on as long as they might have.
-    return (
-      idleMs >
-      (process.state === "retiring" && process.isCallable
-        ? this.#limits.runMsMax
-        : this.#limits.idleMsMax)
-    )
-  }
-
-  /** Ends one process at a time: what it used is known to be free when it is gone. */
-  #keepWithinMemory(nowMs: number): void {
-    const bytesOf = new Map<string, number>()
-    for (const process of this.#processes) {
-      if (!process.isAtWork) continue
-      const { accountId } = process.program
-      bytesOf.set(accountId, (bytesOf.get(accountId) ?? 0) + this.#bytesOf(process))
-    }
-    this.#shares.noteMemory(bytesOf)
-    if (this.#ending > 0) return
-    const freeBytes = this.#limits.memoryBytesMax - this.#usedBytes()
-    if (freeBytes < 0 && this.#evict()) return
-    const [most] = [...bytesOf].sort(([, a], [, b]) => b - a)
-    if (
-      most &&
-      (freeBytes < 0 ||
-        (freeBytes < this.#limits.startBytes && this.#pool.isAwaitedBeside(most[0])))
-    )
-      this.#endAtWork(most[0], (process) => this.#bytesOf(process), "memory", memoryUsedUp)
-    const debtor = this.#shares.findAccountToReduce(nowMs)
-    if (debtor !== undefined)
-      this.#endAtWork(debtor, (process) => nowMs - process.startedMs, "killed", processesUsedUp)
-  }
-
-  /** Ends the process at work of the account that is worth the most. */
-  #endAtWork(
-    accountId: string,
-    worthOf: (process: ValProcess) => number,
-    reason: SandboxExit["reason"],
-    message: string,
-  ): void {
-    let chosen: ValProcess | undefined
-    for (const process of this.#processes) {
-      if (!process.isAtWork || process.program.accountId !== accountId || process.isEnding) continue
-      if (!chosen || worthOf(process) > worthOf(chosen)) chosen = process
-    }
-    if (chosen) this.#end(chosen, reason, message)
+    const { runMsMax, idleMsMax } = this.#limits
+    // What its runs have left running may go on for as long as a run may take.
+    const isRetired = process.state === "retiring" && process.isCallable
+    return nowMs - process.usedMs > (isRetired ? runMsMax : idleMsMax)
   }
 }

@@ -13,46 +13,56 @@ import type { ActiveRun } from "./active-run.ts"
 import { RecentlyEndedRuns } from "./recently-ended-runs.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
-/** Messages that change nothing, and that a guest therefore does not send. */
+/** The most control messages that change nothing. A guest never sends such messages. */
 const idleMessagesMax = 10_000
 
-/** How the module came out. */
+/** The result of loading the module. */
 export type LoadOutcome = { readonly kind: "loaded" } | Stopped
 
 /**
- * A sandbox that serves one program, until it ends.
+ * A sandbox that is bound to one program until it ends.
  *
- *   loading ──▶ serving ──▶ retiring ──▶ gone        `retire` lets the runs inside end; `stop` does not
- *      └───────────┴───────────┴──────────▲
+ * ```
+ *   warm sandbox      the module     retire(): a newer version,    its runs have
+ *   of the pool       is loaded      a limit, a cancelled run      ended
+ *   ───── bind ─▶ loading ─────▶ serving ─────▶ retiring ─────▶ gone
+ *                    │               │              │             ▲
+ *                    └───────────────┴──────────────┴─────────────┘
+ *                       stop(), a crash, or a limit: its runs end with it
+ *
+ *   isOpen      takes new runs             loading, serving
+ *   isAtWork    holds a share of its       from the binding, or a new run,
+ *               account (ProcessShares)    until its last run is released
+ *   isEnding    has been told to stop      until it is gone
+ * ```
  */
 export class ValProcess implements EgressClient {
   readonly program: Program
   readonly sandbox: Sandbox
-  /** Sends requests to it. */
+  /** Sends requests to the guest. */
   readonly client: GuestClient
   readonly startedMs = performance.now()
   readonly loaded: Promise<LoadOutcome>
-  /** False for a module without a function to call: each call of it needs a process of its own. */
+  /** False for a module that exports no function. Each call of it needs a fresh process. */
   isCallable = true
   state: "loading" | "serving" | "retiring" | "gone" = "loading"
-  /** When the module turned out not to load. */
+  /** When loading the module failed. */
   failedMs: number | undefined
   runsEnded = 0
-  /** It has a run, or is about to get one, and takes a share of what its account may have. */
   isAtWork = true
-  /** The share can go back. */
+  /** Called when it has no run any more, so that its share can be released. */
   onIdle: (() => void) | undefined
-  /** It has been told to end, and will be gone in a moment. */
   isEnding = false
-  /** When a run last came or left. */
+  /** When a run was last added or removed. */
   usedMs = performance.now()
   readonly limits: RunnerLimits
   readonly valueReader: GuestValueReader
   #content: ProgramContent
   readonly #settle = Promise.withResolvers<LoadOutcome>()
-  /** Whoever is waiting for an answer. */
+  /** By run id. */
   readonly #activeRuns = new Map<string, ActiveRun>()
-  readonly #late: RecentlyEndedRuns
+  readonly #endedRuns: RecentlyEndedRuns
+  /** Responses to WebSocket requests that the val refused, by run id. */
   readonly #refusals = new Map<string, Refused>()
   readonly #firstRunId: string
   readonly egressKey = crypto.randomUUID()
@@ -77,15 +87,15 @@ export class ValProcess implements EgressClient {
     this.#content = content
     this.limits = limits
     this.valueReader = valueReader
-    this.#late = new RecentlyEndedRuns(limits.lateRunsMax)
+    this.#endedRuns = new RecentlyEndedRuns(limits.lateRunsMax)
     this.#firstRunId = firstRunId
-    sandbox.onMessage = (message) => this.#hear(message)
+    sandbox.onMessage = (message) => this.#receive(message)
     void sandbox.exited.then((exit) => this.#end(exit))
   }
 
   /**
-   * Hands over what belongs to the program. The run that waits for it must have a run slot: what
-   * the module logs while it is evaluated is that run's.
+   * Sends the program to the guest. The first run must have a slot: it gets what the module logs
+   * while it is evaluated.
    */
   load(): void {
     if (this.#isLoading) return
@@ -96,7 +106,7 @@ export class ValProcess implements EgressClient {
     sandbox.addModules(this.#content.modules)
     sandbox.addBundles(this.#content.bundles)
     sandbox.send({ kind: "begin" })
-    // All of it is in the sandbox now; here it would be held as long as the process lives.
+    // The sandbox has a copy. Here it would use memory as long as the process lives.
     this.#content = { ...this.#content, modules: [], bundles: [], env: {} }
   }
 
@@ -112,11 +122,12 @@ export class ValProcess implements EgressClient {
     readonly run: RunListener | undefined
     readonly depth: number
   } {
-    const said = runId === undefined ? undefined : this.#findRun(runId)
-    if (said && this.#activeRuns.has(said.run.id)) return { run: said.run, depth: said.run.depth }
-    // Whatever does not say whose it is can only be of the one that is here.
+    const named = runId === undefined ? undefined : this.#findRun(runId)
+    if (named && this.#activeRuns.has(named.run.id))
+      return { run: named.run, depth: named.run.depth }
+    // A request that names no run belongs to the only active run, if there is only one.
     const activeRun =
-      said ?? (this.#activeRuns.size === 1 ? this.#activeRuns.values().next().value : undefined)
+      named ?? (this.#activeRuns.size === 1 ? this.#activeRuns.values().next().value : undefined)
     return { run: activeRun?.run, depth: this.#findDepth() }
   }
 
@@ -124,18 +135,20 @@ export class ValProcess implements EgressClient {
     return this.#activeRuns.size
   }
 
-  /** Whether it takes new runs. */
   get isOpen(): boolean {
     return this.state === "loading" || this.state === "serving"
   }
 
-  /** Ends what has taken its time. */
+  /** Ends the runs that take too long. */
   sweep(nowMs: number): void {
     for (const activeRun of this.#activeRuns.values()) activeRun.sweep(nowMs)
     this.client.sweep(nowMs)
   }
 
-  /** Whether a call on behalf of this run may use what the module gave when it was evaluated. */
+  /**
+   * Whether this process can run a call of this run: a module without a function has run when it
+   * was evaluated, which serves its first run only.
+   */
   canCallFor(runId: string): boolean {
     return this.isCallable || runId === this.#firstRunId
   }
@@ -147,16 +160,16 @@ export class ValProcess implements EgressClient {
 
   removeRun(activeRun: ActiveRun): void {
     if (!this.#activeRuns.delete(activeRun.run.id)) return
-    this.#late.add(activeRun)
+    this.#endedRuns.add(activeRun)
     this.runsEnded++
     this.usedMs = performance.now()
     if (this.#refusals.size > 0) this.#refusals.delete(activeRun.run.id)
-    if (this.#activeRuns.size === 0) this.#rest()
+    if (this.#activeRuns.size === 0) this.#becomeIdle()
     if (this.state === "retiring" && this.#activeRuns.size === 0 && !this.isCallable)
       void this.sandbox.stop()
   }
 
-  /** No new runs; the process ends when those inside have, or their time is over. */
+  /** Takes no new runs. The process ends when its runs have ended, or their time is over. */
   retire(): void {
     if (this.state !== "gone") this.state = "retiring"
   }
@@ -179,14 +192,14 @@ export class ValProcess implements EgressClient {
     return truncateError(error, wire.runValueBytesMax, this.secretMask)
   }
 
-  #hear(message: GuestMessage): void {
+  #receive(message: GuestMessage): void {
     switch (message.kind) {
       case "log": {
         const activeRun = this.#findRun(message.run)
         if (!activeRun) return
         const { at, level, message: text } = message
         const room = activeRun.run.logBytesLeft ?? wire.runLogBytesMax
-        // Nothing is looked through that is not kept.
+        // Text that is not kept is not searched for secrets.
         activeRun.run.log({
           at: new Date(at).toISOString(),
           level,
@@ -208,7 +221,7 @@ export class ValProcess implements EgressClient {
         if (this.#hasLoaded) break
         this.#hasLoaded = true
         this.isCallable = message.isCallable
-        // A process that was retired meanwhile still has the runs that wait for the module.
+        // A process that was retired meanwhile stays retired, and still serves its runs.
         if (this.state === "loading") this.state = "serving"
         this.#settle.resolve({ kind: "loaded" })
         return
@@ -224,36 +237,33 @@ export class ValProcess implements EgressClient {
       case "warm":
       case "pong":
     }
-    // A guest says none of these now; a val that has found the socket may.
+    // A guest sends none of these now, but a val that has found the socket may.
     if (++this.#idleMessages === idleMessagesMax)
       void this.sandbox.stop(
         "protocol",
-        `it sent ${idleMessagesMax} control messages that say nothing`,
+        `it sent ${idleMessagesMax} control messages without effect`,
       )
   }
 
-  /**
-   * Only runs that are here, and not for longer than a run may last after its start, can be spoken
-   * about.
-   */
+  /** A guest may only send messages about runs of this process, up to `runMsMax` after the start. */
   #findRun(runId: string): ActiveRun | undefined {
     return (
       this.#activeRuns.get(runId) ??
-      this.#late.find(runId, performance.now() - this.limits.runMsMax)
+      this.#endedRuns.find(runId, performance.now() - this.limits.runMsMax)
     )
   }
 
   /**
-   * Of the deepest of the runs that can be spoken about: what goes on after an answer, or says
-   * nothing, may be a chain without an end.
+   * The greatest depth of all runs that `#findRun` finds: a request after the response, or one that
+   * names no run, may be part of an endless chain of vals that call each other.
    */
   #findDepth(): number {
-    let depth = this.#late.findDepth(performance.now() - this.limits.runMsMax)
+    let depth = this.#endedRuns.findDepth(performance.now() - this.limits.runMsMax)
     for (const { run } of this.#activeRuns.values()) depth = Math.max(depth, run.depth)
     return depth
   }
 
-  #rest(): void {
+  #becomeIdle(): void {
     if (!this.isAtWork) return
     this.isAtWork = false
     this.onIdle?.()
@@ -266,8 +276,8 @@ export class ValProcess implements EgressClient {
     for (const activeRun of [...this.#activeRuns.values()])
       activeRun.endWith({ kind: "stopped", status: "crashed", error })
     this.client.stop()
-    this.#late.clear()
+    this.#endedRuns.clear()
     this.#content.end()
-    this.#rest()
+    this.#becomeIdle()
   }
 }
