@@ -8,8 +8,8 @@ import { allScopes } from "../domain/accounts/tokens.ts"
 import { getUserByName } from "../domain/accounts/users.ts"
 
 /**
- * `admin-token [USERNAME]`: a new token that may do everything, for an operator who has lost all of
- * them. Who may use the data folder or the database may do everything anyway. The server may run
+ * `admin-token [USERNAME]`: creates a token with all scopes, for an operator who has lost all of
+ * them. Access to the data folder or the database already allows everything. The server may run
  * meanwhile; the token works at once.
  */
 export async function adminToken(args: readonly string[], env: Environment): Promise<void> {
@@ -43,7 +43,7 @@ export async function adminToken(args: readonly string[], env: Environment): Pro
   }
 }
 
-/** A mistyped folder must not become a new, empty server. */
+/** A mistyped folder must not create a new, empty server. */
 function assertDatabase({ databaseUrl, dataDir }: Config): void {
   const path = join(dataDir, "hamlet.db")
   if (databaseUrl === undefined && !existsSync(path))

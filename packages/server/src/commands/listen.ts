@@ -8,8 +8,8 @@ import type { SocketRelay } from "../gateway/sockets/socket-relay.ts"
 type Server = Bun.Server<SocketRelay>
 
 /**
- * One port for the API and for the vals' own addresses. Requests that come before the program is
- * put together wait for it.
+ * Listens on one port for the API and the vals. Requests that arrive before the program is composed
+ * wait for it.
  */
 export function listen(config: Config, starting: Promise<Hamlet>): Server {
   let hamlet: Hamlet | undefined
@@ -28,8 +28,8 @@ export function listen(config: Config, starting: Promise<Hamlet>): Server {
       ),
       fetch(request, server) {
         return hamlet
-          ? answer(config, hamlet, request, server)
-          : starting.then((started) => answer(config, started, request, server))
+          ? handle(config, hamlet, request, server)
+          : starting.then((started) => handle(config, started, request, server))
       },
       websocket: createSocketHandlers(gatewayLimits),
     })
@@ -41,7 +41,7 @@ export function listen(config: Config, starting: Promise<Hamlet>): Server {
   }
 }
 
-function answer(
+function handle(
   config: Config,
   { app, gateway }: Hamlet,
   request: Request,
@@ -49,7 +49,7 @@ function answer(
 ): Promise<Response | undefined> {
   const connection = new Connection(config, request, server)
   if (!gateway.isValHost(request.headers.get("host") ?? "")) {
-    // Whoever waits for a run to end hears nothing until then.
+    // A client that waits for a run receives nothing until it ends.
     if (config.runs.runMsMax >= gatewayLimits.idleSeconds * 1000) connection.timeout(0)
     return app.fetch(request, { address: () => connection.address() })
   }
@@ -59,8 +59,8 @@ function answer(
 const loopback: ReadonlySet<string> = new Set(["127.0.0.1", "::1"])
 
 /**
- * The connection that a request came by. One object instead of a function for each thing it can do:
- * it is made for every request.
+ * The connection of a request. One object instead of several closures, since every request creates
+ * one.
  */
 class Connection implements GatewayConnection {
   #address: string | undefined
@@ -71,7 +71,7 @@ class Connection implements GatewayConnection {
     readonly server: Server,
   ) {}
 
-  /** Asked for once: it is unknown when the connection is closed, or has become a WebSocket. */
+  /** Read once: the address is unknown after the connection is closed or upgraded. */
   address(): string {
     this.#address ??= this.#findAddress()
     return this.#address

@@ -14,14 +14,11 @@ import { createSqliteLoader } from "../storage/backup/restore/sqlite-loader.ts"
 import { createBucketPlace } from "../storage/blobs/s3-objects.ts"
 
 const limits = {
-  /** How often a step tells how far it has got. */
+  /** How often a step reports its progress. */
   reportMs: 100,
 }
 
-/**
- * `restore FILE`: makes this server the one that the backup is of. Nothing may be there yet, and no
- * server may be running on it.
- */
+/** `restore FILE`: restores a backup into an empty target. No server may be running on it. */
 export async function restore(args: readonly string[], env: Environment): Promise<void> {
   const [path, ...flags] = args
   if (path === undefined || path.startsWith("-"))
@@ -72,10 +69,7 @@ function openTarget({ dataDir, databaseUrl, storage }: Config): RestoreTarget {
   }
 }
 
-/**
- * The end of every step, and what is between now and then; people see the beginning of a step and
- * nothing else.
- */
+/** Reports progress: as JSON every change, for people only the start of a step. */
 function createReporter(
   say: (line: object, text: string) => void,
   isJson: boolean,

@@ -1,6 +1,6 @@
 import { type ReadSetting, readRate } from "./readers.ts"
 
-/** What each user may do in a minute; undefined for no limit. */
+/** The limits of one user per minute; undefined means no limit. */
 export interface AllowanceConfig {
   readonly runsPerMinute: number | undefined
   readonly egressBytesPerMinute: number | undefined
@@ -9,7 +9,7 @@ export interface AllowanceConfig {
 
 const mega = 1024 ** 2
 
-/** Reads what one user may take of the machine. */
+/** Reads the allowances. */
 export function loadAllowanceConfig(read: ReadSetting, isPublic: boolean): AllowanceConfig {
   const rate = (name: Parameters<ReadSetting>[0], standard: number) =>
     readRate(name, read(name), isPublic ? standard : undefined)

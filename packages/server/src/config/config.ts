@@ -25,7 +25,7 @@ import { loadStorageConfig, type StorageConfig } from "./storage.ts"
 
 export { ConfigError, options }
 
-/** Everything that an operator can set. */
+/** All settings. */
 export interface Config {
   readonly host: string
   readonly port: number
@@ -35,7 +35,7 @@ export interface Config {
   readonly baseUrl: string
   readonly formerBaseUrls: readonly string[]
   readonly valsDomain: string
-  /** Whether others than this machine are served. */
+  /** The server is for other machines: rate limits and strong isolation are required. */
   readonly isPublic: boolean
   readonly user: string
   readonly token: string | undefined
@@ -146,7 +146,8 @@ function parseFlags(args: readonly string[]): Readonly<Record<string, string | u
       string
     >
   } catch (error) {
-    // What follows the first sentence is advice for whoever wrote the program.
+    // The message of parseArgs continues with advice for programmers. Only its first sentence is
+    // shown.
     const [problem] = String(error instanceof Error ? error.message : error).split(/\.\s/)
     throw new ConfigError(`Cannot understand the command line: ${problem}`)
   }

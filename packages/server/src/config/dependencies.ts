@@ -2,13 +2,13 @@ import { fail, type ReadSetting, readInteger } from "./readers.ts"
 
 /** Where the packages of vals come from. */
 export interface DependencyConfig {
-  /** Undefined: what the machine's npm configuration names. */
+  /** Undefined: the registry of the machine's npm configuration. */
   readonly npmRegistry: string | undefined
   readonly jsrUrl: string
   readonly resolveMsMax: number
 }
 
-/** Reads what concerns dependencies. */
+/** Reads the settings of package resolution. */
 export function loadDependencyConfig(read: ReadSetting): DependencyConfig {
   return {
     npmRegistry: readAddress("HAMLET_NPM_REGISTRY", read("HAMLET_NPM_REGISTRY")),

@@ -1,29 +1,29 @@
 import { readFileSync } from "node:fs"
 import { fail, type ReadSetting, readInteger, readRate } from "./readers.ts"
 
-/** What vals may reach, and how much. */
+/** The settings of outgoing traffic. */
 export interface EgressConfig {
-  /** Host, host:port or CIDR, as they were written; whoever decides about addresses reads them. */
+  /** Hosts, host:port or CIDR, unparsed. */
   readonly allow: readonly string[]
   readonly deny: readonly string[]
   readonly ports: readonly PortRange[]
-  /** Of one request, in each direction. */
+  /** Per request and direction. */
   readonly bytesMax: number
   readonly msMax: number
-  /** Of one val. */
+  /** Per val process. */
   readonly connectionsMax: number
   readonly requestsPerMinute: number | undefined
-  /** Certificates, in PEM, of authorities that are trusted beside the usual ones. */
+  /** Additional certificate authorities, in PEM. */
   readonly ca: string | undefined
 }
 
-/** The ports from the first to the last. */
+/** A range of ports, both ends included. */
 export interface PortRange {
   readonly first: number
   readonly last: number
 }
 
-/** Reads what concerns the traffic out of vals. */
+/** Reads the settings of outgoing traffic. */
 export function loadEgressConfig(read: ReadSetting, isPublic: boolean): EgressConfig {
   const integer = (name: Parameters<ReadSetting>[0], standard: number, max: number) =>
     readInteger(name, read(name), 1, max) ?? standard

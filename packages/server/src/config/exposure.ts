@@ -1,6 +1,6 @@
 import { type ReadSetting, readChoice } from "./readers.ts"
 
-/** Where a server is found. */
+/** The addresses of a server. */
 export interface Addresses {
   readonly host: string
   readonly baseUrl: string
@@ -8,9 +8,8 @@ export interface Addresses {
 }
 
 /**
- * Whether others than this machine are served, and protections are for them. Where it listens does
- * not say so: a proxy on the same machine connects to loopback, and its visitors come from
- * anywhere.
+ * Whether the server is for other machines. The listening address does not tell: a proxy on the
+ * same machine connects to loopback, and its clients come from anywhere.
  */
 export function readIsPublic(read: ReadSetting, { host, baseUrl, valsDomain }: Addresses): boolean {
   const chosen = readChoice("HAMLET_PUBLIC", read("HAMLET_PUBLIC"), ["auto", "yes", "no"])
@@ -18,7 +17,7 @@ export function readIsPublic(read: ReadSetting, { host, baseUrl, valsDomain }: A
   return ![host, new URL(baseUrl).hostname, valsDomain.replace(/:\d+$/, "")].every(isOfThisMachine)
 }
 
-/** Whether a host name or address leads to this machine and nowhere else. */
+/** Whether a host name or address is loopback. */
 export function isOfThisMachine(host: string): boolean {
   return /^(127\.\d+\.\d+\.\d+|\[?::1\]?|([^.]+\.)*localhost)$/i.test(host)
 }

@@ -3,23 +3,21 @@ import { totalmem } from "node:os"
 import { dirname, join } from "node:path"
 
 /**
- * The memory that this process and all it starts may use: the machine's, or less if a control group
- * says so.
+ * The memory available to this process and its children: that of the machine, or less if a control
+ * group limits it.
  */
 export function readMachineMemory(totalBytes = totalmem(), read: ReadText = readText): number {
   const limits = listGroupFiles(read("/proc/self/cgroup")).map((path) =>
     Number.parseInt(read(path), 10),
   )
-  // A group without a limit says "max" on version 2, and a number beyond every machine on version
-  // 1.
+  // A group without a limit reports "max" in version 2, and a number larger than any machine in
+  // version 1.
   return Math.min(totalBytes, ...limits.filter((bytes) => bytes > 0))
 }
 
 type ReadText = (path: string) => string
 
-/**
- * A limit of a group holds for all groups below it, so every one from ours up to the top counts.
- */
+/** A limit applies to all groups below it, so every group from ours up to the root counts. */
 function listGroupFiles(memberships: string): string[] {
   return memberships.split("\n").flatMap((line) => {
     const [, controllers, path] = /^\d+:([^:]*):(\/.*)$/.exec(line) ?? []
@@ -38,8 +36,8 @@ function listUpwards(path: string): string[] {
 }
 
 /**
- * In a container a group may have another path than it says, and the top one has no limit: a file
- * that is missing says nothing.
+ * In a container the path of a group may be wrong, and the root group has no file: a missing file
+ * means no limit.
  */
 function readText(path: string): string {
   try {

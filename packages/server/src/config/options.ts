@@ -1,6 +1,6 @@
 /**
- * One setting: docs/configuration.md is made from these. The flag is the name without `HAMLET_`, in
- * kebab-case.
+ * One setting. docs/configuration.md is generated from this table. The flag is the name without
+ * `HAMLET_`, in kebab-case.
  */
 export interface Option {
   readonly env: string
@@ -8,22 +8,22 @@ export interface Option {
   readonly meaning: string
 }
 
-/** Every setting there is. */
+/** All settings. */
 export const options = [
   {
     env: "HAMLET_HOST",
     default: "127.0.0.1",
-    meaning: "Address to listen on. `0.0.0.0` for every network the machine is in.",
+    meaning: "Address to listen on. `0.0.0.0` means every interface.",
   },
   {
     env: "HAMLET_PORT",
     default: "8080",
-    meaning: "Port to listen on; `0` takes any that is free.",
+    meaning: "Port to listen on; `0` means any free port.",
   },
   {
     env: "HAMLET_DATA_DIR",
     default: "./data",
-    meaning: "Folder for the SQLite database and the key of secrets.",
+    meaning: "Folder for the SQLite database and the encryption key of secrets.",
   },
   {
     env: "HAMLET_DATABASE_URL",
@@ -36,40 +36,40 @@ export const options = [
     env: "HAMLET_BASE_URL",
     default: "http://localhost:PORT",
     meaning:
-      "The address people use, without a slash at the end. Every link in an answer begins with it.",
+      "The public address, without a trailing slash. Every link in a response starts with it.",
   },
   {
     env: "HAMLET_FORMER_BASE_URLS",
     default: "",
     meaning:
-      "Addresses that this server had before, separated by commas, at most 20. An import of a val by one of them means the val on this server.",
+      "Former addresses of this server, separated by commas, at most 20. An import of a val from one of them means the val on this server.",
   },
   {
     env: "HAMLET_VALS_DOMAIN",
     default: "localhost:PORT",
-    meaning: "Host and port under which vals have addresses of their own: `{user}-{val}.{domain}`.",
+    meaning: "Host and port under which vals have their addresses: `{user}-{val}.{domain}`.",
   },
   {
     env: "HAMLET_PUBLIC",
     default: "auto",
     meaning:
-      "Whether the server is for others: `yes` or `no`. `auto`: yes, unless host, base URL and domain of vals all name this machine (`localhost`, `127.0.0.1`). For others there are rate limits, and vals have to be isolated by bubblewrap.",
+      "Whether the server is public: `yes` or `no`. `auto` means yes, unless host, base URL and vals domain all name this machine (`localhost`, `127.0.0.1`). A public server has rate limits and requires bubblewrap.",
   },
   {
     env: "HAMLET_USER",
-    default: "the name you are logged in as",
+    default: "your login name",
     meaning: "Name of the first user, created at the first start.",
   },
   {
     env: "HAMLET_TOKEN",
     default: "",
     meaning:
-      "Token of the first user, 32 to 200 visible ASCII characters, for automation. Another value replaces it at the next start: the token before stops working, and the sessions that came from it end. Empty: a token is made up at the first start and printed once.",
+      "Token of the first user, 32 to 200 visible ASCII characters, for automation. A changed value replaces the token at the next start: the previous token and its sessions become invalid. Empty: the first start creates a token and prints it once.",
   },
   {
     env: "HAMLET_SESSION_DAYS",
     default: "30",
-    meaning: "Days after which a browser that was not used is signed out.",
+    meaning: "Days after which an unused browser session ends.",
   },
   {
     env: "HAMLET_SECRET_KEY",
@@ -79,25 +79,25 @@ export const options = [
   },
   {
     env: "HAMLET_RATE_PER_TOKEN",
-    default: "10000 for others, none for this machine",
-    meaning: "Requests a minute for each token, or `none`.",
+    default: "10000 if public, else none",
+    meaning: "Requests per minute and token, or `none`.",
   },
   {
     env: "HAMLET_RATE_PER_ADDRESS",
-    default: "1000 for others, none for this machine",
-    meaning: "Requests a minute for each address that sends no valid token, or `none`.",
+    default: "1000 if public, else none",
+    meaning: "Requests per minute and client address without a valid token, or `none`.",
   },
   {
     env: "HAMLET_ADDRESS_HEADER",
     default: "",
     meaning:
-      "Header in which a proxy that you run gives the client's address, such as `x-forwarded-for` (its last entry counts). Empty: the address of the connection.",
+      "Header in which your proxy sends the client's address, such as `x-forwarded-for` (its last entry is used). Empty: the address of the connection.",
   },
   {
     env: "HAMLET_ANONYMOUS_RUNS",
     default: "no",
     meaning:
-      "Whether `/v1/run/{user}.{val}` calls public vals for clients without a token: `yes` or `no`. They run on the account of their owner, without its secrets.",
+      "Whether clients without a token may call public vals through `/v1/run/{user}.{val}`: `yes` or `no`. The vals run on the account of their owner, without secrets.",
   },
   {
     env: "HAMLET_BODY_BYTES_MAX",
@@ -108,33 +108,32 @@ export const options = [
     env: "HAMLET_ISOLATION",
     default: "auto",
     meaning:
-      "What stands between vals and the machine: `bubblewrap` (namespaces without a network, Linux), `deno` (Deno's permissions only), or `auto`, the best there is. Where `auto` finds `deno` only, the server is for one user on this machine; `deno` spelled out lifts that.",
+      "The isolation of vals: `bubblewrap` (namespaces without a network, Linux), `deno` (Deno's permissions only), or `auto`, the strongest available. If `auto` finds only `deno`, the server accepts one user on this machine; setting `deno` lifts that.",
   },
   {
     env: "HAMLET_RUN_SECONDS_MAX",
     default: "60",
-    meaning: "Time until a val has begun its answer, or a call has returned.",
+    meaning: "Time limit until a val starts its response or a call returns.",
   },
   {
     env: "HAMLET_STREAM_SECONDS_MAX",
     default: "3600",
-    meaning: "Time for the rest of an answer, and for a WebSocket.",
+    meaning: "Time limit of the rest of a response, and of a WebSocket.",
   },
   {
     env: "HAMLET_VAL_MEMORY_MB",
     default: "256",
-    meaning: "Memory of one val's process, its scratch folder included.",
+    meaning: "Memory of a val's process, including its scratch folder.",
   },
   {
     env: "HAMLET_VAL_SCRATCH_MB",
     default: "32",
-    meaning: "Size of the folder `/tmp` of one val's process, which is in memory.",
+    meaning: "Size of the folder `/tmp` of a val's process, which is in memory.",
   },
   {
     env: "HAMLET_VAL_CPU_SECONDS_MAX",
     default: "30",
-    meaning:
-      "CPU time that a val's process may take without a pause and without any of its runs ending.",
+    meaning: "CPU time that a val's process may use without a pause while none of its runs ends.",
   },
   {
     env: "HAMLET_VAL_BODY_BYTES_MAX",
@@ -144,34 +143,35 @@ export const options = [
   {
     env: "HAMLET_RUNS_PER_VAL_MAX",
     default: "256",
-    meaning: "Runs of one val at the same time; more have to wait.",
+    meaning: "Concurrent runs of one val; further runs wait.",
   },
   {
     env: "HAMLET_RUNS_PER_ACCOUNT_MAX",
     default: "1024",
-    meaning: "Runs on one account at the same time; more have to wait.",
+    meaning: "Concurrent runs on one account; further runs wait.",
   },
   {
     env: "HAMLET_PROCESSES_READY",
     default: "4",
-    meaning: "Processes that are kept started for vals that are not running yet.",
+    meaning: "Started processes in the pool, ready for vals.",
   },
   {
     env: "HAMLET_PROCESSES_READY_MAX",
     default: "64",
-    meaning: "How many are kept for some minutes after so many were needed at once.",
+    meaning:
+      "The largest size of the pool, kept for some minutes after that many processes were needed at once.",
   },
   {
     env: "HAMLET_PROCESSES_MAX",
     default: "one for each 64 MB of half the memory",
     meaning:
-      "Processes of vals and for vals. When there is no room, the one that was idle for longest ends.",
+      "All processes, in the pool or with a val. At the limit, the process that was idle longest ends.",
   },
   {
     env: "HAMLET_PROCESSES_PER_ACCOUNT_MAX",
-    default: "three quarters of these",
+    default: "three quarters of all",
     meaning:
-      "Processes of one account with a run in them at the same time. When several accounts want many, each gets less: the last ones are for accounts that have none. What exceeds the share waits, then gets 429.",
+      "Busy processes of one account. When several accounts compete, each gets fewer: the last ones are reserved for accounts that have none. Runs beyond the share wait, then get 429.",
   },
   {
     env: "HAMLET_PROCESSES_MEMORY_MB",
@@ -182,83 +182,82 @@ export const options = [
   {
     env: "HAMLET_IDLE_SECONDS",
     default: "300",
-    meaning: "Time after which a process ends that nobody has asked for anything.",
+    meaning: "Time after which an idle process ends.",
   },
   {
     env: "HAMLET_PROCESS_SECONDS_MAX",
     default: "3600",
-    meaning: "Time after which a val gets a new process, however busy it is.",
+    meaning: "Time after which a val gets a new process, even while it is busy.",
   },
-  { env: "HAMLET_RUNS_KEPT_DAYS", default: "30", meaning: "Days for which runs are kept." },
+  { env: "HAMLET_RUNS_KEPT_DAYS", default: "30", meaning: "Days for which runs are stored." },
   {
     env: "HAMLET_RUNS_KEPT_PER_VAL",
     default: "10000",
-    meaning: "Runs that are kept of each val, the latest ones.",
+    meaning: "Number of the latest runs that are stored per val.",
   },
   {
     env: "HAMLET_RUNS_KEPT_MB",
     default: "512",
     meaning:
-      "Megabytes of runs that are kept on each account, with their logs, arguments and results, the latest ones.",
+      "Megabytes of the latest runs that are stored per account, with logs, arguments and return values.",
   },
   {
     env: "HAMLET_EGRESS_ALLOW",
     default: "",
     meaning:
-      "What vals may reach although it is on a private network: hosts, `host:port` or networks such as `10.1.0.0/16`, separated by commas.",
+      "Private destinations that vals may reach: hosts, `host:port` or networks such as `10.1.0.0/16`, separated by commas.",
   },
   {
     env: "HAMLET_EGRESS_DENY",
     default: "",
     meaning:
-      "What vals may not reach, written likewise; `*` is everything. It wins over what is allowed.",
+      "Destinations that vals may not reach, in the same format; `*` means all. It takes precedence over the allowed ones.",
   },
   {
     env: "HAMLET_EGRESS_PORTS",
     default: "80,443,1024-65535",
-    meaning: "Ports that vals may reach. One that is allowed with its host is added.",
+    meaning: "Ports that vals may reach, in addition to ports in HAMLET_EGRESS_ALLOW.",
   },
   {
     env: "HAMLET_EGRESS_BYTES_MAX",
     default: "1073741824",
-    meaning: "Bytes of one outgoing request, and of its answer.",
+    meaning: "Size limit of an outgoing request, and of its response.",
   },
   {
     env: "HAMLET_EGRESS_SECONDS_MAX",
     default: "300",
     meaning:
-      "Time for one outgoing request and its answer. A WebSocket may stay as long as its process.",
+      "Time limit of an outgoing request and its response. A WebSocket may last as long as its process.",
   },
   {
     env: "HAMLET_EGRESS_CONNECTIONS_MAX",
     default: "128",
-    meaning: "Outgoing requests and WebSockets of one val's process at the same time.",
+    meaning: "Concurrent outgoing requests and WebSockets of one val's process.",
   },
   {
     env: "HAMLET_EGRESS_REQUESTS_PER_MINUTE",
-    default: "6000 for others, none for this machine",
-    meaning: "Outgoing requests a minute for each val's process, or `none`.",
+    default: "6000 if public, else none",
+    meaning: "Outgoing requests per minute and val process, or `none`.",
   },
   {
     env: "HAMLET_EGRESS_CA",
     default: "",
-    meaning:
-      "File of certificates, in PEM, of authorities to trust for outgoing requests beside the usual ones.",
+    meaning: "PEM file of additional certificate authorities for outgoing requests.",
   },
   {
     env: "HAMLET_NPM_REGISTRY",
-    default: "that of the machine's npm configuration",
-    meaning: "Registry from which the npm packages of vals come.",
+    default: "from the machine's npm configuration",
+    meaning: "Registry of the npm packages of vals.",
   },
   {
     env: "HAMLET_JSR_URL",
     default: "https://jsr.io/",
-    meaning: "Registry from which their JSR packages come.",
+    meaning: "Registry of the JSR packages of vals.",
   },
   {
     env: "HAMLET_RESOLVE_SECONDS_MAX",
     default: "120",
-    meaning: "Time for fetching what one version of a val imports.",
+    meaning: "Time limit for resolving the packages of one version.",
   },
   { env: "HAMLET_BLOBS_MB_MAX", default: "1024", meaning: "Size of all blobs of one user." },
   { env: "HAMLET_BLOB_BYTES_MAX", default: "104857600", meaning: "Size of one blob, in bytes." },
@@ -266,7 +265,7 @@ export const options = [
     env: "HAMLET_S3_URL",
     default: "",
     meaning:
-      "Bucket for large blobs: `s3://KEY:SECRET@BUCKET`, with `?endpoint=ADDRESS&region=REGION` if it is not at AWS. Empty: they are in the database.",
+      "Bucket for large blobs: `s3://KEY:SECRET@BUCKET`, with `?endpoint=ADDRESS&region=REGION` if it is not on AWS. Empty: large blobs are stored in the database.",
   },
   {
     env: "HAMLET_SQLITE_MB_MAX",
@@ -276,28 +275,28 @@ export const options = [
   {
     env: "HAMLET_SQLITE_SECONDS_MAX",
     default: "5",
-    meaning: "Time for the statements of one request to it.",
+    meaning: "Time limit of the statements of one request to that database.",
   },
   {
     env: "HAMLET_DATA_DIR_SHARED",
     default: "no",
     meaning:
-      "`yes`: all nodes see the same files in the data folder. With PostgreSQL, users have SQLite databases only then.",
+      "`yes` if all nodes share the files in the data folder. With PostgreSQL, users have SQLite databases only then.",
   },
   {
     env: "HAMLET_RUNS_PER_MINUTE",
-    default: "60000 for others, none for this machine",
-    meaning: "Runs a minute on the account of each user, or `none`.",
+    default: "60000 if public, else none",
+    meaning: "Runs per minute and account, or `none`.",
   },
   {
     env: "HAMLET_EGRESS_MB_PER_MINUTE",
-    default: "1000 for others, none for this machine",
-    meaning: "Megabytes a minute that the vals of each user send and receive, or `none`.",
+    default: "1000 if public, else none",
+    meaning: "Megabytes per minute that the vals of one user send and receive, or `none`.",
   },
   {
     env: "HAMLET_STORAGE_REQUESTS_PER_MINUTE",
-    default: "60000 for others, none for this machine",
-    meaning: "Requests a minute of each user to their blobs and their database, or `none`.",
+    default: "60000 if public, else none",
+    meaning: "Requests per minute of one user to their blobs and database, or `none`.",
   },
   {
     env: "HAMLET_LOG_LEVEL",
@@ -309,7 +308,7 @@ export const options = [
     env: "HAMLET_LOG_ADDRESSES",
     default: "yes",
     meaning:
-      "Whether the log has the addresses of clients, which are personal data in many countries: `yes` or `no`.",
+      "Whether the log contains client addresses, which are personal data in many countries: `yes` or `no`.",
   },
 ] as const satisfies readonly Option[]
 

@@ -1,12 +1,12 @@
 import type { Env } from "./options.ts"
 
-/** A setting that cannot be used; the message is one sentence for the operator. */
+/** An invalid setting. The message is one sentence for the operator. */
 export class ConfigError extends Error {}
 
-/** Gives what an operator wrote for a setting; empty for nothing. */
+/** Reads the text of a setting; empty if it is not set. */
 export type ReadSetting = (name: Env) => string
 
-/** The setting is of no use, and this is why. */
+/** Throws the error of an invalid setting. */
 export function fail(env: Env, value: string, reason: string): never {
   throw new ConfigError(`Cannot use ${env} "${value}": ${reason}`)
 }
@@ -25,7 +25,7 @@ export function readRate(env: Env, text: string, standard: number | undefined): 
 
 export function readDatabaseUrl(text: string): string | undefined {
   if (text === "") return undefined
-  // The address may hold a password, so it is not repeated.
+  // The address may contain a password: the message does not repeat it.
   return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text)
     ? text
     : fail("HAMLET_DATABASE_URL", "…", "it must begin with postgres:// and be a valid address")
@@ -33,8 +33,7 @@ export function readDatabaseUrl(text: string): string | undefined {
 
 export function readBaseUrl(text: string, name: Env = "HAMLET_BASE_URL"): string | undefined {
   if (text === "") return undefined
-  // Paths are put behind it, so that a query could not stay at the end; a password would be in
-  // every link.
+  // Paths are appended to it, so it cannot have a query. A password would appear in every link.
   if (!/^https?:\/\/[^\s?#@]+$/.test(text) || !URL.canParse(text)) {
     fail(name, text, "it must be an http or https address without a query or a password")
   }
@@ -99,7 +98,7 @@ export function readHeader(text: string): string | undefined {
     : fail("HAMLET_ADDRESS_HEADER", text, "it must be the name of a header")
 }
 
-/** One of a few words; the first is what holds when nothing is said. */
+/** One of several words; the first is the default. */
 export function readChoice<Choice extends string>(
   env: Env,
   text: string,

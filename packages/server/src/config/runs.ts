@@ -2,7 +2,7 @@ import { readMachineMemory } from "./machine-memory.ts"
 import type { Env } from "./options.ts"
 import { type ReadSetting, readInteger } from "./readers.ts"
 
-/** What runs may take, and how long they are remembered. */
+/** The limits of runs and their retention. */
 export interface RunConfig {
   readonly runMsMax: number
   readonly streamMsMax: number
@@ -25,12 +25,12 @@ export interface RunConfig {
 }
 
 const mega = 1024 ** 2
-/** What a process with a small val takes, generously. */
+/** The memory of a process with a small val, generously estimated. */
 const processBytes = 64 * mega
-/** What one account may have at work of all processes, unless the operator says otherwise. */
+/** The default share of one account of all processes. */
 const accountShare = 0.75
 
-/** Reads what concerns runs. */
+/** Reads the settings of runs. */
 export function loadRunConfig(read: ReadSetting): RunConfig {
   const integer = (name: Env, standard: number, max: number, min = 1) =>
     readInteger(name, read(name), min, max) ?? standard
@@ -41,7 +41,8 @@ export function loadRunConfig(read: ReadSetting): RunConfig {
     1_000_000_000,
     64,
   )
-  // A server that is moved to a smaller machine starts there too.
+  // A setting above the memory of the machine is lowered, so that a server still starts after a
+  // move to a smaller machine.
   const processesMemoryBytesMax = Math.max(64, Math.min(memoryMb, machineMb)) * mega
   const processesMax = integer(
     "HAMLET_PROCESSES_MAX",

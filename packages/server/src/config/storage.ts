@@ -1,15 +1,15 @@
 import type { Env } from "./options.ts"
 import { fail, type ReadSetting, readChoice, readInteger } from "./readers.ts"
 
-/** Where the blobs and the databases of users are, and how large they may be. */
+/** The settings of blobs and owner databases. */
 export interface StorageConfig {
-  /** Of each user, together. */
+  /** All blobs of one user. */
   readonly blobsBytesMax: number
   readonly blobBytesMax: number
-  /** Of each user's database. */
+  /** The database of one user. */
   readonly sqliteBytesMax: number
   readonly sqliteMsMax: number
-  /** Several nodes see the same files in the data folder. */
+  /** All nodes share the files in the data folder. */
   readonly isDataDirShared: boolean
   readonly s3: S3Config | undefined
 }
@@ -25,7 +25,7 @@ export interface S3Config {
 
 const mega = 1024 ** 2
 
-/** Reads what concerns the storage that vals have. */
+/** Reads the settings of blobs and owner databases. */
 export function loadStorageConfig(read: ReadSetting): StorageConfig {
   const integer = (name: Env, standard: number, max: number) =>
     readInteger(name, read(name), 1, max) ?? standard
@@ -40,7 +40,7 @@ export function loadStorageConfig(read: ReadSetting): StorageConfig {
   }
 }
 
-/** The address holds a key, so it is not repeated. */
+/** The address contains a key: the message does not repeat it. */
 function readS3(text: string): S3Config | undefined {
   if (text === "") return undefined
   const url = URL.parse(text)

@@ -12,7 +12,7 @@ import { checkSettings } from "./checks/check-settings.ts"
 import { type Finding, failure, type Status, toReason, worse } from "./finding.ts"
 import { doctorLimits } from "./limits.ts"
 
-/** One look at one thing. It changes nothing, and may be taken while a server runs. */
+/** One check. It changes nothing, and may run while a server runs. */
 interface Check {
   readonly name: string
   run(config: Config): Promise<readonly Finding[]> | readonly Finding[]
@@ -33,8 +33,8 @@ const checks: readonly Check[] = [
 ]
 
 /**
- * Looks at everything that a server with these settings needs, one after the other, and tells of
- * each as it is found; gives the worst.
+ * Runs every check for a server with these settings, reports each finding, and returns the worst
+ * status.
  */
 export async function examine(
   env: Readonly<Record<string, string | undefined>>,
@@ -48,7 +48,7 @@ export async function examine(
     report(finding)
   }
   const config = loadSettings(env, flags, tell)
-  // Nothing else can be known about a server whose settings cannot be read.
+  // Without readable settings no other check is possible.
   if (!config) return worst
   for (const check of checks) {
     if (interruption.aborted) break
@@ -73,10 +73,7 @@ function loadSettings(
   }
 }
 
-/**
- * Whatever goes wrong in a check is what it has found; one that does not come back is not waited
- * for.
- */
+/** An error of a check becomes a finding. A check that exceeds its time limit is abandoned. */
 async function look(check: Check, config: Config): Promise<readonly Finding[]> {
   let timer: NodeJS.Timeout | undefined
   const patience = new Promise<readonly Finding[]>((resolve) => {

@@ -1,23 +1,23 @@
 const mega = 1024 ** 2
 
-/** When something is worth a word. */
+/** The thresholds of the checks. */
 export const doctorLimits = {
-  /** How long one check may take. */
+  /** Time limit of one check. */
   checkMsMax: 60_000,
-  /** How long a name may take to be found, and a server to answer. */
+  /** Time limit of a DNS lookup, and of a response of a server. */
   answerMsMax: 5_000,
   diskBytesMin: 100 * mega,
   diskBytesWanted: 1024 * mega,
   filesMin: 1_000,
   filesWanted: 10_000,
-  /** A larger database is not read through: that would take minutes. */
+  /** A larger database is not scanned: that would take minutes. */
   readThroughBytesMax: 4_096 * mega,
-  /** A log that has grown so far is not copied back, because somebody reads for hours. */
+  /** A write-ahead log of this size means that a long-running reader blocks checkpoints. */
   walBytesMax: 1_024 * mega,
   problemsMax: 5,
-  /** Several nodes order what they do by their clocks. */
+  /** Nodes compare times of each other's clocks. */
   skewMsMax: 2_000,
-  /** Nearly everything that is asked of a server asks the database at least once. */
+  /** Nearly every request queries the database at least once. */
   latencyMsMax: 20,
   latencySamples: 5,
   memoryBytesMin: 128 * mega,

@@ -6,7 +6,7 @@ import { doctorLimits as limits } from "./limits.ts"
 
 const check = "database"
 
-/** Looks at a PostgreSQL database over connections that read. */
+/** Inspects a PostgreSQL database over read-only connections. */
 export async function lookAtPostgres(url: string, connectionsMax: number): Promise<Sighting> {
   try {
     const db = await openPostgres(url, { connectionsMax: 2, attemptsMax: 1 })
@@ -74,7 +74,7 @@ async function judge(view: DatabaseView, connectionsMax: number): Promise<Findin
   return fine(check, found)
 }
 
-/** The middle one of a few. */
+/** The median. */
 async function measureLatency(view: DatabaseView): Promise<number> {
   const samples: number[] = []
   for (let sample = 0; sample < limits.latencySamples; sample++) {

@@ -1,18 +1,12 @@
 import { examine } from "./doctor.ts"
 import type { Finding, Status } from "./finding.ts"
 
-/**
- * How the program ends, by the worst that it has found. The command line has the same numbers in
- * its table of exit codes.
- */
+/** The exit code for the worst status. The command line documents the same codes. */
 const exits: Readonly<Record<Status, number>> = { ok: 0, warning: 10, failure: 1 }
 
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
-/**
- * `doctor [--json] [settings]`: tells of each finding on standard output as it comes, and gives the
- * exit code.
- */
+/** `doctor [--json] [settings]`: prints each finding as it comes and returns the exit code. */
 export async function runDoctor(args: readonly string[]): Promise<number> {
   const isJson = args.includes("--json")
   const flags = args.filter((arg) => arg !== "--json")
@@ -29,8 +23,8 @@ export async function runDoctor(args: readonly string[]): Promise<number> {
 }
 
 /**
- * The first signal lets the check that goes on be finished, because a sandbox may have to be ended;
- * the second does not.
+ * The first signal lets the current check finish, so that its sandbox is removed. The second ends
+ * at once.
  */
 function watchSignals(): AbortController {
   const interruption = new AbortController()

@@ -20,7 +20,7 @@ const check = "database"
 const restore =
   'stop the server, keep a copy of the file, and "hamlet restore" a backup into an empty folder'
 
-/** Looks at a database file without changing anything, whether or not a server has it open. */
+/** Inspects a database file without changing it, whether or not a server has it open. */
 export function lookAtSqlite(path: string): Sighting {
   const stats = statSync(path, { throwIfNoEntry: false })
   const lost = findLostDatabase(dirname(path))
@@ -43,8 +43,7 @@ export function lookAtSqlite(path: string): Sighting {
     connection = open(path, wasIdle)
     const problems = findProblems(connection, stats.size)
     if (wasIdle && !isIdle(path)) {
-      // A server has started meanwhile: what was seen may be half of one state and half of the
-      // next.
+      // A server started during the check: the result may mix two states.
       connection.close()
       connection = open(path, false)
       problems.splice(0, problems.length, ...findProblems(connection, stats.size))
@@ -64,8 +63,8 @@ function isIdle(path: string): boolean {
 }
 
 /**
- * Opened in the usual way, a database that nobody uses would get two files beside it, which a
- * reader may not remove again.
+ * Opening an unused database normally creates two files beside it, which a reader may not be able
+ * to remove.
  */
 function open(path: string, isImmutable: boolean): Database {
   if (!isImmutable) return new Database(path, { readonly: true })
@@ -113,7 +112,10 @@ function judge(path: string, bytes: number, problems: readonly string[]): Findin
   return fine(check, `${found}; read through, nothing damaged`)
 }
 
-/** Bytes 18 and 19 of the file; a connection that takes it to be immutable would not know. */
+/**
+ * Reads bytes 18 and 19 of the file, because a connection opened as immutable does not report the
+ * journal mode.
+ */
 function isWal(path: string): boolean {
   const file = openSync(path, "r")
   try {

@@ -2,25 +2,24 @@ import type { AccountState, AccountStore } from "../domain/accounts/accounts.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
 import type { Runner } from "../domain/runs/runner.ts"
 
-/** What watching the accounts needs. */
 export interface AccountWatchDeps {
   readonly accounts: Pick<AccountStore, "findMark" | "listStates">
   readonly liveRuns: Pick<LiveRuns, "cancelAllOf">
   readonly runner: Pick<Runner, "endAllOf">
-  /** Takes the quotas that hold from now on. */
+  /** Replaces the quotas in force. */
   readonly accountBook: { replace(states: readonly AccountState[]): void }
   onError(error: unknown): void
 }
 
 const limits = {
-  /** How soon this node acts on what was changed through another one. */
+  /** How often this node looks for changes made through another node. */
   pollMs: 2_000,
 }
 
 /**
- * Knows which accounts are suspended or have quotas of their own. Requests with a token, and to a
- * val, ask the database and need nothing of this; it is for what goes on without asking: runs and
- * processes that began before a suspension, and quotas, which are looked at without waiting.
+ * Polls for suspensions and quotas that another node has written. Requests check the database
+ * themselves. This class covers what does not: runs and processes that started before a suspension,
+ * and quotas, which are read without waiting.
  */
 export class AccountWatch {
   readonly #deps: AccountWatchDeps
@@ -46,7 +45,7 @@ export class AccountWatch {
     await this.#work.catch(() => {})
   }
 
-  /** Reads the accounts again, after those who asked before have. */
+  /** Reads the accounts again. Calls run one after the other. */
   refresh(): Promise<void> {
     const refreshed = this.#work.catch(() => {}).then(() => this.#read())
     this.#work = refreshed
@@ -55,7 +54,7 @@ export class AccountWatch {
 
   async #read(): Promise<void> {
     const { accounts, accountBook, liveRuns, runner } = this.#deps
-    // The mark first: what changes while the states are read is then seen the next time.
+    // Read the mark first: a change during the read of the states is then found by the next poll.
     const mark = await accounts.findMark()
     const states = await accounts.listStates()
     this.#mark = mark
@@ -80,7 +79,7 @@ export class AccountWatch {
       if ((await this.#deps.accounts.findMark()) !== this.#mark) await this.refresh()
       this.#isFailing = false
     } catch (error) {
-      // Once, not every other second, while the database is away.
+      // Report an outage once, not with every poll.
       if (!this.#isFailing) this.#deps.onError(error)
       this.#isFailing = true
     }

@@ -10,41 +10,36 @@ import type { PendingLockfiles } from "../domain/modules/pending-lockfiles.ts"
 import type { Val } from "../domain/vals/vals.ts"
 import type { VersionStore } from "../domain/vals/versions.ts"
 
-/** What fetching dependencies needs. */
 export interface DependencyJobDeps {
   readonly locks: LockfileStore
   readonly versions: Pick<VersionStore, "find">
   readonly resolver: DependencyResolver
   readonly pendingLocks: Pick<PendingLockfiles, "note">
-  /** What one resolution may take. */
+  /** The time limit of one resolution. */
   readonly resolveMsMax: number
   readonly limits?: Partial<DependencyJobLimits>
-  /** What the code imports from elsewhere. */
+  /** The remote imports of the code. */
   listRemoteImports(val: Val): Promise<readonly string[]>
   now(): number
   onError(error: unknown): void
 }
 
-/** How much it does, and how often. */
 export interface DependencyJobLimits {
   /**
-   * Versions at a time, each of another owner: who saves a lot waits for themselves. More than the
-   * resolver does would wait for it in vain.
+   * Concurrent resolutions, one per owner: an owner who saves a lot waits for their own work. More
+   * than the resolver runs at once would only wait there.
    */
   readonly atOnceMax: number
-  /**
-   * How often it is looked whether there is something to do that other nodes have left, or that is
-   * to be tried again.
-   */
+  /** How often the job looks for work that other nodes left and for retries that are due. */
   readonly pollMs: number
   /**
-   * How long after an attempt that may go better later the next one follows. After the last of them
-   * there is none.
+   * The delay before each retry after a temporary failure. The number of delays is the number of
+   * retries.
    */
   readonly backoffMs: readonly number[]
-  /** How much longer than a resolution may take it is waited for one that does not end. */
+  /** How long the job waits for a resolution beyond its time limit before it gives up. */
   readonly overtimeMs: number
-  /** How much longer it counts as this node's work. */
+  /** How long a claim lasts beyond that. */
   readonly leaseMsMore: number
 }
 
@@ -57,15 +52,15 @@ const defaults: DependencyJobLimits = {
 }
 
 /**
- * Fetches what versions import from elsewhere, in the background. Every node does; a lock is one
- * node's for as long as a resolution can take, and then anybody's again, so that what a node that
- * died had begun is done by another.
+ * Resolves the packages of saved versions in the background. A node claims a lockfile for as long
+ * as a resolution can take. After that another node may claim it, so that work of a node that died
+ * is done.
  */
 export class DependencyJob {
   readonly #deps: DependencyJobDeps
   readonly #limits: DependencyJobLimits
   readonly #stopped = new AbortController()
-  /** By their owners. */
+  /** By owner id. */
   readonly #working = new Map<string, Promise<void>>()
   #looking: Promise<void> = Promise.resolve()
   #isLooking = false
@@ -82,14 +77,14 @@ export class DependencyJob {
     this.wake()
   }
 
-  /** There may be something to do. */
+  /** Looks for work now. */
   wake(): void {
     if (this.#timer === undefined || this.#stopped.signal.aborted) return
     this.#isWoken = true
     if (!this.#isLooking) this.#looking = this.#look()
   }
 
-  /** Breaks off what is under way, which others may then do at once. */
+  /** Aborts running resolutions. Other nodes may claim them at once. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     this.#stopped.abort()
@@ -97,7 +92,7 @@ export class DependencyJob {
     await Promise.all(this.#working.values())
   }
 
-  /** Takes on as much as there is room for. */
+  /** Claims lockfiles until all slots are busy. */
   async #look(): Promise<void> {
     this.#isLooking = true
     while (this.#isWoken) {
@@ -112,7 +107,7 @@ export class DependencyJob {
         this.#deps.onError(error)
       }
     }
-    // In the same moment as it was seen that nobody has woken it, or somebody might do so in vain.
+    // Reset without an await after the last check of isWoken, so that no wake-up is lost.
     this.#isLooking = false
   }
 
@@ -140,7 +135,7 @@ export class DependencyJob {
   async #work(claim: LockfileClaim): Promise<void> {
     const { locks, versions, pendingLocks, now } = this.#deps
     const val = await versions.find(claim.valId, claim.version)
-    // Deleted a moment ago, and its lock with it.
+    // The version was deleted meanwhile, and its lockfile with it.
     if (!val) return
     const resolved = await this.#resolve(val, claim)
     if (resolved === "stopped") {
@@ -162,7 +157,7 @@ export class DependencyJob {
   async #resolve(val: Val, claim: LockfileClaim): Promise<ResolvedCode | "stopped"> {
     const { resolver, resolveMsMax, onError } = this.#deps
     const { overtimeMs, backoffMs } = this.#limits
-    // Only where nodes have died over it does it come to this.
+    // Reached only when nodes died during earlier attempts.
     if (claim.attempts > backoffMs.length + 1)
       return this.#giveUp(val, "it was tried too often", false)
     const limit = new AbortController()
@@ -184,7 +179,7 @@ export class DependencyJob {
     }
   }
 
-  /** Where nobody knows more, none of it is there. */
+  /** Marks every remote import of the val as failed. */
   async #giveUp(val: Val, error: string, isTemporary: boolean): Promise<ResolvedCode> {
     const specifiers = await this.#deps.listRemoteImports(val)
     const imports = specifiers.map((specifier) => ({

@@ -5,7 +5,6 @@ import type { BundleStore } from "../domain/modules/lockfiles.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
 import type { RunPlace, RunStore } from "../domain/runs/runs.ts"
 
-/** What housekeeping needs. */
 export interface HousekeepingDeps extends Pick<AccountDeps, "accounts" | "ownerDatabases"> {
   readonly runs: RunStore
   readonly idempotency: IdempotencyStore
@@ -17,7 +16,7 @@ export interface HousekeepingDeps extends Pick<AccountDeps, "accounts" | "ownerD
   onError(error: unknown): void
 }
 
-/** How long runs are kept, how many of each val, and how much of them on each account. */
+/** How many runs are kept: by age, by number per val, and by size per account. */
 export interface RunRetention {
   readonly keptMs: number
   readonly keptPerVal: number
@@ -25,40 +24,34 @@ export interface RunRetention {
 }
 
 const limits = {
-  /** Rows deleted at a time: few enough that nobody waits long for the database. */
+  /** Rows per batch. A small batch does not block the database for long. */
   batchMax: 500,
-  /** Runs whose sizes are read at a time. */
+  /** Runs per query when the sizes are read. */
   sizesMax: 2_000,
   /** Pause between two rounds. */
   pauseMs: 10_000,
-  /**
-   * How long the content of a blob is kept after it was replaced or deleted: whoever reads it at
-   * that moment can finish.
-   */
+  /** How long the content of a replaced or deleted blob is kept for downloads that have started. */
   unusedMs: 900_000,
-  /** Bundles that are looked at in a round, which goes on where the one before has ended. */
+  /** Bundles checked per round. The next round continues after the last one. */
   bundlesMax: 200,
   /**
-   * How long a bundle is kept that nobody names: another node may be about to, and its clock may be
-   * wrong.
+   * How long an unreferenced bundle is kept: another node may be about to reference it, and clocks
+   * differ.
    */
   bundleMsMin: 3_600_000,
   /**
-   * Pause between two batches, in multiples of what a batch took: cleaning up takes a tenth of the
-   * time at most, whatever there is to do.
+   * Pause between two batches, as a multiple of the duration of a batch: housekeeping takes at most
+   * a tenth of the time.
    */
   restFactor: 9,
 }
 
-/**
- * Deletes in the background what nobody can see any more, and the runs that are too old or too
- * many.
- */
+/** Deletes in the background what is no longer visible, and runs beyond the retention limits. */
 export class Housekeeping {
   readonly #deps: HousekeepingDeps
   #timer: Timer | undefined
   #round: Promise<void> = Promise.resolve()
-  /** How far it has got with the bundles. */
+  /** The last bundle that was checked. */
   #bundle = ""
   #isStopped = false
 
@@ -70,17 +63,17 @@ export class Housekeeping {
     this.#timer = setTimeout(() => this.#begin(), limits.pauseMs)
   }
 
-  /** Waits for the batch that is under way. */
+  /** Waits for the current batch. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)
     await this.#round
   }
 
-  /** Cleans up until there is nothing left to do. */
+  /** Runs one round. */
   async run(): Promise<void> {
     const { accounts, runs, idempotency, liveRuns, retention, objects, now } = this.#deps
-    // What is left of users whose deletion was cut off.
+    // Users whose deletion was interrupted.
     for (const id of await accounts.listPurges())
       await this.#repeat(() => purgeUser(this.#deps, id))
     await this.#repeat(() => runs.purge(limits.batchMax))
@@ -96,13 +89,13 @@ export class Housekeeping {
         now() - limits.bundleMsMin,
         limits.bundlesMax,
       )) ?? ""
-    // Last, since it may have to ask a bucket, which may be away.
+    // Last, because a bucket may be unavailable.
     await this.#repeat(() => objects.purge(now() - limits.unusedMs))
   }
 
   /**
-   * Goes back from the latest run to the first that there is no room for; that one goes, and all
-   * before it.
+   * Adds up sizes from the latest run backwards and deletes every run from the first that exceeds
+   * the limit.
    */
   async #keepBytes(accountId: string): Promise<void> {
     const { runs, retention } = this.#deps
@@ -122,7 +115,7 @@ export class Housekeeping {
     if (from) await this.#repeat(() => runs.purgeFrom(accountId, from, limits.batchMax))
   }
 
-  /** Does a batch after the other while there may be more, and lets everybody else go first. */
+  /** Runs batches while there is more to do, with pauses for other work. */
   async #repeat(batch: () => Promise<boolean>): Promise<void> {
     while (!this.#isStopped) {
       const startedMs = performance.now()

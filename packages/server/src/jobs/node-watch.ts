@@ -2,7 +2,6 @@ import type { TokenStore } from "../domain/accounts/tokens.ts"
 import type { Node, NodeStore, SeenNode } from "../domain/nodes.ts"
 import type { RunStore } from "../domain/runs/runs.ts"
 
-/** What watching the nodes needs. */
 export interface NodeWatchDeps {
   /** This process. */
   readonly node: Node
@@ -10,8 +9,8 @@ export interface NodeWatchDeps {
   readonly runs: RunStore
   readonly tokens: TokenStore
   /**
-   * Throws when another node has given the database a newer schema: this one then says no more that
-   * it lives.
+   * Throws when another node has migrated the database to a newer schema. This node then stops its
+   * heartbeat.
    */
   checkSchema(): Promise<void>
   /** Whether a process of this host has ended. */
@@ -21,19 +20,19 @@ export interface NodeWatchDeps {
 }
 
 const limits = {
-  /** How often a node says that it lives. */
+  /** Interval of the heartbeat. */
   beatMs: 10_000,
-  /** A node that has said nothing for this long is dead. */
+  /** A node without a heartbeat for this long is dead. */
   silenceMsMax: 45_000,
-  /** Runs that are ended at a time. */
+  /** Runs per batch. */
   batchMax: 500,
 }
 
 const died = { name: "ServerDied", message: "The server died while the val was running" }
 
 /**
- * Says that this node lives, and ends the runs of nodes that do not. When a node was last seen is
- * read by its own clock, so only whether it changes is looked at: clocks that differ kill nobody.
+ * Sends the heartbeat of this node, and marks the runs of dead nodes as crashed. The heartbeat has
+ * the time of the sender's clock, so only a change of it counts: clocks may differ.
  */
 export class NodeWatch {
   readonly #deps: NodeWatchDeps
@@ -46,7 +45,7 @@ export class NodeWatch {
     this.#deps = deps
   }
 
-  /** Resolves when this node is known: before that, none of its runs may begin. */
+  /** Resolves when the database knows this node. No run may start before. */
   async start(): Promise<void> {
     await this.#deps.nodes.beat(this.#deps.node, this.#deps.now())
     await this.sweep()
@@ -66,8 +65,8 @@ export class NodeWatch {
   }
 
   /**
-   * Forgets the nodes that are dead and ends their runs, also those that a node wrote down after it
-   * was taken for dead.
+   * Removes dead nodes and marks their runs as crashed, also runs that a node wrote after it was
+   * considered dead.
    */
   async sweep(): Promise<void> {
     const { nodes, runs, tokens, now } = this.#deps

@@ -14,7 +14,7 @@ const wanted: readonly Controller[] = ["memory", "pids", "cpu"]
 const mend =
   "start the server where it may make groups: as root, or as a systemd service with Delegate=yes; without them the server looks at its sandboxes itself, which is slower and less exact"
 
-/** Whether the kernel can hold sandboxes to their limits. */
+/** Whether the kernel can enforce the limits of sandboxes. */
 export async function checkCgroups(_config: Config): Promise<readonly Finding[]> {
   const groups = findOwnGroups()
   if (groups.length === 0)
@@ -22,7 +22,7 @@ export async function checkCgroups(_config: Config): Promise<readonly Finding[]>
   return [groups.every(({ version }) => version === 1) ? await tryOut() : look(groups)]
 }
 
-/** Version 1: a group is made and removed again, which concerns nobody else. */
+/** Version 1: creates and removes a group, which has no side effects. */
 async function tryOut(): Promise<Finding> {
   const cgroups = await Cgroups.create(
     `hamlet-doctor-${process.pid}`,
@@ -37,7 +37,7 @@ async function tryOut(): Promise<Finding> {
     : warning("cgroups", found, mend)
 }
 
-/** Version 2: trying it would move whoever called us to another group, so it is only looked at. */
+/** Version 2: only inspected, because using it would move the calling process to another group. */
 function look(groups: readonly OwnGroup[]): Finding {
   const usable = groups.filter(isWritable)
   const had = wanted.filter((controller) =>

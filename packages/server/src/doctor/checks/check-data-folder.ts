@@ -5,7 +5,7 @@ import type { Config } from "../../config/config.ts"
 import { type Finding, failure, fine, toReason, toSize, warning } from "../finding.ts"
 import { doctorLimits as limits } from "../limits.ts"
 
-/** The folder with the data, and the disks under it and under the folder for temporary files. */
+/** Checks the data folder, and the disks of the data folder and the temporary folder. */
 export function checkDataFolder({ dataDir }: Config): readonly Finding[] {
   const folder = judgeFolder(dataDir)
   return [folder, judgeDisk("disk", findExisting(dataDir)), judgeDisk("temporary folder", tmpdir())]
@@ -42,7 +42,7 @@ function judgeFolder(path: string): Finding {
   return fine(check, `"${path}": ${owner}`)
 }
 
-/** Nothing is wrong with a folder that the first start will make. */
+/** A missing folder is fine: the first start creates it. */
 function judgeMissing(path: string): Finding {
   const parent = findExisting(path)
   try {
@@ -58,7 +58,7 @@ function judgeMissing(path: string): Finding {
   }
 }
 
-/** Undefined also below a folder that we may not enter. */
+/** Undefined also for a path in a folder that we may not enter. */
 function findStats(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })
@@ -75,10 +75,7 @@ function describeOwner({ uid, mode }: Stats): string {
   return `owner ${uid}${uid === process.getuid?.() ? " (you)" : `, you are ${process.getuid?.()}`}, mode ${(mode & 0o777).toString(8)}`
 }
 
-/**
- * File systems on which locks are not what they should be, by the numbers that the kernel gives
- * them.
- */
+/** File systems with unreliable locks, by the kernel's magic numbers. */
 const doubtful: Readonly<Record<number, string>> = {
   26985: "NFS",
   20859: "SMB",
@@ -89,7 +86,7 @@ const doubtful: Readonly<Record<number, string>> = {
 function judgeDisk(check: string, path: string): Finding {
   const { bavail, bsize, ffree, files, type } = statfsSync(path)
   const freeBytes = bavail * bsize
-  // Some file systems make room for files as they need it, and count none.
+  // Some file systems allocate inodes on demand and report none.
   const freeFiles = files === 0 ? Number.POSITIVE_INFINITY : ffree
   const counted = Number.isFinite(freeFiles) ? `, ${freeFiles} files` : ""
   const found = `${toSize(freeBytes)} free${counted} at "${path}"`

@@ -12,7 +12,7 @@ import { doctorLimits as limits } from "../limits.ts"
 import { lookAtPostgres } from "../postgres-view.ts"
 import { lookAtSqlite } from "../sqlite-view.ts"
 
-/** The database, what is in it, and whether this server's key opens it. */
+/** Checks the database, its schema, and whether the encryption key fits. */
 export async function checkDatabase(config: Config): Promise<readonly Finding[]> {
   const { finding, view } = config.databaseUrl
     ? await lookAtPostgres(config.databaseUrl, config.databaseConnectionsMax)
@@ -88,10 +88,7 @@ async function checkKey(config: Config, view: DatabaseView): Promise<Finding> {
   return fine(check, `${cipher.keyId}, in ${place}${kept ? ", opens what is in the database" : ""}`)
 }
 
-/**
- * Secrets of a key that somebody took away too early: the server starts, and vals that need them
- * fail.
- */
+/** Secrets whose key was removed too early: the server starts, but vals that need them fail. */
 async function findLostSecrets(
   view: DatabaseView,
   keys: readonly Uint8Array[],
@@ -104,7 +101,7 @@ async function findLostSecrets(
   return lost && `${lost.count} of the secrets are encrypted with key ${lost.key_id}`
 }
 
-/** Nodes believe the times that others have written. */
+/** Nodes trust the times that other nodes write. */
 async function checkDatabaseClock(view: DatabaseView): Promise<readonly Finding[]> {
   if (!view.nowMs) return []
   const before = Date.now()

@@ -4,8 +4,8 @@ import { type Finding, fine, warning } from "../finding.ts"
 const check = "exposure"
 
 /**
- * Whether the settings fit those who can reach the server: what protects it from others is on only
- * if it knows of them.
+ * Whether the settings fit the exposure: the protections of a public server are enabled only if it
+ * knows that it is public.
  */
 export function checkExposure(config: Config): readonly Finding[] {
   if (!config.isPublic) {
@@ -52,7 +52,7 @@ function listRateProblems({
   ...config
 }: Config): Finding[] {
   const problems: Finding[] = []
-  // Nothing but a proxy on this machine can be why others are served.
+  // A server that listens on loopback and is public must be behind a proxy on this machine.
   if (!isForOthers({ host, isPublic: false }) && addressHeader === undefined)
     problems.push(
       warning(
@@ -80,10 +80,10 @@ function listRateProblems({
   return problems
 }
 
-/** Second-level names under which anybody can have a domain, such as `co` in `co.uk`, are short. */
+/** Short second-level names are often public suffixes, such as `co` in `co.uk`. */
 const registrableCharsMin = 4
 
-/** Whether two hosts are below one domain that has an owner, as far as the names tell. */
+/** Whether two hosts belong to one registrable domain, judged by their names. */
 function isRelated(one: string, other: string): boolean {
   const [mine, theirs] = [one.split(".").reverse(), other.split(".").reverse()]
   const shared = mine.findIndex((label, index) => label !== theirs[index])

@@ -9,8 +9,8 @@ import { type IsolationReport, Sandboxes } from "../../runtime/sandbox/sandboxes
 import { type Finding, failure, fine, warning } from "../finding.ts"
 
 /**
- * Starts one sandbox as a server would, and ends it: whether a wall stands shows only when it is
- * tried.
+ * Starts one sandbox as a server would, and stops it: only a trial shows whether the isolation
+ * works.
  */
 export async function checkIsolation(config: Config): Promise<readonly Finding[]> {
   try {
@@ -22,8 +22,8 @@ export async function checkIsolation(config: Config): Promise<readonly Finding[]
 }
 
 /**
- * Control groups are looked at separately: with version 2, using them would move whoever called us
- * to another group.
+ * Another check covers control groups: with version 2, using them would move the calling process to
+ * another group.
  */
 async function tryOut(config: Config): Promise<IsolationReport> {
   const sandboxes = await Sandboxes.create(
@@ -63,7 +63,7 @@ function judge(config: Config, { level, details }: IsolationReport): Finding {
   return failure("isolation", `${found}; the server then refuses to serve other machines`, mend)
 }
 
-/** What stands in the way of the better wall. */
+/** How to get the stronger isolation. */
 function adviseOn(details: readonly string[], config: Config): string {
   if (config.isolation === "deno")
     return "HAMLET_ISOLATION is deno: leave it out, and run only code that you trust until then"

@@ -20,9 +20,7 @@ export function checkClock(): readonly Finding[] {
   return [fine("clock", now.toISOString())]
 }
 
-/**
- * How many files and connections this process may have open; one that it starts may have as many.
- */
+/** The limit on open files of this process; child processes inherit it. */
 export function checkOpenFiles({ runs }: Config): readonly Finding[] {
   const most = readOpenFilesMax()
   if (most === undefined)
@@ -50,7 +48,7 @@ function readOpenFilesMax(): number | undefined {
   return hard === "unlimited" ? Number.POSITIVE_INFINITY : Number(hard)
 }
 
-/** What there is for vals, beside everything else on this machine. */
+/** The memory available for vals. */
 export function checkMemory({ runs }: Config): readonly Finding[] {
   const total = readMemoryMax()
   const available = Math.min(total, readAvailable())
@@ -67,7 +65,7 @@ export function checkMemory({ runs }: Config): readonly Finding[] {
   return [fine("memory", found)]
 }
 
-/** A container may have less than the machine. */
+/** A container may have less memory than the machine. */
 function readMemoryMax(): number {
   const constrained = process.constrainedMemory()
   return constrained !== undefined && constrained > 0
@@ -75,7 +73,7 @@ function readMemoryMax(): number {
     : totalmem()
 }
 
-/** What could be had without swapping; what is merely unused would be far less. */
+/** MemAvailable, since MemFree is far less. */
 function readAvailable(): number {
   const [, kibibytes] = /^MemAvailable: +(\d+) kB/m.exec(readText("/proc/meminfo")) ?? []
   return kibibytes === undefined ? freemem() : Number(kibibytes) * 1024

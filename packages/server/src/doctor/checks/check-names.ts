@@ -4,10 +4,10 @@ import type { Config } from "../../config/config.ts"
 import { type Finding, fine, warning } from "../finding.ts"
 import { doctorLimits } from "../limits.ts"
 
-/** A name that no val has: only a wildcard finds it. */
+/** A name that no val has: only a wildcard record resolves it. */
 const someVal = "hamlet-doctor"
 
-/** Whether the addresses of the vals lead anywhere. */
+/** Whether DNS resolves the addresses of vals. */
 export async function checkNames({ valsDomain, baseUrl }: Config): Promise<readonly Finding[]> {
   const domain = valsDomain.replace(/:\d+$/, "")
   const base = new URL(baseUrl).hostname.replace(/^\[|\]$/g, "")
@@ -21,7 +21,9 @@ export async function checkNames({ valsDomain, baseUrl }: Config): Promise<reado
     : [...findings, await judge("name of the server", base, base)]
 }
 
-/** Browsers and curl know where these are; for other programs it depends on the system. */
+/**
+ * Browsers and curl resolve *.localhost themselves; for other programs it depends on the system.
+ */
 async function judgeLocalhost(): Promise<Finding> {
   const address = await find(`${someVal}.localhost`)
   if (address) return fine("names of vals", `*.localhost is ${address}`)

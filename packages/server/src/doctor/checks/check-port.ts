@@ -6,7 +6,7 @@ import { doctorLimits } from "../limits.ts"
 
 const check = "port"
 
-/** Whether the port is free, or who is there. */
+/** Whether the port is free, and otherwise which server uses it. */
 export async function checkPort({ host, port }: Config): Promise<readonly Finding[]> {
   if (port === 0) return [fine(check, "any that is free")]
   const code = await tryToListen(host, port)
@@ -25,7 +25,7 @@ const mends: Readonly<Record<string, string>> = {
     "choose a port above 1023 with --port and put a proxy before it, see docs/self-hosting.md",
 }
 
-/** Listens for an instant; gives the code of the error if that is not possible. */
+/** Listens briefly, and returns the error code if that fails. */
 function tryToListen(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer()
@@ -52,7 +52,7 @@ async function judgeTaken(host: string, port: number): Promise<Finding> {
   return fine(check, `Hamlet ${version} runs at ${there}`)
 }
 
-/** The version of a Hamlet that answers there; undefined for anything else. */
+/** The version of a Hamlet server at that address; undefined for anything else. */
 async function askVersion(host: string, port: number): Promise<string | undefined> {
   const name =
     host === "0.0.0.0"

@@ -5,7 +5,7 @@ import { doctorLimits } from "../limits.ts"
 
 const install = 'run "npm install" in the checkout of Hamlet'
 
-/** Bun and Deno are pinned: sandboxes rely on things that no document of theirs promises. */
+/** Bun and Deno are pinned: sandboxes rely on undocumented behaviour of both. */
 export function checkPrograms(): readonly Finding[] {
   const pinned = readPinned()
   return [judge("bun", Bun.version, pinned.bun), judge("deno", readDenoVersion(), pinned.deno)]

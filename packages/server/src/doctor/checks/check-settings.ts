@@ -1,13 +1,10 @@
 import { options } from "../../config/config.ts"
 import { type Finding, fine, warning } from "../finding.ts"
 
-/** Read by the command line, or by the tests. */
+/** Variables that the command line or the tests read. */
 const others = /^HAMLET_(URL|CONFIG_DIR|TEST_.*)$/
 
-/**
- * The settings could be read. A name that nobody reads is a slip of the pen that would never be
- * noticed.
- */
+/** The settings are valid. An unknown variable is probably a typing error. */
 export function checkSettings(env: Readonly<Record<string, string | undefined>>): Finding {
   const known = new Set<string>(options.map((option) => option.env))
   const unknown = Object.keys(env).filter(
