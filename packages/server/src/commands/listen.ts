@@ -56,8 +56,6 @@ function handle(
   return gateway.fetch(request, connection)
 }
 
-const loopback: ReadonlySet<string> = new Set(["127.0.0.1", "::1"])
-
 /**
  * The connection of a request. One object instead of several closures, since every request creates
  * one.
@@ -79,12 +77,10 @@ class Connection implements GatewayConnection {
 
   #findAddress(): string {
     const { config, request, server } = this
-    const said =
+    const forwarded =
       config.addressHeader && request.headers.get(config.addressHeader)?.split(",").at(-1)?.trim()
-    if (said) return said
-    // Nobody comes there but from this machine, and to ask Bun would cost each request a twentieth
-    // of its time.
-    return loopback.has(config.host) ? config.host : (server.requestIP(request)?.address ?? "")
+    if (forwarded) return forwarded
+    return server.requestIP(request)?.address ?? ""
   }
 
   timeout(seconds: number): void {

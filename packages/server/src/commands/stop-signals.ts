@@ -2,19 +2,18 @@ import { readFileSync } from "node:fs"
 
 const limits = {
   /**
-   * One Ctrl-C can arrive twice, from the terminal and from a program that passes it on; only a
-   * later one means impatience.
+   * One Ctrl-C can arrive twice, from the terminal and from a program that forwards it. Only a later
+   * one is a second Ctrl-C.
    */
   interruptMs: 500,
 }
 
 /**
- * Calls `stop` once, at the first signal that asks for it, or when the program that started the
- * server is gone.
+ * Calls `stop` once, at the first stop signal or when the launcher has died.
  *
  * A second Ctrl-C ends the process at once. A second SIGTERM does not: a service manager may send
- * one to every process of the service, and the launcher (`npm start`, `hamlet serve`) passes on as
- * SIGTERM whatever it gets.
+ * one to every process of the service, and the launcher (`npm start`, `hamlet serve`) forwards every
+ * signal as SIGTERM.
  */
 export function watchStopSignals(stop: () => void): void {
   let hasBegun = false
@@ -31,11 +30,11 @@ export function watchStopSignals(stop: () => void): void {
   })
   process.on("SIGTERM", begin)
   if (!isHangupIgnored()) process.on("SIGHUP", begin)
-  // Only a launcher has a channel to us. A server that was started directly outlives its parent.
+  // Only a launcher has an IPC channel. A server that was started directly outlives its parent.
   if (process.connected) process.on("disconnect", begin)
 }
 
-/** Whether the server was started by nohup: a handler would undo that. Only Linux says so. */
+/** Whether nohup started the server: a handler would undo it. Known on Linux only. */
 function isHangupIgnored(): boolean {
   try {
     const [, ignored = "0"] =
