@@ -19,7 +19,7 @@ export interface GatewayDeps extends AuthenticationDeps {
   readonly vals: Pick<ValStore, "findById" | "findByName">
   readonly cipher: Pick<Cipher, "sign">
   readonly tokenUses: Pick<TokenUses, "note">
-  readonly programs: { of(val: Val, accountId: string): Program | Promise<Program> }
+  readonly programs: { of(val: Val, accountId: string): Promise<Program> }
   readonly runner: Pick<Runner, "acquire">
   readonly allowances: Pick<Allowances, "takeRun">
   readonly runs: { open(run: NewRun): LiveRun }

@@ -7,7 +7,7 @@ type Found = Val | undefined
  * Finds the val at an address, as it stands at this moment: at once where the store does. By its
  * names, it is found only for those who may see it.
  */
-export type FindVal = (address: ValAddress, viewerId: string | undefined) => Promise<Found> | Found
+export type FindVal = (address: ValAddress, viewerId: string | undefined) => Promise<Found>
 
 /**
  * Stores find vals by their ids with the least effort, so the ids that belong to names are kept
@@ -33,7 +33,7 @@ export function createFindVal(
     ids.delete(address.host)
     return findByName(address, viewerId)
   }
-  return (address, viewerId) => {
+  return async (address, viewerId) => {
     if (address.id !== undefined) return vals.findById(address.id)
     if (address.pass !== undefined) {
       // Looked at each time: it may have come to its end, or the key to another.
@@ -42,10 +42,7 @@ export function createFindVal(
     }
     const id = ids.get(address.host)
     if (id === undefined) return findByName(address, viewerId)
-    const found = vals.findById(id)
-    return found instanceof Promise
-      ? found.then((val) => check(val, address, viewerId))
-      : check(found, address, viewerId)
+    return check(await vals.findById(id), address, viewerId)
   }
 }
 

@@ -157,8 +157,7 @@ async function answer(
     const sender =
       known.authorization === undefined ? anonymous : await identify(deps, known.authorization)
     const user = caller ?? sender.caller
-    const finding = address && parts.findVal(address, user?.userId)
-    const val = finding instanceof Promise ? await finding : finding
+    const val = address && (await parts.findVal(address, user?.userId))
     trace.address = address
     trace.user = user
     trace.val = val
@@ -174,8 +173,7 @@ async function answer(
     const takePlace = () => parts.uploads.take(val.id, connection.address())
     const reading = readBody(request, known, { limits: parts.limits, deadlines, takePlace })
     body = reading instanceof Promise ? await reading : reading
-    const found = deps.programs.of(val, val.ownerId)
-    const program = found instanceof Promise ? await found : found
+    const program = await deps.programs.of(val, val.ownerId)
     const isSocket = isSocketRequest(request.method, known)
     if (isSocket) sockets.assertRoom(val.id)
     context = toContext(parts, {
@@ -192,8 +190,7 @@ async function answer(
     })
     trace.runId = context.run.id
     try {
-      const entering = deps.runner.acquire(program, context.run, request)
-      slot = entering instanceof Promise ? await entering : entering
+      slot = await deps.runner.acquire(program, context.run, request)
     } catch (error) {
       if (error instanceof AppError && !request.signal.aborted) noteRefusal(deps, trace, error.code)
       return respondRejected(context, error)

@@ -248,18 +248,14 @@ describeApi("createPrograms", (suite) => {
   })
 
   describe("key", () => {
-    test("is made at once where nothing is imported, and the same as long as the val is", async () => {
+    test("is the same program object as long as a val without imports is the same", async () => {
       const ada = await person()
       const main = await val(ada, { code: "export default 'imported from nowhere'" })
       const programs = programsOf(suite)
       const found = await findVal(suite, main)
-      await programs.of(found, ada.id)
-      const program = programs.of(found, ada.id)
-      expect(program).not.toBeInstanceOf(Promise)
-      expect(programs.of(found, ada.id)).toBe(program)
-      expect(programs.of(found, (await person()).id)).not.toBe(program)
-      const other = await findVal(suite, await val(ada, { code: "1" }))
-      expect(programs.of(other, ada.id)).not.toBeInstanceOf(Promise)
+      const program = await programs.of(found, ada.id)
+      expect(await programs.of(found, ada.id)).toBe(program)
+      expect(await programs.of(found, (await person()).id)).not.toBe(program)
     })
 
     test("is another for another version, account, name and type", async () => {

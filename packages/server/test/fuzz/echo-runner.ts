@@ -24,7 +24,7 @@ const error = {
  * one way or another.
  */
 export const echoRunner: Runner = {
-  acquire: (_program: Program, run: RunListener) => new EchoSeat(run),
+  acquire: async (_program: Program, run: RunListener) => new EchoSeat(run),
   retire() {},
   endAllOf() {},
   status: () => idleStatus,

@@ -34,7 +34,7 @@ export class FakeRunner implements Runner {
   /** Whether every value that is returned is too large. */
   isTruncated = false
 
-  acquire(program: Program, run: RunListener, client?: Client): RunSlot | Promise<RunSlot> {
+  async acquire(program: Program, run: RunListener, client?: Client): Promise<RunSlot> {
     if (this.refusal) throw this.refusal
     const slot = new FakeSeat(program, run, this.isTruncated)
     this.slots.push(slot)

@@ -1,6 +1,4 @@
-import { randomBytes } from "node:crypto"
 import type { Scope } from "@hamlet/contract"
-import { makeTokenText } from "./token-text.ts"
 import {
   hashToken,
   type LiveTokens,
@@ -63,8 +61,6 @@ export class RunTokens implements LiveTokens {
   /** Hash and id of those that may still be in the database, and must not be found there. */
   readonly #ended = new Map<string, string>()
   #toAdd = new Map<string, LiveToken>()
-  /** The secret string of the next token, made while nobody waits for it. */
-  #spareText: string | undefined
   #timer: Timer | undefined
   #writing: Promise<void> = Promise.resolve()
   #isStopped = false
@@ -80,12 +76,11 @@ export class RunTokens implements LiveTokens {
    */
   issue(user: { readonly id: string; readonly username: string }): string {
     const { now, lifeMsMax } = this.#deps
-    const { record, text } = makeToken(
-      this.#deps,
-      user.id,
-      { name: "run", scopes: runScopes, expiresAt: now() + lifeMsMax },
-      this.#takeText(),
-    )
+    const { record, text } = makeToken(this.#deps, user.id, {
+      name: "run",
+      scopes: runScopes,
+      expiresAt: now() + lifeMsMax,
+    })
     const { id: tokenId, hash, expiresAt } = record
     const scopes = new Set(runScopes)
     const holder: TokenHolder = {
@@ -134,15 +129,6 @@ export class RunTokens implements LiveTokens {
     this.#toAdd.clear()
     await this.#writing
     await this.#deps.tokens.removeRunTokensOf(this.#deps.nodeId).catch(this.#deps.onError)
-  }
-
-  #takeText(): string {
-    const text = this.#spareText ?? makeTokenText(randomBytes(32))
-    this.#spareText = undefined
-    setImmediate(() => {
-      this.#spareText ??= makeTokenText(randomBytes(32))
-    })
-    return text
   }
 
   #schedule(delayMs = this.#delays.delayMs): void {

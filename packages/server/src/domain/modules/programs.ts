@@ -42,7 +42,7 @@ export interface Programs {
    * every request: at once when the val imports no vals, otherwise after a look at what its imports
    * have become, which another node may have changed.
    */
-  of(val: Val, accountId: string, options?: ProgramOptions): Program | Promise<Program>
+  of(val: Val, accountId: string, options?: ProgramOptions): Promise<Program>
   /**
    * The program of code that is not saved, on its owner's account; `val` is what it would be if it
    * were.
@@ -89,7 +89,7 @@ export function createPrograms(deps: ProgramDeps): Programs {
   const walk = async (val: Val, account: Account) =>
     toProgram(deps, val, account, await graph.walk(toEntry(deps, val)))
   return {
-    of(val, accountId, { isAnonymous = false } = {}) {
+    async of(val, accountId, { isAnonymous = false } = {}) {
       const account = {
         id: accountId,
         hasSecrets: accountId === val.ownerId && !isAnonymous,

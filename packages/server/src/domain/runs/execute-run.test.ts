@@ -32,7 +32,10 @@ describe("running a val", () => {
       ...rules.deps,
       liveRuns,
       runner,
-      programs: { of: toProgram, ofUnsaved: async (val) => toProgram(val, val.ownerId) },
+      programs: {
+        of: async (val, accountId) => toProgram(val, accountId),
+        ofUnsaved: async (val) => toProgram(val, val.ownerId),
+      },
       allowances: { takeRun: () => {} },
     }
     ada = await rules.addCaller("ada")

@@ -183,7 +183,7 @@ export async function startProgram<Result>(
   deps: ExecuteDeps,
   caller: Pick<Caller, "userId" | "depth" | "isInBrowser">,
   val: Pick<Val, "id" | "version" | "ownerId">,
-  makeProgram: () => Program | Promise<Program>,
+  makeProgram: () => Promise<Program>,
   about: Pick<NewRun, "args" | "parentId" | "request" | "input">,
   work: RunWork<Result>,
 ): Promise<StartedRun<Result | Stopped>> {

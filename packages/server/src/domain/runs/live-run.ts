@@ -11,7 +11,7 @@ import type {
 } from "./runs.ts"
 import { truncateError, truncateMeasured, truncateText } from "./truncate.ts"
 
-/** A run that is about to begin. */
+/** A run that is about to start. */
 export interface NewRun
   extends Pick<
     RunRecord,
@@ -25,10 +25,10 @@ export interface NewRun
     | "startedAt"
     | "args"
   > {
-  /** How many vals have called one another until it came to this run. */
+  /** The number of vals that called each other before this run. */
   readonly depth: number
   readonly request: Pick<RunRequest, "method" | "url"> | null
-  /** What a replay needs of the request: null when not all of it was kept. */
+  /** The request, for a replay; null when it was too large to record. */
   readonly input: RunInput | null
 }
 
@@ -40,12 +40,12 @@ export interface RunEnd {
   readonly responseStatus?: number
 }
 
-/** What followers of a run hear. */
+/** The events that subscribers of a run receive. */
 export type LiveEvent =
   | { readonly kind: "log"; readonly index: number; readonly line: LogLine }
   | { readonly kind: "end"; readonly status: RunStatus }
 
-/** A run of this process, from its beginning until the last of it is on disk. */
+/** A run of this process, from its start until its end is on disk. */
 export interface LiveRun extends RunListener {
   readonly startedAt: number
   readonly endedAt: number | null
@@ -53,59 +53,60 @@ export interface LiveRun extends RunListener {
   readonly logs: readonly LogLine[]
   readonly logsTruncated: boolean
   readonly isCancelled: boolean
-  /** Aborted when the run is cancelled. Made when it is asked for. */
+  /** Aborted when the run is cancelled. Created on first access. */
   readonly signal: AbortSignal
-  /** Where it runs, so that cancelling it reaches it. */
+  /** Sets the slot in which it runs, which `cancel` stops. */
   attach(slot: RunSlot): void
   cancel(): void
-  /**
-   * The first end counts. Errors that nobody caught, before or after, turn a success into a
-   * failure.
-   */
+  /** Ends the run; later calls are ignored. An uncaught error makes a success a failure. */
   finish(end: RunEnd): void
-  /**
-   * Resolves when the run as it is now is on disk; rejects when that failed, though it will be
-   * tried again.
-   */
+  /** Resolves when the current state is on disk; rejects if the write fails, but it is retried. */
   settled(): Promise<void>
-  /** Returns how to stop listening. */
+  /** Returns a function that unsubscribes. */
   subscribe(listener: (event: LiveEvent) => void): () => void
 }
 
-/** How much of a run is kept. */
+/** How much of a run is recorded. */
 export interface RunSizes {
   readonly valueBytesMax: number
   readonly logBytesMax: number
-  /** Outgoing requests that are kept one by one; further ones are only counted. */
+  /** Outgoing requests that are listed; further ones are only counted. */
   readonly outgoingMax: number
 }
 
-/** Who writes a run down. */
+/** Writes runs to disk. */
 export interface RunKeeper {
   readonly nodeId: string
   readonly sizes: RunSizes
   now(): number
-  /** There is something about the run that is not on disk yet. */
+  /** The run has changed since it was last written. */
   noteChange(run: WrittenRun): void
   /** The run has ended. */
   noteEnd(run: WrittenRun): void
-  /** Somebody waits until the run is on disk. */
+  /** Writes the run without waiting for the next batch. */
   hurry(run: WrittenRun): Promise<void>
 }
 
-/** What a line costs beyond its message, so that empty lines have an end too. */
+/** What a line counts besides its message, so that empty lines are limited too. */
 const lineBytes = 64
 const noLogs: readonly LogLine[] = []
 
-/**
- * The run and its record in one object: there are thousands in a second, and most are never more
- * than this.
- */
+/** A live run and its record in one object, since there are thousands per second. */
 export class WrittenRun implements LiveRun, RunRecord {
-  readonly #new: NewRun
+  readonly id: string
+  readonly valId: string
+  readonly version: number
+  readonly accountId: string
+  readonly ownerId: string
+  readonly parentId: string | null
+  readonly depth: number
+  readonly source: RunSource
+  readonly startedAt: number
+  readonly input: RunInput | null
+  request: RunRequest | null
   readonly #keeper: RunKeeper
   readonly args: unknown
-  /** One that somebody asked for through the API: it is never given up. */
+  /** True for runs through the API, which are never dropped. */
   readonly isKept: boolean
   status: RunStatus
   endedAt: number | null = null
@@ -114,73 +115,48 @@ export class WrittenRun implements LiveRun, RunRecord {
   logsTruncated = false
   egress: RunEgress | null = null
   isCancelled = false
-  /** Not on disk yet, nor in the list of those with news. */
+  /** In the recorder's list of new runs: not on disk yet. */
   isFresh = false
   isChanged = false
   isWriting = false
-  /** It has left the queue, which is not on disk yet. */
+  /** It left the queue, and that is not on disk yet. */
   hasBegun = false
   writtenAt = 0
-  #responseStatus: number | null = null
   #logs: LogLine[] | undefined
   #logBytes = 0
-  /** Of the arguments and the return value. */
+  /** The characters of the arguments and the return value. */
   #valueChars = 0
-  #isVague = false
+  #isIncomplete = false
   #slot: RunSlot | undefined
   #abort: AbortController | undefined
   #listeners: Set<(event: LiveEvent) => void> | undefined
 
   constructor(run: NewRun, keeper: RunKeeper, isKept: boolean) {
-    this.#new = run
+    this.id = run.id
+    this.valId = run.valId
+    this.version = run.version
+    this.accountId = run.accountId
+    this.ownerId = run.ownerId
+    this.parentId = run.parentId
+    this.depth = run.depth
+    this.source = run.source
+    this.startedAt = run.startedAt
+    this.input = run.input
+    this.request = run.request && { ...run.request, status: null }
     this.#keeper = keeper
     this.isKept = isKept
     this.status = isKept ? "queued" : "running"
     this.args = run.args === null ? null : this.#keep(run.args)
   }
 
-  get id(): string {
-    return this.#new.id
-  }
-  get valId(): string {
-    return this.#new.valId
-  }
-  get version(): number {
-    return this.#new.version
-  }
-  get accountId(): string {
-    return this.#new.accountId
-  }
-  get ownerId(): string {
-    return this.#new.ownerId
-  }
-  get parentId(): string | null {
-    return this.#new.parentId
-  }
-  get depth(): number {
-    return this.#new.depth
-  }
-  get source(): RunSource {
-    return this.#new.source
-  }
-  get startedAt(): number {
-    return this.#new.startedAt
-  }
-  get input(): RunInput | null {
-    return this.#new.input
-  }
-  get request(): RunRequest | null {
-    const { request } = this.#new
-    return request && { method: request.method, url: request.url, status: this.#responseStatus }
-  }
-  /** A run that has ended is on no node, which saves writing it down most of the time. */
+  /** Null when the run has ended, so that most runs are written without a node. */
   get nodeId(): string | null {
     return this.endedAt === null ? this.#keeper.nodeId : null
   }
   get logs(): readonly LogLine[] {
     return this.#logs ?? noLogs
   }
-  /** Roughly what it takes in memory. */
+  /** The approximate size in memory. */
   get bytes(): number {
     const { input, error, egress } = this
     const errorChars =
@@ -225,12 +201,14 @@ export class WrittenRun implements LiveRun, RunRecord {
   }
 
   fail(error: RunError): void {
-    // That an answer was broken off is what is seen of an error whose own words come a moment
-    // later.
-    const isExplained = this.error !== null && !this.#isVague
-    if (isExplained || (this.endedAt !== null && this.status !== "succeeded" && !this.#isVague))
+    // An incomplete response is the effect of an error that arrives a moment later and says more.
+    const isExplained = this.error !== null && !this.#isIncomplete
+    if (
+      isExplained ||
+      (this.endedAt !== null && this.status !== "succeeded" && !this.#isIncomplete)
+    )
       return
-    this.#isVague = false
+    this.#isIncomplete = false
     this.error = truncateError(error, this.#keeper.sizes.valueBytesMax)
     if (this.endedAt !== null) this.status = "failed"
     this.#keeper.noteChange(this)
@@ -269,14 +247,15 @@ export class WrittenRun implements LiveRun, RunRecord {
     if (this.endedAt !== null) return
     const { valueBytesMax } = this.#keeper.sizes
     this.endedAt = Math.max(this.#keeper.now(), this.startedAt)
-    const isVague = end.error?.name === brokenResponse
-    if (end.error !== null && !(isVague && this.error !== null)) {
+    const isIncomplete = end.error?.name === brokenResponse
+    if (end.error !== null && !(isIncomplete && this.error !== null)) {
       this.error = truncateError(end.error, valueBytesMax)
-      this.#isVague = isVague
+      this.#isIncomplete = isIncomplete
     }
     this.status = end.status === "succeeded" && this.error !== null ? "failed" : end.status
     if (end.returnValue !== undefined) this.returnValue = this.#keep(end.returnValue)
-    if (end.responseStatus !== undefined) this.#responseStatus = end.responseStatus
+    if (this.request && end.responseStatus !== undefined)
+      this.request = { ...this.request, status: end.responseStatus }
     this.#slot = undefined
     this.#keeper.noteEnd(this)
     this.#keeper.noteChange(this)

@@ -415,7 +415,7 @@ describe("LiveRuns", () => {
       await pass(1_000)
       expect(live.stats().dropped).toBe(6)
       expect(errors.map(String)).toContainEqual(
-        expect.stringContaining("Gave up the records of 6 runs"),
+        expect.stringContaining("Dropped the records of 6 runs"),
       )
       failure = () => undefined
       await pass(1_000)

@@ -6,15 +6,15 @@ import type { RunSource, RunStatus, RunStore } from "./runs.ts"
 
 export type { LiveEvent, LiveRun, NewRun, RunEnd } from "./live-run.ts"
 
-/** The limits of the runs that are going on. */
+/** The limits of live runs. */
 export interface LiveRunLimits extends RecorderLimits {
-  /** How soon a run hears that somebody wants it to end who asked another node. */
+  /** How often the node reads the cancel requests that other nodes have received. */
   readonly cancelMs: number
-  /** After so many runs of a val it is seen to whether it has more than are kept. */
+  /** The number of runs of a val after which its retention is checked. */
   readonly runsBetween: number
-  /** How many bytes on an account are written between two looks at how many there are. */
+  /** The number of bytes written on an account after which its retention is checked. */
   readonly bytesBetween: number
-  /** Vals, and accounts, whose runs are counted. */
+  /** The number of vals, and of accounts, whose runs are counted. */
   readonly idsMax: number
 }
 
@@ -37,10 +37,10 @@ const defaults: LiveRunLimits = {
   idsMax: 100_000,
 }
 
-/** What the runs that are going on need. */
+/** What live runs need. */
 export interface LiveRunsDeps {
   readonly runs: RunStore
-  /** This process, as the database knows it. */
+  /** The id of this process in the database. */
   readonly nodeId: string
   readonly limits?: Partial<LiveRunLimits>
   now(): number
@@ -53,21 +53,21 @@ const stopped = {
 }
 const notWritten = {
   name: "DatabaseUnavailable",
-  message: "The run could not be written down, so it was not started",
+  message: "The run could not be recorded, so it was not started",
 }
 
-/** How often it is looked whether runs have ended, when the server is about to. */
+/** How often `drain` checks whether all runs have ended. */
 const drainMs = 20
 
-/** The runs of this process, from their beginning until the last of them is on disk. */
+/** The runs of this process, from their start until their end is on disk. */
 export class LiveRuns {
   readonly #deps: LiveRunsDeps
   readonly #recorder: RunRecorder
   readonly #timer: Timer
   readonly #ended = createEndedRuns()
-  /** Which vals may have more runs than are kept. */
+  /** The vals that may have more runs than retention allows. */
   readonly counts: RetentionCounts
-  /** Which accounts may have more bytes of runs than are kept. */
+  /** The accounts that may have more bytes of runs than retention allows. */
   readonly bytes: RetentionCounts
 
   constructor(deps: LiveRunsDeps) {
@@ -86,17 +86,17 @@ export class LiveRuns {
       onRun: (valId) => this.counts.note(valId),
       onBytes: (accountId, bytes) => this.bytes.note(accountId, bytes),
     })
-    this.#timer = setInterval(() => void this.#hearCancels(), limits.cancelMs).unref()
+    this.#timer = setInterval(() => void this.#readCancelRequests(), limits.cancelMs).unref()
   }
 
-  /** Begins a run that is written down with the next batch. */
+  /** Starts a run that is written with the next batch. */
   open(run: NewRun): LiveRun {
     const live = new WrittenRun(run, this.#recorder, false)
     this.#recorder.add(live)
     return live
   }
 
-  /** Begins a run that is on disk before anything else happens. */
+  /** Starts a run, and resolves when it is on disk. */
   async begin(run: NewRun): Promise<LiveRun> {
     const live = new WrittenRun(run, this.#recorder, true)
     this.#recorder.noteChange(live)
@@ -104,24 +104,24 @@ export class LiveRuns {
       await live.settled()
       return live
     } catch (error) {
-      // It may be on disk nevertheless, if only the answer was lost: then it must not stay there as
-      // if it were going on.
+      // The write may have succeeded and only its confirmation got lost: then the run must not
+      // stay queued forever.
       live.finish({ status: "crashed", error: notWritten })
       throw error
     }
   }
 
-  /** A run that is going on here, or whose end is not on disk yet. */
+  /** A run on this node that has not ended, or whose end is not on disk yet. */
   find(id: string): LiveRun | undefined {
     return this.#recorder.find(id)
   }
 
-  /** How many runs on an account go on here. */
+  /** The number of runs on the account that have not ended on this node. */
   countOf(accountId: string): number {
     return this.#recorder.countOf(accountId)
   }
 
-  /** Cancels the runs of a user's vals and on their account that go on here. */
+  /** Cancels the runs of the user's vals and on the user's account on this node. */
   cancelAllOf(userId: string): void {
     for (const run of this.#recorder.listOpen())
       if (run.accountId === userId || run.ownerId === userId) run.cancel()
@@ -136,32 +136,32 @@ export class LiveRuns {
     }
   }
 
-  /** The runs that have ended here since the start. */
+  /** The runs that have ended on this node since the start. */
   endedRuns(): readonly EndedRuns[] {
     return this.#ended.list()
   }
 
-  /** Resolves when no run goes on any more, or after that time. */
+  /** Resolves when all runs have ended, or after `msMax`. */
   async drain(msMax: number): Promise<void> {
     const until = performance.now() + msMax
     while (this.#recorder.isBusy && performance.now() < until) await Bun.sleep(drainMs)
   }
 
-  /** Ends what is still going on and writes everything down. */
+  /** Ends the remaining runs and writes all runs to disk. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     await this.#recorder.stop(stopped)
   }
 
-  async #hearCancels(): Promise<void> {
+  async #readCancelRequests(): Promise<void> {
     const { open } = this.#recorder
     if (open.size === 0) return
     try {
       for (const id of await this.#deps.runs.listCancelRequests(this.#deps.nodeId))
         open.get(id)?.cancel()
     } catch {
-      // The database is away, which the recorder tells; whoever asked will still be heard when it
-      // is back.
+      // The recorder reports that the database is unavailable. The requests stay in the database,
+      // so they are read when it is back.
     }
   }
 }

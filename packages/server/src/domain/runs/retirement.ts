@@ -1,12 +1,12 @@
 /**
- * Whose processes no longer have a reason to be: those of an owner whose secrets have changed, of a
- * val or a version that was deleted.
+ * Selects processes that run outdated programs: those of an owner whose secrets changed, or of a
+ * val or version that was changed or deleted.
  */
 export type Outdated =
   | { readonly ownerId: string }
   | { readonly valId: string; readonly version?: number }
 
-/** Whether that is what a program is made of. */
+/** Whether the program is among the outdated ones. */
 export function isOutdated(
   program: { ownerId: string; valId: string; version: number },
   outdated: Outdated,
@@ -18,10 +18,8 @@ export function isOutdated(
   )
 }
 
-/** Whoever has started something with code or secrets that may change. */
+/** Stops using processes whose code or secrets have changed. */
 export interface Retirer {
-  /**
-   * Something that programs are made of is no more: what was started with it takes no more runs.
-   */
+  /** Processes of outdated programs finish their runs and accept no new ones. */
   retire(outdated: Outdated): void
 }

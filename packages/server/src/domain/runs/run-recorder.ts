@@ -2,33 +2,29 @@ import { AppError } from "../app-error.ts"
 import type { RunKeeper, RunSizes, WrittenRun } from "./live-run.ts"
 import type { RunStore } from "./runs.ts"
 
-/** How runs are written down. */
+/** How runs are written. */
 export interface RecorderLimits extends RunSizes {
   /** How long a run waits to be written together with others. */
   readonly flushMs: number
-  /** A run that lasts longer than this is written down as running. */
+  /** A run that lasts longer than this is written as running. */
   readonly runningAfterMs: number
-  /**
-   * How soon what a run that goes on has logged is written down again. That it no longer waits does
-   * not take that long.
-   */
+  /** How often the logs of a running run are written. That it left the queue is written sooner. */
   readonly newsMs: number
-  /** Runs that are written in one transaction. */
+  /** The number of runs in one transaction. */
   readonly batchMax: number
   /**
-   * What they take together: all of it is made JSON in one go, during which the server does nothing
-   * else. One run may take more.
+   * The size of one transaction: serializing it blocks the event loop. A single run may exceed it.
    */
   readonly batchBytesMax: number
-  /** How soon to try again when the database is away. */
+  /** The delay before the next attempt when the database is unavailable. */
   readonly retryMs: number
   /**
-   * What may wait for the database; beyond it the oldest runs that nobody asked for through the API
-   * are given up.
+   * How much may wait for the database; beyond that, the oldest runs that did not come through the
+   * API are dropped.
    */
   readonly waitingMax: number
   readonly waitingBytesMax: number
-  /** How often what is left is tried to be written when the server stops. */
+  /** The number of attempts to write the remaining runs when the server stops. */
   readonly lastAttempts: number
 }
 
@@ -40,17 +36,18 @@ export interface RecorderDeps {
   now(): number
   onError(error: unknown): void
   onEnd(run: WrittenRun): void
-  /** A run of the val is on disk that was not before. */
+  /** A run of the val was written for the first time. */
   onRun(valId: string): void
-  /** So much was written to disk on the account. */
+  /** That many bytes were written on the account. */
   onBytes(accountId: string, bytes: number): void
 }
 
 /**
- * Writes runs down: many in one transaction, a moment later, or at once where somebody waits. A run is in one of two lists while there is
- * something about it to write, and what its flags say counts: an entry of a list whose flag is gone is passed over.
+ * Writes runs in batches with a short delay, or at once where a caller waits. A run with something
+ * to write is in one of two lists. Its flags decide: list entries whose flag was cleared are
+ * skipped.
  *
- *   add ──▶ fresh ──(ended, or lasts)──▶ being written ──▶ on disk ──(news)──▶ changed ──▶ being written …
+ *   add ─▶ fresh ─(ended, or still running)─▶ writing ─▶ on disk ─(change)─▶ changed ─▶ writing …
  */
 export class RunRecorder implements RunKeeper {
   readonly #deps: RecorderDeps
@@ -60,11 +57,11 @@ export class RunRecorder implements RunKeeper {
   readonly #waiting = new Map<WrittenRun, PromiseWithResolvers<void>>()
   readonly #writing = new Set<Promise<void>>()
   #timer: Timer | undefined
-  #isHurrying = false
+  #isFlushScheduled = false
   #isFlushing = false
   #isFailing = false
   #isStopped = false
-  /** Runs that were given up since the start. */
+  /** The number of runs that were dropped since the start. */
   dropped = 0
 
   constructor(deps: RecorderDeps) {
@@ -84,10 +81,10 @@ export class RunRecorder implements RunKeeper {
     return this.#open
   }
 
-  /** Whether there is a run that has not ended. */
+  /** Whether any run has not ended. */
   get isBusy(): boolean {
-    const goesOn = (run: WrittenRun) => run.endedAt === null
-    return this.#open.values().some(goesOn) || this.#fresh.some((run) => run.isFresh && goesOn(run))
+    const isOpen = (run: WrittenRun) => run.endedAt === null
+    return this.#open.values().some(isOpen) || this.#fresh.some((run) => run.isFresh && isOpen(run))
   }
 
   get waiting(): number {
@@ -112,18 +109,16 @@ export class RunRecorder implements RunKeeper {
     )
   }
 
-  /**
-   * Runs on an account that have not ended. A look at all of them, for whoever asks now and then.
-   */
+  /** The number of runs on an account that have not ended. Scans all runs: for rare use. */
   countOf(accountId: string): number {
-    const goesOn = (run: WrittenRun) => run.accountId === accountId && run.endedAt === null
+    const isOpen = (run: WrittenRun) => run.accountId === accountId && run.endedAt === null
     return (
-      this.#fresh.filter((run) => run.isFresh && goesOn(run)).length +
-      this.#open.values().filter(goesOn).toArray().length
+      this.#fresh.filter((run) => run.isFresh && isOpen(run)).length +
+      this.#open.values().filter(isOpen).toArray().length
     )
   }
 
-  /** Runs that have not ended, also those that are not on disk yet. */
+  /** The runs that have not ended, including those that are not on disk yet. */
   listOpen(): readonly WrittenRun[] {
     const isOpen = (run: WrittenRun) => run.endedAt === null
     return [
@@ -150,11 +145,11 @@ export class RunRecorder implements RunKeeper {
     if (!run.isFresh && !run.isChanged && !run.isWriting) return Promise.resolve()
     const waiter = this.#waiting.get(run) ?? Promise.withResolvers<void>()
     this.#waiting.set(run, waiter)
-    this.#hurrySoon()
+    this.#flushSoon()
     return waiter.promise
   }
 
-  /** Ends what has not ended, and writes everything down. */
+  /** Ends the remaining runs and writes all runs. */
   async stop(error: { readonly name: string; readonly message: string }): Promise<void> {
     for (const run of [...this.#open.values(), ...this.#fresh])
       run.finish({ status: "crashed", error })
@@ -171,7 +166,7 @@ export class RunRecorder implements RunKeeper {
     }
     if (this.waiting > 0)
       this.#deps.onError(
-        new Error(`Cannot write down ${this.waiting} runs: the database was away to the end`),
+        new Error(`Cannot record ${this.waiting} runs: the database is unavailable`),
       )
   }
 
@@ -190,11 +185,11 @@ export class RunRecorder implements RunKeeper {
     this.#arm()
   }
 
-  /** Takes what is due out of the lists. */
+  /** Removes the runs that are due from the lists. */
   #take(now: number): WrittenRun[] {
     const { runningAfterMs, newsMs } = this.#deps.limits
     const due: WrittenRun[] = []
-    const stay = (run: WrittenRun, isDue: boolean) => {
+    const remains = (run: WrittenRun, isDue: boolean) => {
       if (!isDue || run.isWriting) return true
       run.isFresh = false
       run.isChanged = false
@@ -204,20 +199,20 @@ export class RunRecorder implements RunKeeper {
     }
     this.#fresh = this.#fresh.filter(
       (run) =>
-        run.isFresh && stay(run, run.endedAt !== null || now - run.startedAt >= runningAfterMs),
+        run.isFresh && remains(run, run.endedAt !== null || now - run.startedAt >= runningAfterMs),
     )
     const isDue = (run: WrittenRun) =>
       run.endedAt !== null || run.hasBegun || now - run.writtenAt >= newsMs
-    this.#changed = this.#changed.filter((run) => run.isChanged && stay(run, isDue(run)))
+    this.#changed = this.#changed.filter((run) => run.isChanged && remains(run, isDue(run)))
     return due
   }
 
-  #hurrySoon(): void {
-    if (this.#isHurrying) return
-    this.#isHurrying = true
-    // Those who begin or end in the same turn share a transaction.
+  #flushSoon(): void {
+    if (this.#isFlushScheduled) return
+    this.#isFlushScheduled = true
+    // Runs that start or end in the same turn of the event loop share a transaction.
     setImmediate(() => {
-      this.#isHurrying = false
+      this.#isFlushScheduled = false
       const due = [...this.#waiting.keys()].filter(
         (run) => !run.isWriting && (run.isFresh || run.isChanged),
       )
@@ -260,9 +255,9 @@ export class RunRecorder implements RunKeeper {
       for (const run of batch) this.#noteWritten(run)
     } catch (error) {
       if (error instanceof AppError && error.code === "database_unavailable")
-        return this.#putBack(batch, error)
-      if (batch.length === 1) return this.#giveUp(batch, error)
-      // One of them cannot be written: the others must not be lost with it.
+        return this.#requeue(batch, error)
+      if (batch.length === 1) return this.#discard(batch, error)
+      // One run cannot be written. Splitting the batch saves the others.
       const half = Math.ceil(batch.length / 2)
       await this.#write(batch.slice(0, half))
       await this.#write(batch.slice(half))
@@ -278,14 +273,14 @@ export class RunRecorder implements RunKeeper {
     else if (this.#open.size > 0) this.#open.delete(run.id)
     if (this.#waiting.size === 0) return
     if (run.isChanged) {
-      if (this.#waiting.has(run)) this.#hurrySoon()
+      if (this.#waiting.has(run)) this.#flushSoon()
     } else {
       this.#waiting.get(run)?.resolve()
       this.#waiting.delete(run)
     }
   }
 
-  #putBack(batch: readonly WrittenRun[], error: AppError): void {
+  #requeue(batch: readonly WrittenRun[], error: AppError): void {
     if (!this.#isFailing) this.#deps.onError(error)
     this.#isFailing = true
     for (const run of batch) {
@@ -297,7 +292,7 @@ export class RunRecorder implements RunKeeper {
     if (this.#timer === undefined) this.#arm()
   }
 
-  #giveUp(batch: readonly WrittenRun[], error: unknown): void {
+  #discard(batch: readonly WrittenRun[], error: unknown): void {
     this.#deps.onError(error)
     this.dropped += batch.length
     for (const run of batch) {
@@ -312,7 +307,7 @@ export class RunRecorder implements RunKeeper {
     this.#waiting.delete(run)
   }
 
-  /** Keeps memory within its bounds while the database is away. */
+  /** Bounds memory while the database is unavailable. */
   #drop(): void {
     const { waitingMax, waitingBytesMax } = this.#deps.limits
     let bytes = 0
@@ -335,7 +330,7 @@ export class RunRecorder implements RunKeeper {
     if (count > 0)
       this.#deps.onError(
         new Error(
-          `Gave up the records of ${count} runs: the database is away and memory is bounded`,
+          `Dropped the records of ${count} runs: the database is unavailable and memory is limited`,
         ),
       )
   }

@@ -8,13 +8,11 @@ import type { Retirer } from "./retirement.ts"
 import type { LogLine, RunError } from "./runs.ts"
 
 /**
- * One version of a val on one account, with everything that it is made of. A process serves one
- * program and never another.
+ * One version of a val, run on one account, with its imports and its environment. A process serves
+ * one program and never another.
  */
 export interface Program {
-  /**
-   * Programs with the same key are the same in every respect: code, imports, environment, account.
-   */
+  /** Programs with the same key have the same code, imports, environment and account. */
   readonly key: string
   readonly valId: string
   readonly version: number
@@ -23,134 +21,123 @@ export interface Program {
   /** The user on whose account it runs. */
   readonly accountId: string
   /**
-   * It runs for clients without a token, and without secrets though on its owner's account. It
-   * never takes the place of what runs for the owner.
+   * True for runs of clients without a token: on the owner's account, but without the secrets. Such
+   * a process never replaces one that runs for the owner.
    */
   readonly isAnonymous?: boolean
-  /** `{user}/{val}`, as in stacks and messages. */
+  /** `{user}/{val}`, as stack traces and messages show it. */
   readonly label: string
-  /** The address of its module, version included. */
+  /** The URL of its module, version included. */
   readonly entryUrl: string
   /** Its web address. */
   readonly endpoint: string
   /**
-   * There while something of it is still being fetched: resolves when nothing is. `load` waits for
-   * it too; whoever has a process waiting for it meanwhile should ask here first. Throws
+   * Set while packages of the program are being fetched; resolves when all are there. `load` waits
+   * for them too: call this first, so that no process is reserved meanwhile. Rejects with
    * `packages_pending` when it takes too long.
    */
   readonly whenFetched?: () => Promise<void>
-  /** Reads the rest; asked once for each process. */
+  /** Reads code and secrets. Called once per process. */
   load(): Promise<ProgramContent>
 }
 
-/** What a process is given. */
+/** Everything that a process needs to run a program. */
 export interface ProgramContent {
-  /** The val's module and every module that it may import, by their addresses. */
+  /** The val's module and every module that it may import. */
   readonly modules: readonly { readonly url: string; readonly code: string }[]
-  /** What the modules import from elsewhere. */
+  /** The packages that the modules import. */
   readonly bundles: readonly Bundle[]
   readonly env: Readonly<Record<string, string>>
-  /** The secrets that only some hosts may get. */
+  /** The secrets that may be sent to certain hosts only. */
   readonly substitutions: readonly Substitution[]
-  /** Hides the values of secrets. */
+  /** Masks the values of secrets in logs, errors and results. */
   readonly mask: Mask
-  /** The process is gone: what was made for it ends with it. */
+  /** Call when the process has ended: revokes its token. */
   end(): void
 }
 
-/** Who hears what happens in a run: while it lasts, and after its answer until the time limit. */
+/** Receives the events of a run: until its response, and after that until the time limit. */
 export interface RunListener {
   readonly id: string
-  /** How many vals have called one another until it came to this run. */
+  /** The number of vals that called each other before this run. */
   readonly depth: number
-  /**
-   * How many bytes of another line are kept: none when the log is full. Absent where there is no
-   * limit but that of a line.
-   */
+  /** Bytes that another log line may have; 0 when the log is full. Absent: no limit per run. */
   readonly logBytesLeft?: number
   log(line: LogLine): void
-  /** The val logged more than is kept. */
+  /** The val logged more than the limit. */
   noteTruncatedLogs(): void
-  /** An error that nobody caught. */
+  /** The val threw an error that it did not catch. */
   fail(error: RunError): void
-  /** A request that it sent out is over, one way or another. */
+  /** An outgoing request of the run has ended, successfully or not. */
   sent(request: OutgoingRequest): void
 }
 
 /** Runs programs in sandboxes. */
 export interface Runner extends Retirer {
   /**
-   * A slot for the run in a process of the program; a process is bound, or waited for, if there is
-   * none. Throws `too_many_runs` when the val, the account or the queue is full and `overloaded`
-   * when the server is.
+   * Acquires a slot for the run in a process of the program. Starts a process, or waits for one, if
+   * there is none. Rejects with `too_many_runs` when the limit of the val, the account or the queue
+   * is reached, and with `overloaded` when the server's is.
    */
-  acquire(program: Program, run: RunListener, client?: Client): RunSlot | Promise<RunSlot>
-  /** Ends every process that runs a val of the user's, or runs on their account, at once. */
+  acquire(program: Program, run: RunListener, client?: Client): Promise<RunSlot>
+  /** Kills every process that runs a val of the user, or runs on the user's account. */
   endAllOf(userId: string): void
-  /** The isolation in force, and how busy it is. */
+  /** For health checks and metrics. */
   status(): RunnerStatus
 }
 
-/** Whoever asked for a run. */
+/** The client that a run is for. */
 export interface Client {
   /**
-   * Aborted when they have gone. It is looked at now and then: to make one and to listen to it
-   * would cost every request.
+   * Aborted when the client has disconnected. Polled rather than listened to: creating the signal
+   * and a listener would slow down every request.
    */
   readonly signal: AbortSignal
 }
 
-/** How things stand with the sandboxes. */
+/** The state of the sandboxes. */
 export interface RunnerStatus {
   readonly isolation: string
   readonly processes: number
   readonly ready: number
   readonly runs: number
   readonly waiting: number
-  /** What all processes have in memory, as last measured, and what they may have. */
+  /** The memory of all processes, as last measured, and its limit. */
   readonly memoryBytes: number
   readonly memoryBytesMax: number
-  /**
-   * How long runs that found no process of their val waited until one had loaded it, or had failed
-   * to.
-   */
+  /** How long runs without a ready process waited until one had loaded the val, or failed to. */
   readonly coldStarts: Histogram
-  /** Why no sandbox can be started, as a sentence, if none can. */
+  /** Why no sandbox can be started; undefined when they can. */
   readonly problem?: string | undefined
 }
 
 /**
- * A run's place in a process. Every way to use it gives a value: what a val does is an outcome, not
- * an error of ours.
+ * A run's slot in a process. Its methods do not reject when the val fails: a failure of the val is
+ * an outcome, not an error of the server.
  */
 export interface RunSlot {
-  /**
-   * Sends a request on to the val. The answer's body is still to come; `leave` when it has ended.
-   */
+  /** Forwards a request to the val. Call `release` when the body of the response has ended. */
   fetch(request: SlotRequest): Promise<HttpOutcome>
   /** Opens a WebSocket to the val. */
   connect(request: SlotRequest): Promise<SocketOutcome>
-  /** Calls the val with arguments. */
+  /** Calls the default export of the val. */
   call(args: CallArgs): Promise<CallOutcome>
   /**
-   * Ends what the run does, at once if nobody else is in the process; what it was waiting for
-   * becomes a Stopped with that status.
+   * Stops the run. Kills the process if no other run is in it. A pending `fetch`, `connect` or
+   * `call` resolves to a `Stopped` with that status.
    */
   stop(status: "cancelled" | "timed_out"): void
-  /**
-   * The run is over for whoever asked for it. What it left running may go on and log until the time
-   * limit.
-   */
+  /** Frees the slot. Work that the run left behind may go on, and log, until the time limit. */
   release(): void
 }
 
 /** The arguments of a call: an array, or the JSON of one. */
 export type CallArgs = readonly unknown[] | JsonText
 
-/** A request to a val's web address. */
+/** A request to a val's endpoint. */
 export interface SlotRequest {
   readonly method: string
-  /** Public host name and port, as the val is to see it. */
+  /** The public host name and port, as the val sees them. */
   readonly host: string
   /** Path and query. */
   readonly target: string
@@ -161,26 +148,26 @@ export interface SlotRequest {
   readonly client?: Client
 }
 
-/** Headers as they are sent: names in lower case, each of which may come more than once. */
+/** Headers with names in lower case. A name may occur more than once. */
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
-/** What a val answered. */
+/** The response of a val. */
 export interface ValResponse {
   readonly status: number
   readonly headers: HeaderList
-  /** Bytes when all of it is here; a stream is to be read to its end, or cancelled. */
+  /** Bytes when the body is complete. A stream must be read to its end or cancelled. */
   readonly body: Uint8Array | ReadableStream<Uint8Array> | null
 }
 
 /**
- * The name of the error when an answer ended before its end. It says how, not why: an error that
- * the val has thrown tells more.
+ * The name of the error of an incomplete response. It does not say why, so an error that the val
+ * threw replaces it.
  */
 export const brokenResponse = "BrokenAnswer"
 
 /**
- * The val threw, could not be loaded, or was stopped. The error is masked, and its stack names the
- * user's files.
+ * The val threw, could not be loaded, or was stopped. The error is masked, and its stack trace
+ * names the user's files.
  */
 export interface Stopped {
   readonly kind: "stopped"
@@ -188,24 +175,24 @@ export interface Stopped {
   readonly error: RunError
 }
 
-/** What came of a request. */
+/** The result of a request. */
 export type HttpOutcome = { readonly kind: "responded"; readonly response: ValResponse } | Stopped
 
 /** What a call returned. */
 export interface Returned {
   readonly kind: "returned"
-  /** What JSON can hold of the value, masked, as JSON: nothing here reads it again. */
+  /** The value as masked JSON. The server never parses it. */
   readonly json: string | Uint8Array
-  /** The value as a run keeps it, which may be the beginning of the JSON as a text. */
+  /** The value as the run records it: if it is too large, a string with the start of its JSON. */
   readonly kept: unknown
-  /** It was too large, and the JSON is that of its beginning as a text. */
+  /** The value was too large; `json` is a string with the start of its JSON. */
   readonly isTruncated: boolean
 }
 
-/** What came of a call. */
+/** The result of a call. */
 export type CallOutcome = Returned | Stopped
 
-/** What came of opening a WebSocket; the val may answer with an ordinary response instead. */
+/** The result of opening a WebSocket. The val may refuse with an ordinary response. */
 export type SocketOutcome =
   | { readonly kind: "opened"; readonly socket: WebSocket; readonly protocol: string }
   | { readonly kind: "refused"; readonly response: ValResponse }

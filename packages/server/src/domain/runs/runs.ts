@@ -10,7 +10,7 @@ import { canSee, getVal, type ValStore } from "../vals/vals.ts"
 /** What started a run. */
 export type RunSource = z.infer<typeof runSource>
 
-/** How a run stands. */
+/** The state of a run. */
 export type RunStatus = z.infer<typeof runStatus>
 
 /** Why a run failed. */
@@ -22,12 +22,9 @@ export type LogLine = z.infer<typeof logLine>
 /** The request that started a run of an http val. */
 export type RunRequest = z.infer<typeof runRequest>
 
-/**
- * What stands in the place of a val's version in a run of code that is no val: versions are
- * numbered from 1.
- */
+/** The version that is recorded for a run of unsaved code. Versions of vals start at 1. */
 export const unsavedVersion = 0
-/** And in the place of its name. */
+/** The val name that is recorded for a run of unsaved code. */
 export const evalName = "eval"
 
 /** One execution of a val, as lists show it. `val.version` is the version that ran. */
@@ -42,7 +39,7 @@ export interface Run {
   readonly val: ValMention
 }
 
-/** A run with everything that is kept of it. */
+/** A run with everything that is recorded. */
 export interface RunDetail extends Run {
   readonly args: unknown
   readonly returnValue: unknown
@@ -52,7 +49,7 @@ export interface RunDetail extends Run {
   readonly egress: RunEgress | null
 }
 
-/** What a replay needs of a request beyond its method and address. */
+/** What a replay needs of a request besides method and URL. */
 export interface RunInput {
   /** Without credentials. */
   readonly headers: readonly (readonly [name: string, value: string])[]
@@ -60,7 +57,7 @@ export interface RunInput {
   readonly body: string
 }
 
-/** A run as it is written down; `accountId` is the user on whose account it is. */
+/** A run as it is stored. `accountId` is the user on whose account it runs. */
 export interface RunRecord {
   readonly id: string
   readonly valId: string
@@ -68,7 +65,7 @@ export interface RunRecord {
   readonly accountId: string
   readonly ownerId: string
   readonly parentId: string | null
-  /** The node it is on, while it lasts. */
+  /** The node that runs it; null when the run has ended. */
   readonly nodeId?: string | null
   readonly source: RunSource
   readonly status: RunStatus
@@ -80,28 +77,28 @@ export interface RunRecord {
   readonly args: unknown
   readonly returnValue: unknown
   readonly logs: readonly LogLine[]
-  /** Null when it has sent nothing out. */
+  /** Null when it has sent no outgoing request. */
   readonly egress?: RunEgress | null
   readonly logsTruncated: boolean
 }
 
 /** Which runs a list shows. */
 export interface RunFilter extends Period {
-  /** True: only failed ones. False: only succeeded ones. */
+  /** True: only failed runs. False: only succeeded runs. */
   readonly error: boolean | undefined
   readonly sources: readonly RunSource[] | undefined
 }
 
-/** Where runs are kept. */
+/** Stores runs. */
 export interface RunStore {
   /**
-   * Undefined unless the viewer owns the val, or the run is on their account and they may still see
-   * the val.
+   * Undefined unless the viewer owns the val, or the run is on the viewer's account and the viewer
+   * may still see the val.
    */
   find(viewerId: string, id: string): Promise<RunDetail | undefined>
-  /** Runs on the account, without those of vals that the account's user may no longer see. */
+  /** The runs on the account, without those of vals that its user may no longer see. */
   listOfAccount(accountId: string, filter: RunFilter, page: PageRequest): Promise<Page<Run>>
-  /** All runs of the val, or only those on one account. */
+  /** All runs of the val, or only those on `accountId`. */
   listOfVal(
     valId: string,
     accountId: string | undefined,
@@ -110,50 +107,42 @@ export interface RunStore {
   ): Promise<Page<Run>>
   /** The runs of the val on its owner's account. */
   listOfOwner(valId: string, filter: RunFilter, page: PageRequest): Promise<Page<Run>>
-  /** What was kept of the request that started the run. */
+  /** The request that started the run, for a replay. */
   findInput(id: string): Promise<RunInput | undefined>
-  /**
-   * Writes down runs, new ones and new states of known ones, all or none. One that has ended is
-   * never open again.
-   */
+  /** Inserts or updates the runs in one transaction. A run that has ended stays ended. */
   record(runs: readonly RunRecord[]): Promise<void>
   /**
-   * Asks the node that a run is on to end it, or ends it where there is no such node. False when it
-   * had ended before.
+   * Tells the node of the run to cancel it, or ends the run if its node is gone. Returns false when
+   * the run had ended before.
    */
   requestCancel(id: string, error: RunError, at: number): Promise<boolean>
-  /** Runs on the node that somebody wants to end. */
+  /** The ids of the runs on the node that are to be cancelled. */
   listCancelRequests(nodeId: string): Promise<readonly string[]>
-  /** Ends some of the runs that are on nodes which are no more; false when there are none. */
+  /** Ends some runs of nodes that are gone. Returns false when there are none. */
   crashLost(error: RunError, at: number, runsMax: number): Promise<boolean>
-  /** Deletes some of the runs that deleted vals have left behind; false when there are none. */
+  /** Deletes some runs of deleted vals. Returns false when there are none. */
   purge(runsMax: number): Promise<boolean>
-  /** Deletes some of the runs that were made before then; false when there are no more. */
+  /** Deletes some runs that started before then. Returns false when there are none left. */
   purgeOlder(before: number, runsMax: number): Promise<boolean>
-  /** Deletes some of the val's runs beyond its latest ones; false when there are no more. */
+  /** Deletes some runs of the val, except the latest `keptMax`. Returns false when none are left. */
   purgeBeyond(valId: string, keptMax: number, runsMax: number): Promise<boolean>
-  /**
-   * How large some of the runs on an account are, the latest first, from the one behind `after` on.
-   */
+  /** The sizes of the runs on an account, latest first, starting behind `after`. */
   listSizes(
     accountId: string,
     after: RunPlace | undefined,
     runsMax: number,
   ): Promise<readonly RunSize[]>
-  /**
-   * Deletes some of the runs on the account, that one and those before it; false when there are no
-   * more.
-   */
+  /** Deletes some runs on the account: `from` and older ones. Returns false when none are left. */
   purgeFrom(accountId: string, from: RunPlace, runsMax: number): Promise<boolean>
 }
 
-/** Where a run stands among those on its account. */
+/** The position of a run in the list of its account's runs. */
 export interface RunPlace {
   readonly id: string
   readonly startedAt: number
 }
 
-/** How much a run takes on disk. */
+/** The size of a run on disk. */
 export interface RunSize extends RunPlace {
   readonly bytes: number
 }
@@ -164,7 +153,7 @@ export interface RunDeps {
   readonly runs: RunStore
 }
 
-/** The val's runs: all of them for its owner, their own for anybody else. */
+/** Lists the val's runs: all of them for its owner, the caller's own runs for others. */
 export async function listValRuns(
   deps: RunDeps,
   caller: Caller,
@@ -181,7 +170,7 @@ export async function listValRuns(
   )
 }
 
-/** The runs on the caller's account; of one val, as long as they may see it, where one is named. */
+/** Lists the runs on the caller's account, of one val if `valId` is given. */
 export async function listMyRuns(
   deps: RunDeps,
   { userId }: Caller,
@@ -197,14 +186,14 @@ export async function listMyRuns(
     : deps.runs.listOfVal(valId, userId, filter, page)
 }
 
-/** A run, for the owner of its val and for whoever started it on their own account. */
+/** Returns a run to the owner of its val and to the user on whose account it ran. */
 export async function getRun(deps: RunDeps, caller: Caller, id: string): Promise<RunDetail> {
   const run = await deps.runs.find(caller.userId, id)
   if (!run) throw runNotFound(id)
   return run
 }
 
-/** The error for a run that is not there, or not for this caller. */
+/** The error for a run that does not exist, or that the caller may not see. */
 export function runNotFound(id: string): AppError {
   return new AppError("run_not_found", `Cannot find run "${id}"`)
 }

@@ -123,12 +123,15 @@ export class Supervisor implements Runner, RunSlotOwner {
     }
   }
 
-  acquire(program: Program, run: RunListener, client?: Client): RunSlot | Promise<RunSlot> {
+  async acquire(program: Program, run: RunListener, client?: Client): Promise<RunSlot> {
     if (this.#isStopped)
       throw new AppError("overloaded", "Cannot run the val: the server is stopping")
-    const waiting = this.#runLimiter.acquire(program.valId, program.accountId, client)
-    if (waiting !== undefined) return waiting.then(() => this.#openSlot(program, run))
-    return this.#openSlot(program, run)
+    await this.#runLimiter.acquire(program.valId, program.accountId, client)
+    const process = this.#openByKey.get(program.key)
+    // A slot may have retired the process without the supervisor.
+    return process?.isOpen && this.#tryWork(process)
+      ? this.#addSlot(process, run)
+      : this.#bindAndOpenSlot(program, run)
   }
 
   retire(outdated: Outdated): void {
@@ -176,14 +179,6 @@ export class Supervisor implements Runner, RunSlotOwner {
   releaseRun(slot: ProcessRunSlot): void {
     const { valId, accountId } = slot.process.program
     this.#runLimiter.release(valId, accountId)
-  }
-
-  #openSlot(program: Program, run: RunListener): RunSlot | Promise<RunSlot> {
-    const process = this.#openByKey.get(program.key)
-    // A slot may have retired the process without the supervisor.
-    return process?.isOpen && this.#tryWork(process)
-      ? this.#addSlot(process, run)
-      : this.#bindAndOpenSlot(program, run)
   }
 
   /** Whether the process has a share of its account, or gets one now. */

@@ -80,7 +80,7 @@ export class PlainRunner implements Runner {
     })
   }
 
-  acquire(program: Program, run: RunListener): RunSlot {
+  async acquire(program: Program, run: RunListener): Promise<RunSlot> {
     if (this.refusal) throw this.refusal
     const path = this.#paths.get(program.label) ?? ""
     const slot: RunSlot = new PlainSlot(path, this.#clientOf(path), run, () =>
