@@ -112,7 +112,7 @@ function build(foundation: Foundation, replacements: Replacements) {
     isForOneUser: runtime.isForOneUser,
     isolationWarnings: runtime.isolationWarnings,
     toJavaScript: (code, ownerId) => vals.codeTools.toJavaScript(code, ownerId),
-    visitVal(request, principal) {
+    fetchVal(request, principal) {
       // The gateway reads the client's address from the header that a proxy in front would set.
       if (config.addressHeader) request.headers.set(config.addressHeader, principal.address())
       return gateway.fetchAs(request, principal)

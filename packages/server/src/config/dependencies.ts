@@ -1,4 +1,4 @@
-import { fail, type ReadSetting, readInteger } from "./readers.ts"
+import { type ReadSetting, readInteger, refuse } from "./readers.ts"
 
 /** Where the packages of vals come from. */
 export interface DependencyConfig {
@@ -25,6 +25,6 @@ function readAddress(
 ): string | undefined {
   if (text === "") return undefined
   if (!/^https?:\/\/[^\s?#@]+$/.test(text) || !URL.canParse(text))
-    fail(env, text, "it must be an http or https address without a query or a password")
+    refuse(env, text, "it must be an http or https address without a query or a password")
   return text.endsWith("/") ? text : `${text}/`
 }

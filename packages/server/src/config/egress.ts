@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { fail, type ReadSetting, readInteger, readRate } from "./readers.ts"
+import { type ReadSetting, readInteger, readRate, refuse } from "./readers.ts"
 
 /** The settings of outgoing traffic. */
 export interface EgressConfig {
@@ -54,7 +54,7 @@ function readPorts(text: string): readonly PortRange[] {
     const [, first, last] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part) ?? []
     const range = { first: Number(first), last: Number(last ?? first) }
     if (first === undefined || range.first < 1 || range.last < range.first || range.last > portMax)
-      fail(
+      refuse(
         "HAMLET_EGRESS_PORTS",
         text,
         "it must be ports and ranges of ports, such as 443,8000-8999",
@@ -69,9 +69,9 @@ function readCertificates(path: string): string | undefined {
   try {
     text = readFileSync(path, "utf8")
   } catch {
-    fail("HAMLET_EGRESS_CA", path, "the file cannot be read")
+    refuse("HAMLET_EGRESS_CA", path, "the file cannot be read")
   }
   return text.includes("-----BEGIN CERTIFICATE-----")
     ? text
-    : fail("HAMLET_EGRESS_CA", path, "it must be a file of certificates in PEM")
+    : refuse("HAMLET_EGRESS_CA", path, "it must be a file of certificates in PEM")
 }

@@ -1,5 +1,5 @@
 import type { Env } from "./options.ts"
-import { fail, type ReadSetting, readChoice, readInteger } from "./readers.ts"
+import { type ReadSetting, readChoice, readInteger, refuse } from "./readers.ts"
 
 /** The settings of blobs and owner databases. */
 export interface StorageConfig {
@@ -52,7 +52,7 @@ function readS3(text: string): S3Config | undefined {
     !isProper ||
     (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ""))
   )
-    fail(
+    refuse(
       "HAMLET_S3_URL",
       "…",
       "it must be s3://KEY:SECRET@BUCKET, with ?endpoint=ADDRESS&region=REGION if need be",

@@ -7,7 +7,7 @@ import { getVal, type Val, type ValStore } from "../vals/vals.ts"
 import { type BufferedResponse, bufferResponse } from "./buffered-response.ts"
 
 /** Whoever asks for a request to be sent. */
-export interface RequestSender {
+export interface ValRequestCaller {
   readonly caller: Caller
   /** Of their connection, which the val is told. */
   address(): string
@@ -24,7 +24,10 @@ export interface ValRequestDeps {
    * Sends a request to the address of a val, on the way that visitors take, except that it is known
    * who comes.
    */
-  visitVal(request: Request, visitor: Pick<RequestSender, "caller" | "address">): Promise<Response>
+  fetchVal(
+    request: Request,
+    visitor: Pick<ValRequestCaller, "caller" | "address">,
+  ): Promise<Response>
 }
 
 /** A request to be sent to a val. */
@@ -42,7 +45,7 @@ export interface ValRequest {
  */
 export async function sendValRequest(
   deps: ValRequestDeps,
-  sender: RequestSender,
+  sender: ValRequestCaller,
   valId: string,
   input: ValRequest,
 ): Promise<BufferedResponse> {
@@ -52,7 +55,7 @@ export async function sendValRequest(
   assertDepth(caller.depth ?? 0)
   const request = toRequest(new URL(deps.links.endpoint(val)), input, sender)
   const startedMs = performance.now()
-  const response = await deps.visitVal(request, sender)
+  const response = await deps.fetchVal(request, sender)
   const answer = await bufferResponse(response, limits.responseBytesMax, limits.responseMsMax)
   const durationMs = performance.now() - startedMs
   // Whoever gets the answer asks for the logs next, so that the run has to be there. When it cannot
@@ -80,7 +83,11 @@ export function assertAnswersRequests(val: Val): void {
  */
 const notSent: ReadonlySet<string> = new Set(["content-length", "transfer-encoding", "upgrade"])
 
-function toRequest(endpoint: URL, input: ValRequest, { caller, signal }: RequestSender): Request {
+function toRequest(
+  endpoint: URL,
+  input: ValRequest,
+  { caller, signal }: ValRequestCaller,
+): Request {
   const method = input.method.toUpperCase()
   const headers = new Headers()
   for (const [name, value] of input.headers)

@@ -3,7 +3,7 @@ import { type Database, firstRow, rows, type Script } from "../database/database
 import { sql } from "../database/sql.ts"
 import { writeLinks } from "../references/row-locks.ts"
 import { removeLike } from "../vals/likes.ts"
-import { deleteVal } from "../vals/vals.ts"
+import { deleteValRow } from "../vals/vals.ts"
 
 /** Deleting a val takes more than deleting a row. */
 const valsMax = 10
@@ -23,7 +23,7 @@ export async function purgeAccount(
   )
   // One by one, as their owner would: what they are linked to is counted anew, and their runs go in
   // the background.
-  for (const val of vals) await writeLinks(db, () => deleteVal(db.dialect, val.id, () => {}))
+  for (const val of vals) await writeLinks(db, () => deleteValRow(db.dialect, val.id, () => {}))
   if (vals.length > 0) return true
   const likes = await db.read<{ val_id: string }>(
     sql`select val_id from likes where user_id = ${id} limit ${valsMax}`,

@@ -73,7 +73,7 @@ export function createValStore(db: Database): ValStore {
       writeLinksOnce(db, () => changeById(db.dialect, id, change, assert, at)),
     createOrChange: (val, change, assert, at) =>
       writeLinks(db, () => createOrChange(db.dialect, val, change, assert, at)),
-    delete: (id, assert) => writeLinks(db, () => deleteVal(db.dialect, id, assert)),
+    delete: (id, assert) => writeLinks(db, () => deleteValRow(db.dialect, id, assert)),
   }
 }
 
@@ -236,7 +236,7 @@ function* createOrChange(
 }
 
 /** Deletes a val that passes the check. False when there is none. */
-export function* deleteVal(dialect: Dialect, id: string, assert: AssertVal): Script<boolean> {
+export function* deleteValRow(dialect: Dialect, id: string, assert: AssertVal): Script<boolean> {
   const locked = yield* lockVal(dialect, { valId: id, isRecounted: true })
   if (!locked) return false
   assert(locked.val)
