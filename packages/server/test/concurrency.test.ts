@@ -10,6 +10,7 @@ import {
   testBaseUrl,
 } from "./support/api.ts"
 import { databases, describeEachDatabase, notRun, type TestDatabase } from "./support/databases.ts"
+import { waitUntil } from "./support/wait-until.ts"
 
 // More connections than the other suites have: on PostgreSQL the transactions must really get in
 // each other's way.
@@ -622,11 +623,11 @@ async function countDeadlocks(database: TestDatabase): Promise<number> {
   await database.db.stop()
   const outsider = new SQL(database.url ?? "", { max: 1 })
   try {
-    for (;;) {
+    await waitUntil(async () => {
       const others =
         await outsider`select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`
-      if (others.length === 0) break
-    }
+      return others.length === 0
+    })
     const [counted] =
       await outsider`select deadlocks from pg_stat_database where datname = current_database()`
     return Number(counted.deadlocks)

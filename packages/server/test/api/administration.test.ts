@@ -4,6 +4,7 @@ import { operator } from "../../src/domain/accounts/audit.ts"
 import { toPageKey } from "../../src/shared/session-cookie.ts"
 import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import { type ApiSuite, describeApi, idsOf, refusalOf, type ValView } from "./suite.ts"
 
 const missing = "01890000-0000-7000-8000-000000000000"
@@ -59,17 +60,17 @@ async function startHanging(
     await call("POST", `/v1/vals/${hanging.id}/runs`, { as: runner, headers }),
     202,
   ).json
-  while ((await call("GET", `/v1/runs/${id}/logs`, { as: runner })).json.data.length === 0)
-    await Bun.sleep(5)
+  await waitUntil(
+    async () => (await call("GET", `/v1/runs/${id}/logs`, { as: runner })).json.data.length !== 0,
+  )
   return id
 }
 
 async function whenEnded({ call }: ApiSuite, id: string, as: TestUser): Promise<string> {
-  for (;;) {
+  return waitUntil(async () => {
     const { status } = (await call("GET", `/v1/runs/${id}`, { as })).json
-    if (status !== "queued" && status !== "running") return status
-    await Bun.sleep(5)
-  }
+    return status !== "queued" && status !== "running" && status
+  })
 }
 
 function defineSuspension(suite: ApiSuite): void {

@@ -4,6 +4,7 @@ import { listen } from "../fuzz/listen.ts"
 import { exchange, parseResponses } from "../fuzz/raw-client.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { FakeBucket } from "../support/fake-bucket.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import { type ApiSuite, describeApi, nextMillisecond, refusalOf } from "./suite.ts"
 
 const mega = 1024 ** 2
@@ -479,16 +480,13 @@ function defineSockets(suite: ApiSuite): void {
         `POST /v1/blob/a HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ada.token}\r\n${rest}`,
         leaving,
       )
-      while (server.pendingRequests > 0) await Bun.sleep(1)
+      await waitUntil(() => server.pendingRequests === 0)
       expect((await suite.call("GET", "/v1/blob/a", { as: ada })).text).toBe("old")
     }
     expect(await usageOf(suite, ada)).toEqual([3, 1])
     // What had come is deleted, by whoever it came to.
-    while (
-      (await suite.database.db.read(sql`select id from objects where owner_id = ${ada.id}`))
-        .length > 0
-    )
-      await Bun.sleep(1)
+    const objects = sql`select id from objects where owner_id = ${ada.id}`
+    await waitUntil(async () => (await suite.database.db.read(objects)).length === 0)
   })
 
   test("directions in a path are followed before anybody sees a key, so that a key that has some must be encoded", async () => {

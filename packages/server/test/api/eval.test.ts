@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import { describeApi, idsOf, refusalOf } from "./suite.ts"
 
 describeApi("api/eval", ({ call, addUser: person, val }) => {
@@ -149,13 +150,12 @@ export default () => [two, three, Deno.env.get("GREETING").length]`
         ada,
         'export default () => { console.log("here"); return new Promise(() => {}) }',
       )
-      let id: string | undefined
-      while (id === undefined) {
-        await Bun.sleep(5)
-        id = idsOf(await call("GET", "/v1/me/runs", { as: ada }))[0]
-      }
-      while ((await call("GET", `/v1/runs/${id}/logs`, { as: ada })).json.data.length === 0)
-        await Bun.sleep(5)
+      const id = await waitUntil(
+        async () => idsOf(await call("GET", "/v1/me/runs", { as: ada }))[0],
+      )
+      await waitUntil(
+        async () => (await call("GET", `/v1/runs/${id}/logs`, { as: ada })).json.data.length !== 0,
+      )
       expect((await call("POST", `/v1/runs/${id}/cancel`, { as: ada })).json).toEqual({
         found: true,
       })

@@ -3,6 +3,7 @@ import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, openApi, type TestApi, type TestUser } from "../support/api.ts"
 import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
 import { FakeResolver } from "../support/fake-resolver.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import { refusalOf, type ValView } from "./suite.ts"
 
 const missing = "01890000-0000-7000-8000-000000000000"
@@ -38,13 +39,11 @@ describeEachDatabase("api/locks", (open) => {
     `/v1/vals/${id}/versions/${version}/lock`
   const lockOf = async (val: ValView, version = 1, as: TestUser | undefined = ada) =>
     expectStatus(await api.call("GET", path(val, version), { as }), 200).json
-  const settled = async (val: ValView, version = 1) => {
-    for (;;) {
+  const settled = (val: ValView, version = 1) =>
+    waitUntil(async () => {
       const lock = await lockOf(val, version)
-      if (lock.state !== "pending") return lock
-      await Bun.sleep(2)
-    }
-  }
+      return lock.state !== "pending" && lock
+    })
   const isSaved = async ({ id }: ValView) =>
     (
       await database.db.read<{ count: number | string }>(
@@ -181,8 +180,8 @@ describeEachDatabase("api/locks", (open) => {
       const val = await save(`import "npm:later"`)
       const before = await settled(val)
       expect(before.state).toBe("failed")
-      const answer = expectStatus(await api.call("POST", path(val), { as: ada }), 202).json
-      expect(answer.state).toBe("pending")
+      const response = expectStatus(await api.call("POST", path(val), { as: ada }), 202).json
+      expect(response.state).toBe("pending")
       expect((await settled(val)).state).toBe("failed")
       resolver.add("npm:later", 1)
       expectStatus(await api.call("POST", path(val), { as: ada }), 202)

@@ -4,6 +4,7 @@ import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, openApi, type TestApi, type TestUser, testBaseUrl } from "../support/api.ts"
 import { describeEachDatabase, type OpenDatabase, type TestDatabase } from "../support/databases.ts"
 import { FakeResolver } from "../support/fake-resolver.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import type { ValView } from "./suite.ts"
 
 describeEachDatabase("vals with packages", (open) => {
@@ -50,7 +51,7 @@ describeEachDatabase("vals with packages", (open) => {
   const lockOf = async ({ id, version }: ValView) =>
     (await api.call("GET", `/v1/vals/${id}/versions/${version}/lock`, { as: ada })).json
   const whenSettled = async (val: ValView) => {
-    while ((await lockOf(val)).state === "pending") await Bun.sleep(2)
+    await waitUntil(async () => (await lockOf(val)).state !== "pending")
   }
 
   describe("import", () => {
@@ -237,7 +238,7 @@ export default () => {
       const asked = resolver.asked.length
       const val = await save(`import { value } from "npm:slow"; export default () => value`)
       const runs = Promise.all([run(val), run(val)])
-      while (resolver.asked.length === asked) await Bun.sleep(1)
+      await waitUntil(() => resolver.asked.length !== asked)
       resolver.gate = undefined
       gate.resolve()
       for (const { returnValue } of await runs) expect(returnValue).toBe("worth it")
@@ -254,7 +255,7 @@ export default () => {
         ada,
         other,
       )
-      while (theirs.asked.length === 0) await Bun.sleep(1)
+      await waitUntil(() => theirs.asked.length !== 0)
       const running = run(val)
       gate.resolve()
       expect((await running).returnValue).toBe("fetched elsewhere")
@@ -272,7 +273,7 @@ export default () => {
         ada,
         other,
       )
-      while (slow.asked.length === 0) await Bun.sleep(1)
+      await waitUntil(() => slow.asked.length !== 0)
       const response = expectStatus(
         await other.call("POST", `/v1/vals/${val.id}/runs`, { as: ada }),
         503,
@@ -342,7 +343,7 @@ export default () => {
       resolver.gate = gate.promise
       const asked = resolver.asked.length
       const saved = await save(`import "npm:known" // pending`)
-      while (resolver.asked.length === asked) await Bun.sleep(1)
+      await waitUntil(() => resolver.asked.length !== asked)
       const program = await programs().of(await find(saved), ada.id)
       const fetched = program.whenFetched?.().then(() => "fetched")
       expect(await Promise.race([fetched, Bun.sleep(0).then(() => "not yet")])).toBe("not yet")
@@ -381,10 +382,8 @@ describeEachDatabase("vals from before there were packages", (open) => {
       `import { value } from "./lib"; import fs from "node:fs"; export default () => value + typeof fs`,
     )
     const other = await save("other", `import { value } from "npm:old"; export default () => value`)
-    while (
-      (await database.db.read(sql`select val_id from locks where state = 'pending'`)).length > 0
-    )
-      await Bun.sleep(1)
+    const pending = sql`select val_id from locks where state = 'pending'`
+    await waitUntil(async () => (await database.db.read(pending)).length === 0)
     await database.db.write(function* () {
       yield sql`delete from locks where val_id in (${lib.id}, ${other.id})`
     })

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test"
 import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
 import { createSubject } from "../authorization/subject.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import { describeApi, idsOf, refusalOf } from "./suite.ts"
 
 const table: readonly (readonly [string, RouteDefinition])[] = routeNames.map((name) => [
@@ -75,7 +76,7 @@ describeApi("run tokens", (suite) => {
         text: `select id, name from tokens where user_id = '${ada.id}' and node_id is not null`,
         values: [],
       })
-    while ((await rows()).length === 0) await Bun.sleep(1)
+    await waitUntil(async () => (await rows()).length !== 0)
     const [row] = await rows()
     expect(row?.name).toBe("run")
     expect(await listed()).toEqual(before)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import { type ApiSuite, describeApi, idsOf, refusalOf, type ValView } from "./suite.ts"
 
 const missing = "01890000-0000-7000-8000-000000000000"
@@ -27,14 +28,10 @@ async function startHanging({ call, val }: ApiSuite, owner: TestUser) {
     202,
   )
   const { id } = begun.json
-  await until(
+  await waitUntil(
     async () => (await call("GET", `/v1/runs/${id}/logs`, { as: owner })).json.data.length === 1,
   )
   return { id, val: hanging }
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await Bun.sleep(5)
 }
 
 function defineCreate(suite: ApiSuite): void {
@@ -243,7 +240,7 @@ function defineAsync(suite: ApiSuite): void {
     const { id } = begun.json
     expect(begun.headers.get("location")).toBe(`${testBaseUrl}/v1/runs/${id}`)
     expect(begun.headers.get("preference-applied")).toBe("respond-async")
-    await until(
+    await waitUntil(
       async () => (await call("GET", `/v1/runs/${id}`, { as: ada })).json.runEndAt !== null,
     )
     expect((await call("GET", `/v1/runs/${id}`, { as: ada })).json).toMatchObject({
@@ -365,7 +362,7 @@ function defineCancel(suite: ApiSuite): void {
     const ada = await person()
     const { id } = await startHanging(suite, ada)
     expect(expectStatus(await cancel(id, ada), 200).json).toEqual({ found: true })
-    await until(
+    await waitUntil(
       async () => (await call("GET", `/v1/runs/${id}`, { as: ada })).json.runEndAt !== null,
     )
     expect((await call("GET", `/v1/runs/${id}`, { as: ada })).json).toMatchObject({

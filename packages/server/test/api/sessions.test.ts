@@ -5,6 +5,7 @@ import { makeTokenText } from "../../src/domain/accounts/token-text.ts"
 import { authenticate, hashToken, issueToken } from "../../src/domain/accounts/tokens.ts"
 import { toPageKey } from "../../src/shared/session-cookie.ts"
 import { expectStatus, type TestResponse, type TestUser, testBaseUrl } from "../support/api.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import { dumpDatabase } from "./dump.ts"
 import { type ApiSuite, describeApi, idsOf, refusalOf } from "./suite.ts"
 
@@ -263,7 +264,7 @@ function defineSignIn(suite: ApiSuite): void {
     const token = runTokens.issue(ada)
     expect(refusalOf(await signIn(suite, { token }))).toEqual([401, "invalid_token"])
     // The database hears of it a moment later, and then it could be what a session comes from.
-    while ((await deps.tokens.findHolder(hashToken(token))) === undefined) await Bun.sleep(1)
+    await waitUntil(async () => (await deps.tokens.findHolder(hashToken(token))) !== undefined)
     expect(refusalOf(await signIn(suite, { token }))).toEqual([401, "invalid_token"])
     expect(refusalOf(await call("POST", "/v1/me/sign-in-links", { as: token }))).toEqual([
       403,

@@ -44,7 +44,7 @@ export function describeApi(
     let api: TestApi | undefined
     let database: TestDatabase | undefined
     let people = 0
-    const person = () => {
+    const addUser = () => {
       people += 1
       return opened(api).addUser(`person${people}`)
     }
@@ -63,8 +63,8 @@ export function describeApi(
         return opened(database)
       },
       call: (...request) => opened(api).call(...request),
-      addUser: person,
-      sharedUser: once(person),
+      addUser,
+      sharedUser: once(addUser),
       val: (owner, fields) => addVal(opened(api), owner, fields),
       run: (ran, fields) => addRun(opened(api), ran, fields),
     })

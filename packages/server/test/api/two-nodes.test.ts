@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test"
 import { expectStatus, openApi, type TestApi, testBaseUrl } from "../support/api.ts"
 import { describeEachDatabase, type OpenDatabase } from "../support/databases.ts"
+import { waitUntil } from "../support/wait-until.ts"
 
 const hang = 'export default async () => { console.log("begun"); await new Promise(() => {}) }'
 
@@ -20,10 +21,6 @@ describeEachDatabase("two servers on one database", (open) => {
   const isOver = async (api: TestApi, id: string, as: string) =>
     (await api.call("GET", `/v1/runs/${id}`, { as })).json.runEndAt !== null
 
-  async function until(isSo: () => Promise<boolean>): Promise<void> {
-    while (!(await isSo())) await Bun.sleep(5)
-  }
-
   async function startHanging(api: TestApi) {
     const { token } = await api.addUser(`user${crypto.randomUUID().slice(0, 8)}`)
     const val = expectStatus(
@@ -35,7 +32,7 @@ describeEachDatabase("two servers on one database", (open) => {
       await api.call("POST", `/v1/vals/${val.id}/runs`, { as: token, headers }),
       202,
     ).json
-    await until(
+    await waitUntil(
       async () =>
         (await api.call("GET", `/v1/runs/${id}/logs`, { as: token })).json.data.length === 1,
     )
@@ -52,7 +49,7 @@ describeEachDatabase("two servers on one database", (open) => {
     expect(
       expectStatus(await two.call("POST", `/v1/runs/${id}/cancel`, { as: token }), 200).json,
     ).toEqual({ found: true })
-    await until(() => isOver(two, id, token))
+    await waitUntil(() => isOver(two, id, token))
     expect((await two.call("GET", `/v1/runs/${id}`, { as: token })).json).toMatchObject({
       status: "cancelled",
     })

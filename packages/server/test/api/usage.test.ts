@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, setSystemTime, test } from "bun:test"
 import { expectStatus, type TestUser } from "../support/api.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
 
 const runsMax = 3
 const requestsMax = 4
-const answer = "export default () => 42"
+const response = "export default () => 42"
 const hang = 'export default () => { console.log("here"); return new Promise(() => {}) }'
 
 const usageOf = async ({ call }: ApiSuite, as: TestUser) =>
@@ -26,7 +27,7 @@ describeApi("GET /v1/me/usage", (suite) => {
 
   test("counts runs for whose account they are on", async () => {
     const [ada, bob] = [await person(), await person()]
-    const { id } = await val(ada, { code: answer })
+    const { id } = await val(ada, { code: response })
     for (const as of [ada, bob, bob])
       expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as }), 200)
     expect((await usageOf(suite, ada)).runs).toMatchObject({ lastMinute: 1, sinceStart: 1 })
@@ -42,8 +43,9 @@ describeApi("GET /v1/me/usage", (suite) => {
     ).json
     expect((await usageOf(suite, ada)).runs.atOnce).toBe(1)
     expectStatus(await call("POST", `/v1/runs/${started.id}/cancel`, { as: ada }), 200)
-    while ((await call("GET", `/v1/runs/${started.id}`, { as: ada })).json.runEndAt === null)
-      await Bun.sleep(5)
+    await waitUntil(
+      async () => (await call("GET", `/v1/runs/${started.id}`, { as: ada })).json.runEndAt !== null,
+    )
     expect((await usageOf(suite, ada)).runs.atOnce).toBe(0)
   })
 
@@ -77,7 +79,7 @@ describeApi("GET /v1/me/usage", (suite) => {
 
   test("forgets the last minute when it is over, and not what was before", async () => {
     const ada = await person()
-    const { id } = await val(ada, { code: answer })
+    const { id } = await val(ada, { code: response })
     expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: ada }), 200)
     const now = Date.now()
     try {
@@ -108,7 +110,7 @@ function defineRuns(suite: ApiSuite): void {
 
   test("lets an account have so many runs, and says of the next when to come again", async () => {
     const [ada, bob] = [await person(), await person()]
-    const { id, name } = await val(ada, { code: answer })
+    const { id, name } = await val(ada, { code: response })
     for (let count = 0; count < runsMax; count += 1)
       expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: bob }), 200)
     const refused = await call("POST", `/v1/vals/${id}/runs`, { as: bob })
@@ -135,7 +137,7 @@ function defineRuns(suite: ApiSuite): void {
 
   test("lets the next one begin after as many seconds as it said", async () => {
     const ada = await person()
-    const { id } = await val(ada, { code: answer })
+    const { id } = await val(ada, { code: response })
     const start = Date.now()
     setSystemTime(new Date(start))
     for (let count = 0; count < runsMax; count += 1)
@@ -152,7 +154,7 @@ function defineRuns(suite: ApiSuite): void {
 
   test("counts a replay like any other run", async () => {
     const ada = await person()
-    const { id } = await val(ada, { code: answer })
+    const { id } = await val(ada, { code: response })
     const first = expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: ada }), 200).json
     for (let count = 1; count < runsMax; count += 1)
       expectStatus(await call("POST", `/v1/runs/${first.id}/replay`, { as: ada }), 200)

@@ -1,5 +1,5 @@
 import { expect } from "bun:test"
-import { waitFor } from "../support/wait-until.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import type { AttackServer } from "./support/attack-server.ts"
 import { describeAttacks, probe } from "./support/describe-attacks.ts"
 import { holdRun, toHoldingCode } from "./support/live-run.ts"
@@ -74,7 +74,7 @@ describeAttacks(
           expect(`${answer.status} ${answer.text}`).toBe("200 fine")
           const id = answer.headers.get("x-run-id") ?? ""
           if (error) {
-            const run = await waitFor(async () => {
+            const run = await waitUntil(async () => {
               const ended = await server.endedRun(id, server.mallory)
               return ended.error ? ended : undefined
             })
@@ -124,7 +124,7 @@ export default (request) => {
   return new Response(new ReadableStream({ start(controller) { setInterval(() => { try { controller.enqueue(new Uint8Array(100_000)); written++ } catch {} }, 5) } }))
 }`,
       })
-      const response = await server.open(val)
+      const response = await server.fetchVal(val)
       await response.body?.cancel()
       const { status } = await server.endedRun(
         response.headers.get("x-run-id") ?? "",
@@ -140,13 +140,14 @@ export default (request) => {
 const silentLooks = 50
 
 /** What a number is that does not change any more. */
-function waitForSilence(read: () => Promise<number>): Promise<number> {
+async function waitForSilence(read: () => Promise<number>): Promise<number> {
   let last = Number.NaN
   let looks = 0
-  return waitFor(async () => {
+  await waitUntil(async () => {
     const now = await read()
     looks = now === last ? looks + 1 : 0
     last = now
-    return looks >= silentLooks ? now : undefined
+    return looks >= silentLooks
   })
+  return last
 }

@@ -175,8 +175,8 @@ const badServers: readonly BadServer[] = [
 
 const outside = await OutsideServer.listen({
   ...Object.fromEntries(
-    badServers.flatMap(({ answer }, index) =>
-      typeof answer === "string" ? [] : [[`/bad${index}`, answer]],
+    badServers.flatMap(({ answer: response }, index) =>
+      typeof response === "string" ? [] : [[`/bad${index}`, response]],
     ),
   ),
   "/hang": () => {},
@@ -236,11 +236,11 @@ describeAttacks("what strains the way out", env, (getServer) => {
     },
   )
 
-  for (const [index, { does, answer, reason, isBegun }] of badServers.entries())
+  for (const [index, { does, answer: response, reason, isBegun }] of badServers.entries())
     probe(getServer, `a server ${does}`, async (server) => {
       const url =
-        typeof answer === "string"
-          ? toRawUrl(outside.port, `bad${index}`, answer)
+        typeof response === "string"
+          ? toRawUrl(outside.port, `bad${index}`, response)
           : `${up}/bad${index}`
       const result = await (await getPuppet()).evaluate(
         `let bytes = 0; for await (const part of (await fetch("${url}")).body) bytes += part.length; return bytes`,

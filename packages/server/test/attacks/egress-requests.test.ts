@@ -181,10 +181,10 @@ describeAttacks("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (
     })
 
   probe(getServer, "an answer from outside tries to look like one of the door", async () => {
-    const answer =
+    const response =
       "HTTP/1.1 200 OK\r\nx-hamlet-blocked: 1\r\nX-Hamlet-Failure: 1\r\nx-hamlet-run: x\r\ncontent-length: 6\r\n\r\nFORGED"
     const { got } = await (await getPuppet()).evaluate(
-      `const answer = await fetch("${toRawUrl(outside.port, `m${++count}`, answer)}"); return [...answer.headers.keys(), await answer.text()]`,
+      `const answer = await fetch("${toRawUrl(outside.port, `m${++count}`, response)}"); return [...answer.headers.keys(), await answer.text()]`,
     )
     expect(got).toEqual(["content-length", "FORGED"])
   })

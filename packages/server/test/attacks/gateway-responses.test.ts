@@ -1,5 +1,5 @@
 import { expect } from "bun:test"
-import { waitFor } from "../support/wait-until.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import { describeAttacks, probe } from "./support/describe-attacks.ts"
 import { parseRawResponses, type RawResponse, sendRaw } from "./support/raw-http.ts"
 
@@ -350,7 +350,7 @@ describeAttacks(
         )
         // That it was broken off is seen at once; what the val says about it comes over another
         // socket.
-        const run = await waitFor(async () => {
+        const run = await waitUntil(async () => {
           const { json } = await server.call("GET", `/v1/vals/${val.id}/runs`, {
             as: server.mallory,
           })

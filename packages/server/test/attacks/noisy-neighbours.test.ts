@@ -1,7 +1,8 @@
 import { expect } from "bun:test"
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { limitConcurrency, waitFor, waitUntil } from "../support/wait-until.ts"
+import { limitConcurrency } from "../support/limit-concurrency.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import { type Abuse, cpuAbuses, memoryAbuses, timeAbuses } from "./probes/abuses.ts"
 import type { AttackServer } from "./support/attack-server.ts"
 import { describeAttacks, probe } from "./support/describe-attacks.ts"
@@ -63,7 +64,7 @@ describeAttacks("a neighbour that takes the CPU", ample, (getServer) => {
     })
     expect((await server.request(val, { path: "/loop" })).text).toBe("fine")
     const { guest } = await server.sandboxOf(val)
-    await waitUntil(() => !isRunning(guest), cpuMsMax)
+    await waitUntil(() => !isRunning(guest), { msMax: cpuMsMax })
     // The server hears of it a moment later.
     await waitUntil(async () => (await server.request(val)).text === "fine")
   }
@@ -120,7 +121,7 @@ describeAttacks("a neighbour that takes memory, disk and files", tight, (getServ
       const val = await server.save(server.mallory, {
         code: `export default () => new Response(new ReadableStream({ async pull(controller) { await new Promise((resolve) => setTimeout(resolve, 20)); controller.enqueue(new Uint8Array(1000)) } }))`,
       })
-      const response = await server.open(val)
+      const response = await server.fetchVal(val)
       expect(response.status).toBe(200)
       await expect(response.bytes()).rejects.toThrow()
       const { status, error } = await server.endedRun(
@@ -139,7 +140,7 @@ describeAttacks("a neighbour that takes memory, disk and files", tight, (getServ
         code: `export default () => new Response(new ReadableStream({ pull(controller) { controller.enqueue(new Uint8Array(1024 ** 2)) } }))`,
       })
       const before = quiet.get(server) ?? readResidentBytes(server.hamlet.pid)
-      const responses = await Promise.all(Array.from({ length: 8 }, () => server.open(val)))
+      const responses = await Promise.all(Array.from({ length: 8 }, () => server.fetchVal(val)))
       // Their time is over before they have been read.
       for (const response of responses)
         await server.endedRun(response.headers.get("x-run-id") ?? "", server.mallory)
@@ -162,7 +163,7 @@ describeAttacks("a neighbour that takes memory, disk and files", tight, (getServ
       socket.addEventListener("close", ({ code }) => resolve(code))
       expect(await promise).toBe(1001)
       // Runs of requests are written down a little later.
-      const id = await waitFor(
+      const id = await waitUntil(
         async () =>
           (await server.call("GET", `/v1/vals/${val.id}/runs`, { as: server.mallory })).json.data[0]
             ?.id,

@@ -1,5 +1,5 @@
 import { expect } from "bun:test"
-import { waitFor } from "../support/wait-until.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import type { AttackServer, ReceivedResponse, SavedVal } from "./support/attack-server.ts"
 import { describeAttacks, probe } from "./support/describe-attacks.ts"
 
@@ -231,7 +231,7 @@ describeAttacks("what tells that a private val exists", {}, (getServer) => {
     // Also in a process that is new.
     process.kill((await server.sandboxOf(importer)).guest.pid, "SIGKILL")
     // A run that is in the old one at that moment fails with it.
-    const response = await waitFor(async () => {
+    const response = await waitUntil(async () => {
       const again = await server.request(importer)
       return again.status === 502 ? undefined : again
     })

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { notRun } from "../support/databases.ts"
-import { waitFor } from "../support/wait-until.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import { Canary, hasIPv6 } from "./support/canary.ts"
 import { describeAttacks, probe } from "./support/describe-attacks.ts"
 import { shareEvalVal } from "./support/eval-val.ts"
@@ -147,7 +147,7 @@ else {
           got: "captured",
         })
         // What was found is used for a moment; then the name is what it is now.
-        const denied = await waitFor(
+        const denied = await waitUntil(
           async () => (await evalVal.evaluate(`return await ${get(name)}`)).denied,
         )
         expect(denied).toMatch(

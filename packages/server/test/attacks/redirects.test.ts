@@ -96,9 +96,9 @@ describeAttacks(
         )
       })
 
-    for (const [title, answer] of Object.entries(answers))
+    for (const [title, response] of Object.entries(answers))
       probe(getServer, `a val is led to loopback by an address with ${title}`, async () => {
-        const { outcome } = await follow(toRawUrl(outside.port, `m${++count}`, answer))
+        const { outcome } = await follow(toRawUrl(outside.port, `m${++count}`, response))
         expect(outcome).toMatch(
           /^TypeError: Cannot fetch "http:\/\/(localhost:\d+\/raw\/m\d+": localhost:\d+ sent an invalid response|127\.0\.0\.1:)/,
         )
@@ -167,9 +167,9 @@ describeAttacks(
       "a val is told of another way to the same host, and of things to fetch beforehand",
       async () => {
         const hints = `alt-svc: h2="127.0.0.1:${port}", h3="127.0.0.1:${port}"; ma=3600\r\nlink: <${forbidden}>; rel=preload\r\nrefresh: 0; url=${forbidden}\r\n`
-        const answer = `HTTP/1.1 103 Early Hints\r\n${hints}\r\nHTTP/1.1 200 OK\r\n${hints}content-length: 4\r\n\r\nfine`
+        const response = `HTTP/1.1 103 Early Hints\r\n${hints}\r\nHTTP/1.1 200 OK\r\n${hints}content-length: 4\r\n\r\nfine`
         for (let round = 0; round < 3; round++)
-          expect((await follow(toRawUrl(outside.port, `m${++count}`, answer))).outcome).toBe(
+          expect((await follow(toRawUrl(outside.port, `m${++count}`, response))).outcome).toBe(
             "it got fine",
           )
       },

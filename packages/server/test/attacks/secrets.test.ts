@@ -350,7 +350,7 @@ for (const signal of ["SIGTERM", "SIGKILL"] as const)
   test(
     `a token of a run is worth nothing after the server was ended by ${signal} and started again`,
     async () => {
-      const server = await AttackServer.openResponse(env)
+      const server = await AttackServer.open(env)
       try {
         const token = await stealToken(server, await server.save(server.ada, { code: leakyCode }))
         // Tokens are written down in the background: a token that is there must not be found after

@@ -34,9 +34,9 @@ export default (request) => {
   return new Response(new ReadableStream({ pull(controller) { if (left === 0) controller.close(); else { controller.enqueue(part); left -= part.length } } }))
 }`,
         })
-        await (await server.open(val, { path: `/${warmUpBytes}` })).bytes()
+        await (await server.fetchVal(val, { path: `/${warmUpBytes}` })).bytes()
         const watch = watchMemory(server.hamlet.pid)
-        const response = await server.open(val, { path: `/${streamBytes}` })
+        const response = await server.fetchVal(val, { path: `/${streamBytes}` })
         let bytes = 0
         let wrong = 0
         for await (const part of response.body ?? []) {
@@ -93,7 +93,7 @@ export default (request) => {
   return new Response(new ReadableStream({ start(controller) { controller.enqueue(new TextEncoder().encode("data: first\\n\\n")) }, cancel() { cancelled++ } }), { headers: { "content-type": "text/event-stream" } })
 }`,
         })
-        const response = await server.open(val)
+        const response = await server.fetchVal(val)
         const reader = response.body?.getReader()
         expect(new TextDecoder().decode((await reader?.read())?.value)).toBe("data: first\n\n")
         await reader?.cancel()

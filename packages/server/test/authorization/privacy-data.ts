@@ -142,12 +142,12 @@ async function meetVal(
   const marks: string[] = []
   const commentIds: string[] = []
   const runIds: string[] = []
-  for (const person of people) {
-    const by = `${val.name}_by_${person.username}`
-    expectStatus(await api.call("PUT", `${at}/like`, { as: person }), 204)
+  for (const addUser of people) {
+    const by = `${val.name}_by_${addUser.username}`
+    expectStatus(await api.call("PUT", `${at}/like`, { as: addUser }), 204)
     const comment = expectStatus(
       await api.call("POST", `${at}/comments`, {
-        as: person,
+        as: addUser,
         body: { comment: `comment_on_${by}` },
       }),
       201,
@@ -155,7 +155,7 @@ async function meetVal(
     const run = toRunRecord(api, {
       valId: val.id,
       ownerId: val.owner.id,
-      accountId: person.id,
+      accountId: addUser.id,
       args: [`args_of_${by}`],
     })
     await api.hamlet.deps.runs.record([run])

@@ -69,17 +69,17 @@ const valRule: Rule = (route, caller, privacy) => {
   return route.valAccess === "own" ? "not_owner" : "allowed"
 }
 
-const anybody: Rule = () => "allowed"
+const sharedUser: Rule = () => "allowed"
 
 /** By what a path parameter names. In the matrix everything that is named belongs to the owner. */
 const rules: Readonly<Record<string, Rule>> = {
   val_id: valRule,
   val_name: valRule,
   // Whoever may see a val may see its versions.
-  version: anybody,
-  user_id: anybody,
-  username: anybody,
-  module: anybody,
+  version: sharedUser,
+  user_id: sharedUser,
+  username: sharedUser,
+  module: sharedUser,
   // "Its author or the val's owner", and none on a private val for anybody else.
   comment_id: (_route, caller, privacy) => {
     if (caller.isOwner) return "allowed"
@@ -88,7 +88,7 @@ const rules: Readonly<Record<string, Rule>> = {
   // "The owner sees every run of the val, anybody else only the runs they started themselves."
   run_id: (_route, caller) => (caller.isOwner ? "allowed" : "run_not_found"),
   token_id: (_route, caller) => (caller.isOwner ? "allowed" : "token_not_found"),
-  invitation_id: anybody,
+  invitation_id: sharedUser,
   session_id: (_route, caller) => (caller.isOwner ? "allowed" : "session_not_found"),
   // A secret is looked for among the caller's own; setting one makes it there.
   name: (route, caller) =>

@@ -3,6 +3,7 @@ import { createInvitation } from "../../src/domain/accounts/invitations.ts"
 import { signIn } from "../../src/domain/accounts/sessions.ts"
 import { issueToken } from "../../src/domain/accounts/tokens.ts"
 import { expectStatus, type TestApi, type TestUser } from "../support/api.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import type { Privacy } from "./rules.ts"
 import { toRunRecord } from "./run-record.ts"
 import { type PathValues, type SampleRequest, toSampleRequest } from "./samples.ts"
@@ -87,13 +88,13 @@ function invite(api: TestApi) {
 
 /** What administrators and the user see of the user, and the open invitations. */
 async function readTarget(api: TestApi, target: TestUser): Promise<string> {
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     api.call("GET", `/v1/users/${target.id}/account`, { as: api.admin }),
     api.call("GET", `/v1/users/${target.id}/quotas`, { as: api.admin }),
     api.call("GET", "/v1/invitations?limit=3", { as: api.admin }),
     api.call("GET", "/v1/me/tokens", { as: target }),
   ])
-  return answers.map(({ status, text }) => `${status} ${withoutNoise(text)}`).join("\n")
+  return responses.map(({ status, text }) => `${status} ${withoutNoise(text)}`).join("\n")
 }
 
 /** What else the path names: nothing is made that it does not. */
@@ -196,11 +197,8 @@ async function addFailedLock(
     await api.call("POST", `/v1/vals/${valId}/versions`, { as: owner, body: { code } }),
     201,
   ).json
-  while (
-    (await api.call("GET", `/v1/vals/${valId}/versions/${version}/lock`, { as: owner })).json
-      .state !== "failed"
-  )
-    await Bun.sleep(1)
+  const path = `/v1/vals/${valId}/versions/${version}/lock`
+  await waitUntil(async () => (await api.call("GET", path, { as: owner })).json.state === "failed")
   return String(version)
 }
 
@@ -230,11 +228,11 @@ async function readBack(
     `/v1/blob/${encodeURIComponent(`blobs/of ${unique}`)}`,
   ]
   const statement = `select name from sqlite_master where name = 'sample_${unique}'`
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     ...paths.map((path) => api.call("GET", path, { as: owner })),
     api.call("POST", "/v1/sqlite/execute", { as: owner, body: { statement } }),
   ])
-  return answers.map(({ status, text }) => `${status} ${withoutNoise(text)}`).join("\n")
+  return responses.map(({ status, text }) => `${status} ${withoutNoise(text)}`).join("\n")
 }
 
 /** When a token was used last is written down whether or not it may do what it was sent for. */

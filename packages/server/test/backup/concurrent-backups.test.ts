@@ -8,6 +8,7 @@ import { sql } from "../../src/storage/database/sql.ts"
 import { refusalOf } from "../api/suite.ts"
 import { expectStatus, openApi, type TestApi, type TestUser, testBaseUrl } from "../support/api.ts"
 import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
+import { waitUntil } from "../support/wait-until.ts"
 
 /** More than is kept in memory. */
 const blobs = 6
@@ -60,13 +61,13 @@ describeEachDatabase("GET /v1/backup", (open) => {
     const first = await reader?.read()
     checker.add(first?.value ?? new Uint8Array())
 
-    while (await isHeld(database)) {
+    await waitUntil(async () => {
       expectStatus(
         await api.call("POST", "/v1/blob/written-meanwhile", { as, body: Buffer.alloc(100_000) }),
         201,
       )
-      await Bun.sleep(10)
-    }
+      return !(await isHeld(database))
+    })
 
     for (let next = await reader?.read(); next?.value; next = await reader?.read())
       checker.add(next.value)

@@ -24,7 +24,7 @@ export async function readAllRoutes(
   callers: readonly (TestUser | undefined)[],
   pools: RouteValues,
 ): Promise<ReadonlyMap<string, string>> {
-  const answers = new Map<string, string>()
+  const responses = new Map<string, string>()
   for (const name of routeNames) {
     const route: RouteDefinition = routes[name]
     if (route.method !== "get" || left.includes(name)) continue
@@ -33,7 +33,7 @@ export async function readAllRoutes(
         for (const caller of callers) {
           const address = query === "" ? path : `${path}?${query}`
           const { status, text } = await api.call("GET", address, { as: caller?.token })
-          answers.set(
+          responses.set(
             `${name} ${address} (${caller?.username ?? "nobody"})`,
             `${status} ${mask(text)}`,
           )
@@ -41,7 +41,7 @@ export async function readAllRoutes(
       }
     }
   }
-  return answers
+  return responses
 }
 
 function expand(path: string, pools: RouteValues): readonly string[] {

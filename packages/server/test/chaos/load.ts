@@ -65,13 +65,13 @@ export class Load {
   /** Waits until so many more have been answered. */
   async more(answers: number): Promise<void> {
     const wanted = this.count + answers
-    await waitUntil(() => this.count >= wanted, 60_000)
+    await waitUntil(() => this.count >= wanted, { msMax: 60_000 })
   }
 
   /** Nobody asks anything more, and everybody has been answered. */
   async pause(): Promise<void> {
     this.#isPaused = true
-    await waitUntil(() => this.#busy === 0, 60_000)
+    await waitUntil(() => this.#busy === 0, { msMax: 60_000 })
   }
 
   resume(): void {

@@ -248,12 +248,12 @@ function learn(
   const { status, json } = response
   // Tokens that were created on the way may be revoked at any time, so none of them is taken for
   // one that works.
-  const [anybody = ""] = tokens.values()
+  const [sharedUser = ""] = tokens.values()
   const sent = request.headers.get("authorization")?.split(" ").at(-1) ?? ""
   const { method, url } = request
   if (method === "DELETE" && status === 204) pools.forget("val", url.split("/").at(-1) ?? "")
   if ((status !== 200 && status !== 201) || method === "GET" || typeof json?.id !== "string") return
-  const token = tokens.get(json.author?.id) ?? anybody
+  const token = tokens.get(json.author?.id) ?? sharedUser
   if ("privacy" in json)
     pools.add("val", { id: json.id, name: json.name, username: json.author.username, token })
   if ("comment" in json) pools.add("comment", { id: json.id, token })
@@ -264,7 +264,10 @@ function learn(
   if ("token" in json) pools.add("otherBearer", { token: json.token })
   if ("userAgent" in json) pools.add("session", { id: json.id, token })
   if ("scopes" in json)
-    pools.add("token", { id: json.id, token: [...tokens.values()].includes(sent) ? sent : anybody })
+    pools.add("token", {
+      id: json.id,
+      token: [...tokens.values()].includes(sent) ? sent : sharedUser,
+    })
 }
 
 /**

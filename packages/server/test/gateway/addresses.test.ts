@@ -77,14 +77,14 @@ describeEachDatabase("the address of a val", (open) => {
       { headers: { authorization: "Bearer rubbish" } },
       { method: "POST", body: "x" },
     ]) {
-      const answers = new Set<string>()
+      const responses = new Set<string>()
       for (const host of hosts) {
         const response = await fixture.request(`${host}.localhost`, "/x", init)
         const { date: _, ...headers } = response.headers.toJSON()
-        answers.add(JSON.stringify([response.status, headers, await response.text()]))
+        responses.add(JSON.stringify([response.status, headers, await response.text()]))
       }
-      expect(answers.size).toBe(1)
-      expect([...answers][0]).toContain("404")
+      expect(responses.size).toBe(1)
+      expect([...responses][0]).toContain("404")
     }
   })
 

@@ -3,6 +3,7 @@ import { signIn } from "../../src/domain/accounts/sessions.ts"
 import { hashToken } from "../../src/domain/accounts/tokens.ts"
 import { AppError } from "../../src/domain/app-error.ts"
 import { toPageKey } from "../../src/shared/session-cookie.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 
 let fixture: GatewayFixture
@@ -421,15 +422,14 @@ describe("a client that goes away", () => {
 
   async function untilRun(name: string) {
     const val = await fixture.hamlet.deps.vals.findByName("ada", name, fixture.ada.id)
-    for (;;) {
+    return waitUntil(async () => {
       const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
       const runs = await fixture.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, {
         limit: 1,
         offset: 0,
       })
-      if (runs.items[0] && runs.items[0].endedAt !== null) return runs
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+      return runs.items[0] && runs.items[0].endedAt !== null && runs
+    })
   }
 })
 
@@ -447,7 +447,7 @@ test("a run that is cancelled in the middle of an answer is broken off", async (
   // A run is on disk, where it is looked for, a moment after it has begun.
   const cancel = () =>
     fetch(`http://127.0.0.1:${fixture.port}/v1/runs/${id}/cancel`, { method: "POST", ...asAda() })
-  while (!(await cancel()).ok);
+  await waitUntil(async () => (await cancel()).ok)
   expect(await reader?.read().catch(() => "broken")).toBe("broken")
   await gone.promise
   expect(await fixture.runOf(response)).toMatchObject({
@@ -549,7 +549,7 @@ describe("a val that fails", () => {
     const list = () =>
       fixture.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, { limit: 1, offset: 0 })
     const hasEnded = async () => typeof (await list()).items[0]?.endedAt === "number"
-    while (!(await hasEnded())) await new Promise((resolve) => setImmediate(resolve))
+    await waitUntil(hasEnded)
     expect((await list()).items[0]?.status).toBe("crashed")
   })
 

@@ -6,6 +6,7 @@ import { AppError } from "../../src/domain/app-error.ts"
 import type { Val } from "../../src/domain/vals/vals.ts"
 import type { TestUser } from "../support/api.ts"
 import { describeEachDatabase } from "../support/databases.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 import type { PlainVal } from "./support/plain-runner.ts"
 
@@ -463,7 +464,7 @@ describeEachDatabase("sendValRequest", (open) => {
       await asked.promise
       leaving.abort()
       expect(await request).toBe("left")
-      while (fixture.runner.taken.size > 0) await new Promise((resolve) => setImmediate(resolve))
+      await waitUntil(() => fixture.runner.taken.size === 0)
     })
   })
 })

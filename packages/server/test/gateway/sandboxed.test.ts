@@ -4,6 +4,7 @@ import { connect } from "node:net"
 import { notRun } from "../support/databases.ts"
 import type { HamletProcess } from "../support/hamlet-process.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
+import { waitUntil } from "../support/wait-until.ts"
 
 const title = "the gateway in front of sandboxed vals"
 const mega = 1024 ** 2
@@ -43,21 +44,20 @@ function define(): void {
       ...init,
       headers: { ...(more as Record<string, string>), host: `ada-${name}.localhost:${port}` },
     })
-  const runOf = async (response: Response) => {
-    for (;;) {
-      const answer = await fetch(
-        `http://127.0.0.1:${port}/v1/runs/${response.headers.get("x-run-id")}`,
+  const runOf = (ofRun: Response) =>
+    waitUntil(async () => {
+      const response = await fetch(
+        `http://127.0.0.1:${port}/v1/runs/${ofRun.headers.get("x-run-id")}`,
         { headers },
       )
-      const run = (await answer.json()) as {
+      const run = (await response.json()) as {
         status: string
         request: object
         error: object | null
         logs: { message: string }[]
       }
-      if (answer.status === 200 && run.status !== "running") return run
-    }
-  }
+      return response.status === 200 && run.status !== "running" && run
+    })
   const open = (name: string, protocols: readonly string[] = []) =>
     new WebSocket(`ws://127.0.0.1:${port}/`, {
       protocols,

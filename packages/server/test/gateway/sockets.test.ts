@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { connect } from "node:net"
+import { waitUntil } from "../support/wait-until.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 
 let fixture: GatewayFixture
@@ -70,14 +71,14 @@ async function open(
 async function lastRun(name: string) {
   const val = await fixture.hamlet.deps.vals.findByName("ada", name, fixture.ada.id)
   const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
-  for (;;) {
+  const ended = await waitUntil(async () => {
     const { items } = await fixture.hamlet.deps.runs.listOfVal(val?.id ?? "", undefined, filter, {
       limit: 1,
       offset: 0,
     })
-    if (items[0] && items[0].endedAt !== null) return fixture.runOf(items[0].id)
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+    return items[0] && items[0].endedAt !== null && items[0]
+  })
+  return fixture.runOf(ended.id)
 }
 
 describe("a WebSocket through the gateway", () => {

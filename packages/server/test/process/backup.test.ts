@@ -3,6 +3,7 @@ import { connect, type Socket } from "node:net"
 import { createBackupChecker } from "@hamlet/contract/backup"
 import { describeEachDatabase } from "../support/databases.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
+import { waitUntil } from "../support/wait-until.ts"
 
 const headers = { authorization: `Bearer ${chosenToken}` }
 /** More than fits into what lies between a server and a client. */
@@ -56,10 +57,10 @@ async function takeNothing({ hostname, port }: URL): Promise<Socket> {
 
 /** Asks until nobody else has one. */
 async function untilFree(ask: () => Promise<Response>): Promise<Response> {
-  for (;;) {
+  return waitUntil(async () => {
     const response = await ask()
     if (response.status !== 409) return response
     await response.body?.cancel()
-    await Bun.sleep(10)
-  }
+    return undefined
+  })
 }

@@ -5,6 +5,7 @@ import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { FakeBucket } from "../support/fake-bucket.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
+import { waitUntil } from "../support/wait-until.ts"
 
 const mega = 1024 ** 2
 
@@ -113,7 +114,7 @@ describeEachDatabase("hamlet serve, given a large blob,", (open) => {
       const storing = client
         .putBlob({ key: "a", content: toStream() })
         .catch((error: unknown) => error)
-      while ((await countChunks()) < 10) await Bun.sleep(1)
+      await waitUntil(async () => (await countChunks()) >= 10)
       hamlet.signal("SIGKILL")
       await Promise.all([storing, hamlet.ended()])
       expect(await db.read(sql`select size from objects where unused_since is null`)).toEqual([])
@@ -124,7 +125,7 @@ describeEachDatabase("hamlet serve, given a large blob,", (open) => {
       const next = await fixture.serve(env)
       const again = createClient({ baseUrl: next.baseUrl, token: chosenToken })
       expect(await (await again.getBlob({ key: "a" })).text()).toBe("old")
-      while ((await countChunks()) > 0) await Bun.sleep(50)
+      await waitUntil(async () => (await countChunks()) === 0)
       await db.stop()
     },
     timeoutMs,

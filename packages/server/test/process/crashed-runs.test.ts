@@ -2,6 +2,7 @@ import { expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
 import { describeEachDatabase } from "../support/databases.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
+import { waitUntil } from "../support/wait-until.ts"
 
 const hang = 'export default async () => { console.log("begun"); await new Promise(() => {}) }'
 
@@ -15,7 +16,7 @@ describeEachDatabase("a server that is killed", (open) => {
       val_id: (await client.createVal({ code: "export default () => 1" })).id,
     })
     const { id } = await client.createRun({ val_id }, { respondAsync: true })
-    while ((await client.getRunLogs({ run_id: id })).data.length === 0) await Bun.sleep(5)
+    await waitUntil(async () => (await client.getRunLogs({ run_id: id })).data.length !== 0)
     before.hamlet.signal("SIGKILL")
     await before.hamlet.ended()
 

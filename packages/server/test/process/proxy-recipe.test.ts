@@ -10,6 +10,7 @@ import { type Authority, createAuthority } from "../support/certificates.ts"
 import { notRun } from "../support/databases.ts"
 import type { HamletProcess } from "../support/hamlet-process.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
+import { waitUntil } from "../support/wait-until.ts"
 
 // What docs/self-hosting.md tells an operator to type and to write, as it stands there but for
 // ports and the place of the certificate.
@@ -226,12 +227,13 @@ async function findFreePort(): Promise<number> {
 }
 
 async function waitForPort(port: number): Promise<void> {
-  for (;;)
+  await waitUntil(async () => {
     try {
       const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } })
       socket.end()
-      return
+      return true
     } catch {
-      await Bun.sleep(5)
+      return false
     }
+  })
 }

@@ -35,7 +35,7 @@ describeEachDatabase("hamlet rotate-secret-key", (open) => {
     expect(keys.map((lines) => lines.length)).toEqual([1, 2, 2, 2])
 
     // The server that goes on finds its way, and so does the next one.
-    const answer = await client.createToken(
+    const response = await client.createToken(
       { name: "once", scopes: ["val:read"] },
       { idempotencyKey: "again" },
     )
@@ -48,7 +48,7 @@ describeEachDatabase("hamlet rotate-secret-key", (open) => {
         { name: "once", scopes: ["val:read"] },
         { idempotencyKey: "again" },
       ),
-    ).toEqual(answer)
+    ).toEqual(response)
     expect(await openSecrets(fixture)).toEqual(expected)
   })
 

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url"
 import { createClient } from "@hamlet/contract/client"
 import type { HamletProcess } from "../support/hamlet-process.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
+import { waitUntil } from "../support/wait-until.ts"
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url))
 const startScript = `${root}scripts/start.mjs`
@@ -126,7 +127,7 @@ describe("hamlet serve", () => {
   test("ends in order when the signal comes while it starts", async () => {
     await using fixture = await openServerFixture()
     const hamlet = fixture.start(["serve"], { HAMLET_TOKEN: chosenToken })
-    while (!existsSync(fixture.dataDir)) await Bun.sleep(5)
+    await waitUntil(() => existsSync(fixture.dataDir))
     hamlet.signal("SIGTERM")
     expect((await hamlet.ended()).exitCode).toBe(0)
   })

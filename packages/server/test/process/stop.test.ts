@@ -7,6 +7,7 @@ import { createClient } from "@hamlet/contract/client"
 import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
+import { waitUntil } from "../support/wait-until.ts"
 
 // A busy machine is slow with servers that start, and with hundreds of writes.
 setDefaultTimeout(90_000)
@@ -22,9 +23,9 @@ describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
     // From now on nobody new is let in, and who has nothing to say is shown out, while the request
     // is still waited for.
     await Promise.all([refused(baseUrl), idle.closed])
-    const answer = await slow.finish()
+    const response = await slow.finish()
 
-    expect(answer).toStartWith("HTTP/1.1 200 OK")
+    expect(response).toStartWith("HTTP/1.1 200 OK")
     expect(await hamlet.ended()).toMatchObject({
       exitCode: 0,
       stderr: expect.stringContaining('"route":"createVal","status":200'),
@@ -50,7 +51,7 @@ describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
       'export default async () => { console.log("begun"); await new Promise((end) => setTimeout(end, 4_000)); return 7 }'
     const { id: val_id } = await client.createVal({ code })
     const { id } = await client.createRun({ val_id }, { respondAsync: true })
-    while ((await client.getRunLogs({ run_id: id })).data.length === 0) await Bun.sleep(5)
+    await waitUntil(async () => (await client.getRunLogs({ run_id: id })).data.length !== 0)
     hamlet.signal("SIGTERM")
     expect((await hamlet.ended()).exitCode).toBe(0)
     const db = await fixture.connect()
@@ -145,11 +146,11 @@ async function beginPost(
     socket,
     async finish() {
       socket.write(body.slice(5))
-      const [answer = "the connection was closed"] = await Promise.race([
+      const [response = "the connection was closed"] = await Promise.race([
         once(socket, "data"),
         once(socket, "close").then(() => []),
       ])
-      return String(answer)
+      return String(response)
     },
   }
 }
@@ -162,11 +163,12 @@ async function open(baseUrl: string): Promise<Socket> {
 
 /** Waits until nobody listens any more. */
 async function refused(baseUrl: string): Promise<void> {
-  for (;;) {
+  await waitUntil(async () => {
     try {
       ;(await open(baseUrl)).destroy()
+      return false
     } catch {
-      return
+      return true
     }
-  }
+  })
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { describeAttacks } from "../attacks/support/describe-attacks.ts"
-import { waitFor } from "../support/wait-until.ts"
+import { waitUntil } from "../support/wait-until.ts"
 
 describeAttacks("vals that call vals", {}, (getServer) => {
   const addressOf = (host: string, scheme = "http") => `${scheme}://${host}`
@@ -48,7 +48,7 @@ describeAttacks("vals that call vals", {}, (getServer) => {
     const text = Array.from({ length: 5 }, (_, n) => `part ${n}\n`).join("")
     expect(response.json).toEqual({ sum: 5, text, isStreamed: true, echo: "echo hello" })
     // A WebSocket counts when both sides have closed it, which may be after the answer.
-    const egress = await waitFor(async () => {
+    const egress = await waitUntil(async () => {
       const run = await server.runOf(response, ada)
       return run.egress.requests === 4 ? run.egress : undefined
     })

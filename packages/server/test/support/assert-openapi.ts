@@ -45,39 +45,40 @@ const validators = new Map<string, ValidateFunction>()
  * Throws unless the answer is one that the OpenAPI document promises: its status, its type, its
  * shape.
  */
-export function assertMatchesOpenApi(method: string, url: string, answer: Answer): void {
+export function assertMatchesOpenApi(method: string, url: string, response: Answer): void {
   const path = url.split("?")[0] ?? ""
-  if (!answer.headers.get("x-request-id")) throw new Error(`${method} ${url}: no x-request-id`)
+  if (!response.headers.get("x-request-id")) throw new Error(`${method} ${url}: no x-request-id`)
   const operation = findOperation(method, path)
   if (!operation) {
-    assertError(method, url, answer)
+    assertError(method, url, response)
     return
   }
-  const promised = operation.responses[answer.status]
+  const promised = operation.responses[response.status]
   if (!promised)
     throw new Error(
-      `${method} ${url}: status ${answer.status} is not in the document: ${answer.text.slice(0, 500)}`,
+      `${method} ${url}: status ${response.status} is not in the document: ${response.text.slice(0, 500)}`,
     )
-  if (method === "HEAD" || answer.status === 304) return
-  const type = answer.headers.get("content-type")?.split(";")[0] ?? ""
+  if (method === "HEAD" || response.status === 304) return
+  const type = response.headers.get("content-type")?.split(";")[0] ?? ""
   if (!promised.content) {
-    if (answer.text !== "") throw new Error(`${method} ${url}: a body where the document has none`)
+    if (response.text !== "")
+      throw new Error(`${method} ${url}: a body where the document has none`)
     return
   }
   const content = promised.content[type] ?? promised.content["*/*"]
   if (!content) throw new Error(`${method} ${url}: type ${type} is not in the document`)
   if (promised.content["application/json"] && type === "application/json")
-    check(`${operation.operationId} ${answer.status}`, content.schema, method, url, answer)
+    check(`${operation.operationId} ${response.status}`, content.schema, method, url, response)
 }
 
 /**
  * A request that no operation is for gets an error of the general shape, unless it is for the web
  * app.
  */
-function assertError(method: string, url: string, answer: Answer): void {
+function assertError(method: string, url: string, response: Answer): void {
   if (method === "OPTIONS" || method === "HEAD") return
-  if (method === "GET" && answer.status === 200 && isOfWebApp(url.split("?")[0] ?? "")) return
-  check("error", { $ref: "#/components/schemas/Error" }, method, url, answer)
+  if (method === "GET" && response.status === 200 && isOfWebApp(url.split("?")[0] ?? "")) return
+  check("error", { $ref: "#/components/schemas/Error" }, method, url, response)
 }
 
 function findOperation(method: string, path: string): Operation | undefined {
@@ -89,7 +90,7 @@ function findOperation(method: string, path: string): Operation | undefined {
     ?.operations[verb]
 }
 
-function check(name: string, schema: Json, method: string, url: string, answer: Answer): void {
+function check(name: string, schema: Json, method: string, url: string, response: Answer): void {
   let validator = validators.get(name)
   if (!validator) {
     validator = ajv.compile(
@@ -99,9 +100,9 @@ function check(name: string, schema: Json, method: string, url: string, answer: 
     )
     validators.set(name, validator)
   }
-  if (validator(answer.json)) return
+  if (validator(response.json)) return
   throw new Error(
-    `${method} ${url}: the answer does not fit ${name}: ${ajv.errorsText(validator.errors)}\n${answer.text.slice(0, 1000)}`,
+    `${method} ${url}: the answer does not fit ${name}: ${ajv.errorsText(validator.errors)}\n${response.text.slice(0, 1000)}`,
   )
 }
 

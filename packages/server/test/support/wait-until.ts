@@ -1,45 +1,34 @@
-const pollMs = 20
-const waitMsMax = 20_000
+/** How long a condition may take to come true unless the caller says otherwise. */
+const defaultMsMax = 20_000
+/** The first looks follow each other closely, since most conditions come true at once. */
+const pauseMsMax = 20
 
-/** Waits for something to become true. Fails when it does not. */
-export async function waitUntil(
-  isTrue: () => boolean | Promise<boolean>,
-  msMax: number = waitMsMax,
-): Promise<void> {
+export interface WaitOptions {
+  /** What is awaited, for the error; the source of the condition by default. */
+  readonly what?: string
+  readonly msMax?: number
+  /** The state that the error shows; by default what the condition returned last. */
+  readonly seen?: () => unknown
+}
+
+type Truthy<T> = Exclude<T, false | 0 | 0n | "" | null | undefined>
+
+/**
+ * Waits until the condition returns something truthy, and returns that. Fails at the deadline, and
+ * at once when the condition throws.
+ */
+export async function waitUntil<T>(
+  condition: () => T | Promise<T>,
+  { what, msMax = defaultMsMax, seen }: WaitOptions = {},
+): Promise<Truthy<T>> {
   const deadlineMs = performance.now() + msMax
-  while (!(await isTrue())) {
-    if (performance.now() > deadlineMs)
-      throw new Error(`what was waited for did not happen within ${msMax} ms: ${isTrue}`)
-    await Bun.sleep(pollMs)
-  }
-}
-
-/** Waits for something to be there, and gives it. */
-export async function waitFor<T>(
-  find: () => T | undefined | Promise<T | undefined>,
-  msMax: number = waitMsMax,
-): Promise<T> {
-  let found: T | undefined
-  await waitUntil(async () => {
-    found = await find()
-    return found !== undefined
-  }, msMax)
-  return found as T
-}
-
-/** Lets so many in at a time. */
-export function limitConcurrency(places: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = []
-  let free = places
-  return async (work) => {
-    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve))
-    else free -= 1
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else free += 1
+  for (let pauseMs = 0; ; pauseMs = Math.min(2 * pauseMs + 1, pauseMsMax)) {
+    const found = await condition()
+    if (found) return found as Truthy<T>
+    if (performance.now() > deadlineMs) {
+      const last = Bun.inspect(seen ? await seen() : found)
+      throw new Error(`Waited ${msMax} ms for: ${what ?? condition}\nLast seen: ${last}`)
     }
+    await Bun.sleep(pauseMs)
   }
 }

@@ -4,8 +4,9 @@ import { dirname } from "node:path"
 import type { Database } from "../../../src/storage/database/database.ts"
 import type { TestUser } from "../../support/api.ts"
 import type { HamletProcess } from "../../support/hamlet-process.ts"
+import { limitConcurrency } from "../../support/limit-concurrency.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../../support/server-fixture.ts"
-import { limitConcurrency, waitFor } from "../../support/wait-until.ts"
+import { waitUntil } from "../../support/wait-until.ts"
 import type { ProbeTargets } from "../probes/val-probe.ts"
 import { ResourceTracker } from "./resource-tracker.ts"
 import { findFolderOf, type SandboxInUse } from "./sandboxes.ts"
@@ -84,7 +85,7 @@ export class AttackServer {
    * Builds it; `env` are settings of the operator, and `prefix` is what starts the server in a
    * place of its own.
    */
-  static async openResponse(
+  static async open(
     env: Readonly<Record<string, string>> = {},
     prefix: readonly string[] = [],
   ): Promise<AttackServer> {
@@ -166,11 +167,11 @@ export class AttackServer {
     val: Pick<SavedVal, "host">,
     options: ValRequestOptions = {},
   ): Promise<ReceivedResponse> {
-    return toAnswer(await this.open(val, options))
+    return toAnswer(await this.fetchVal(val, options))
   }
 
   /** Calls a val at its web address and leaves the answer to be read. */
-  open(
+  fetchVal(
     { host }: Pick<SavedVal, "host">,
     { path = "/", headers, ...init }: ValRequestOptions = {},
   ): Promise<Response> {
@@ -203,7 +204,7 @@ export class AttackServer {
   }
 
   async endedRun(id: string, owner: TestUser): Promise<RunRecord> {
-    return waitFor(async () => {
+    return waitUntil(async () => {
       const { status, json } = await this.call("GET", `/v1/runs/${id}`, { as: owner })
       return status === 200 && json.status !== "running" && json.status !== "queued"
         ? json
@@ -216,7 +217,7 @@ export class AttackServer {
    * answer.
    */
   async loggedRun(id: string, owner: TestUser, lines: number): Promise<RunRecord> {
-    return waitFor(async () => {
+    return waitUntil(async () => {
       const run = await this.endedRun(id, owner)
       return run.logs.length >= lines ? run : undefined
     })

@@ -27,7 +27,7 @@ export function describeAttacks(
       return server
     }
     beforeAll(async () => {
-      server = await AttackServer.openResponse(env, prefix)
+      server = await AttackServer.open(env, prefix)
     }, probeMsMax)
     afterAll(() => server?.stop())
 

@@ -1,4 +1,4 @@
-import { waitFor } from "../../support/wait-until.ts"
+import { waitUntil } from "../../support/wait-until.ts"
 import type { AttackServer, RunRecord, SavedVal } from "./attack-server.ts"
 
 /** A run that goes on until it is told to end. */
@@ -41,8 +41,8 @@ export default async function (request) {
 
 /** Begins a run of a val with the code above. */
 export async function holdRun(server: AttackServer, val: SavedVal, name: string): Promise<LiveRun> {
-  const response = await waitFor(async () => {
-    const answer = await server.open(val, { path: `/hold?name=${name}` })
+  const response = await waitUntil(async () => {
+    const answer = await server.fetchVal(val, { path: `/hold?name=${name}` })
     if (answer.status !== 503) return answer
     // A busy machine has no process to spare yet.
     await answer.text()

@@ -37,8 +37,8 @@ export class NameServer {
       port: 53,
       socket: {
         data(socket, question, port, from) {
-          const answer = server.#answer(question)
-          if (answer) socket.send(answer, port, from)
+          const response = server.#answer(question)
+          if (response) socket.send(response, port, from)
         },
       },
     })

@@ -83,8 +83,8 @@ export class OutsideServer {
 
   #answer(socket: Socket, request: OutsideRequest): void {
     const [path = "", query = ""] = request.target.split("?", 2)
-    const answer = this.#answers[path]
-    if (answer) answer(socket, request)
+    const response = this.#answers[path]
+    if (response) response(socket, request)
     else if (path.startsWith("/raw/") && query !== "") socket.write(Buffer.from(query, "base64url"))
     else socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\noutside`)
   }
@@ -94,8 +94,8 @@ export class OutsideServer {
  * The address at which a server answers with these very bytes; the mark tells one request from
  * another.
  */
-export function toRawUrl(port: number, mark: string, answer: string): string {
-  return `http://localhost:${port}/raw/${mark}?${Buffer.from(answer, "latin1").toString("base64url")}`
+export function toRawUrl(port: number, mark: string, response: string): string {
+  return `http://localhost:${port}/raw/${mark}?${Buffer.from(response, "latin1").toString("base64url")}`
 }
 
 /** A redirect as a server writes it. */

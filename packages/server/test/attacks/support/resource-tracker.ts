@@ -44,12 +44,9 @@ export class ResourceTracker {
 
   /** What is still there, in words. To be asked after the server has ended. */
   async findRemaining(): Promise<readonly string[]> {
-    let left: readonly string[] = []
-    await waitUntil(() => {
-      left = this.#list()
-      return left.length === 0
-    }, endMsMax).catch(() => {})
-    return left
+    // Past the deadline the caller fails, and names what is left.
+    await waitUntil(() => this.#list().length === 0, { msMax: endMsMax }).catch(() => {})
+    return this.#list()
   }
 
   #list(): readonly string[] {

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { waitFor } from "../../support/wait-until.ts"
+import { waitUntil } from "../../support/wait-until.ts"
 import { listDescendants, type ProcessInfo, readText } from "./processes.ts"
 
 /** A sandbox as it is seen from outside. */
@@ -27,14 +27,14 @@ export function listSandboxes(serverPid: number): readonly SandboxInUse[] {
 
 /** The sandbox that has a module at an address that begins like this. */
 export function findFolderOf(serverPid: number, address: string): Promise<SandboxInUse> {
-  return waitFor(() =>
+  return waitUntil(() =>
     listSandboxes(serverPid).find(({ folder }) => hasModule(join(folder, "deno"), address)),
   )
 }
 
 /** A sandbox that waits for a val. */
 export function findReady(serverPid: number): Promise<SandboxInUse> {
-  return waitFor(() =>
+  return waitUntil(() =>
     listSandboxes(serverPid).find((sandbox) => isWarm(sandbox.folder) && isUnused(sandbox)),
   )
 }

@@ -8,6 +8,7 @@ import type { RunDetail } from "../../../src/domain/runs/runs.ts"
 import { createVal, type Val } from "../../../src/domain/vals/vals.ts"
 import type { TestUser } from "../../support/api.ts"
 import { databases, type OpenDatabase } from "../../support/databases.ts"
+import { waitUntil } from "../../support/wait-until.ts"
 import { PlainRunner, type PlainVal } from "./plain-runner.ts"
 
 /** The whole server behind a port, with vals that are functions of the test. */
@@ -109,13 +110,12 @@ function createActions({
       } as RequestInit)
     },
     exchange: (bytes, until) => exchange(port, bytes, until),
-    async runOf(response) {
+    runOf(response) {
       const id = typeof response === "string" ? response : (response.headers.get("x-run-id") ?? "")
-      for (;;) {
+      return waitUntil(async () => {
         const run = await hamlet.deps.runs.find(ada.id, id)
-        if (run && run.endedAt !== null) return run
-        await new Promise((resolve) => setImmediate(resolve))
-      }
+        return run && run.endedAt !== null && run
+      })
     },
   }
 }

@@ -128,15 +128,15 @@ class PlainSlot implements RunSlot {
   ) {}
 
   fetch({ host, target, method, headers, body, client }: SlotRequest): Promise<HttpOutcome> {
-    const answer = new Promise<HttpOutcome>((resolve) => {
+    const response = new Promise<HttpOutcome>((resolve) => {
       const exchange = this.client.send(
         { method, host, path: `/h${this.run.id}${target}`, headers, body },
         {
-          onAnswer(answer) {
-            if (!answer.headers.some(([name]) => name === "x-hamlet-failure"))
-              resolve({ kind: "responded", response: answer })
+          onAnswer(response) {
+            if (!response.headers.some(([name]) => name === "x-hamlet-failure"))
+              resolve({ kind: "responded", response: response })
             else
-              void readResponseText(answer).then((text) =>
+              void readResponseText(response).then((text) =>
                 resolve({ kind: "stopped", status: "failed", error: JSON.parse(text) }),
               )
           },
@@ -146,7 +146,7 @@ class PlainSlot implements RunSlot {
       )
       client?.signal.addEventListener("abort", () => exchange.abort())
     })
-    return Promise.race([answer, this.#stopped.promise])
+    return Promise.race([response, this.#stopped.promise])
   }
 
   connect({ host, target, headers, client }: SlotRequest): Promise<SocketOutcome> {
