@@ -5,8 +5,8 @@ import { join } from "node:path"
 import { requirements } from "../setup/system-packages.mjs"
 
 /**
- * The files of one test run and the environment that suites can rely on, as CONTRIBUTING.md lists
- * it.
+ * Creates the temporary files of one test run and the environment that suites rely on, as listed in
+ * CONTRIBUTING.md.
  * @param {string | undefined} postgresUrl
  */
 export function createTestEnvironment(postgresUrl) {
@@ -15,8 +15,8 @@ export function createTestEnvironment(postgresUrl) {
   const notRunPath = join(folder, "not-run")
   const marker = randomUUID()
   mkdirSync(tmpDir)
-  // Open to all users, as temporary folders are: tests that run as root start PostgreSQL as
-  // somebody else.
+  // Open to all users, as temporary folders are: tests that run as root start PostgreSQL as another
+  // user.
   chmodSync(folder, 0o755)
   chmodSync(tmpDir, 0o1777)
   const env = {
@@ -51,10 +51,10 @@ function toFoundPrograms(postgresUrl) {
  */
 function readLines(path) {
   try {
-    // A suite on two databases in many files says the same thing many times.
+    // Suites write the same line once per file and database.
     return [...new Set(readFileSync(path, "utf8").split("\n").filter(Boolean))]
   } catch {
-    // Nobody wrote it: everything ran.
+    // The file is missing when every suite ran.
     return []
   }
 }

@@ -7,7 +7,7 @@ import { setTimeout } from "node:timers/promises"
  * @typedef {{ pid: number, command: string }} Process
  */
 
-/** A process that was told to end may take this long before it counts as left behind. */
+/** How long a process may take to end before it counts as left behind. */
 const graceMs = 2000
 const pollMs = 50
 
@@ -35,8 +35,8 @@ async function waitForEnd(run) {
 }
 
 /**
- * Sandboxes get an environment without the marker, but their arguments name files in the temporary
- * folder. Without /proc nothing is found: Linux is where the suites run that start processes.
+ * Finds sandboxes too: their environment has no marker, but their arguments name files in the
+ * temporary folder. Finds nothing without /proc, but the suites that start processes need Linux.
  * @param {TestRun} run
  * @returns {Process[]}
  */

@@ -1,9 +1,8 @@
-/** @typedef {(text: string | undefined) => void} Write Writes a text; undefined says that there is no more to come. */
+/** @typedef {(text: string | undefined) => void} Write Writes a text; undefined ends the output. */
 
 /**
- * Several that write at the same time, of which one is heard after the other: the first at once,
- * each other one when those before it have ended. Lines of two test runs among each other could not
- * be read.
+ * Orders the output of several writers: the first is printed at once, each other one when those
+ * before it have ended. Interleaved lines of two test runs would be unreadable.
  * @param {number} count
  * @param {(text: string) => void} print
  * @returns {Write[]}

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { createQueue } from "./output-queue.mjs"
 
-test("createQueue lets one be heard after the other and loses nothing", () => {
+test("createQueue prints one writer after the other and loses nothing", () => {
   let printed = ""
   const [one, two, three] = createQueue(3, (text) => {
     printed += text

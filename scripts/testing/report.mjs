@@ -9,8 +9,7 @@
  */
 
 /**
- * What came of several runs, as if they had been one. The exit code is that of the first that did
- * not end well.
+ * Adds up the results of several runs. The exit code is that of the first run that failed.
  * @param {Omit<TestRunEnd, "isCi">[]} ends
  * @returns {Omit<TestRunEnd, "isCi">}
  */
@@ -20,7 +19,7 @@ export function addEnds(ends) {
     totals.reduce((count, part) => count + (part?.[field] ?? 0), 0)
   return {
     exitCode: ends.find(({ exitCode }) => exitCode !== 0)?.exitCode ?? 0,
-    // Where one of them did not get to its end, nobody knows how many there are.
+    // Unknown when one of the runs ended early.
     totals: totals.includes(undefined)
       ? undefined
       : { passed: sum("passed"), failed: sum("failed"), skipped: sum("skipped") },
@@ -30,8 +29,8 @@ export function addEnds(ends) {
 }
 
 /**
- * What to print at the end, and the exit code. Whatever is wrong beside failing tests counts as a
- * failure of its own, so that somebody who reads only the last line is not misled.
+ * The lines to print at the end, and the exit code. A problem outside of the tests counts as one
+ * more failure, so that the last line alone is never misleading.
  * @param {TestRunEnd} end
  * @returns {{ lines: string[], exitCode: number }}
  */

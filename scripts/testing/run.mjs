@@ -11,39 +11,36 @@ import { findTotals } from "./totals.mjs"
 
 /**
  * @typedef {object} TestOptions
- * @property {string[][]} parts the arguments of `bun test` for each of those that run beside each
- * other
+ * @property {string[][]} parts the arguments of one `bun test` each
+ * @property {number} [partsAtOnce] how many of them run at the same time; 1 by default
  * @property {Record<string, string>} [env]
- * @property {number} [silenceMsMax] a test that never yields is beyond bun's own limit; after this
- * long without a word bun is ended
+ * @property {number} [silenceMsMax] bun cannot time out a test that never yields; after this long
+ * without output it is killed
  */
 
 /** Enough of the end of bun's output to hold its totals. */
 const outputCharsKept = 10_000
 
 /**
- * Installs what is missing, runs `bun test` with a PostgreSQL of its own and says what came of it.
- * Parts run beside each other, each with temporary files of its own; what they print comes one part
- * after the other.
+ * Installs what is missing, runs `bun test` with a PostgreSQL of its own and prints the result. Each
+ * part has temporary files of its own; the output of the parts is printed in their order.
  * @param {TestOptions} options
  * @returns {Promise<number>} the exit code: 0 only if something ran and nothing failed
  */
-export async function runTests({ parts, env, silenceMsMax }) {
+export async function runTests({ parts, partsAtOnce = 1, env, silenceMsMax }) {
   ensurePackages({ dev: true })
   const missing = ensureSystemPackages(Object.values(requirements))
   const postgres = await startPostgresIfFound()
   const interruption = watchInterruption()
   const queue = createQueue(parts.length, (text) => process.stderr.write(text))
   try {
-    const ends = await Promise.all(
-      parts.map((args, index) =>
-        runPart(
-          { args, silenceMsMax, write: queue[index] ?? (() => {}) },
-          { ...env },
-          postgres?.url,
-        ),
-      ),
-    )
+    const ends = await mapConcurrently(parts, partsAtOnce, async (args, index) => {
+      const write = queue[index] ?? (() => {})
+      if (!interruption.happened())
+        return runPart({ args, silenceMsMax, write }, { ...env }, postgres?.url)
+      write(undefined)
+      return { exitCode: 1, totals: undefined, notRun: [], leaks: [] }
+    })
     const { exitCode, totals, notRun, leaks } = addEnds(ends)
     if (interruption.happened()) return exitCode || 1
     const report = toReport({
@@ -62,6 +59,25 @@ export async function runTests({ parts, env, silenceMsMax }) {
     await postgres?.stop()
     interruption.stop()
   }
+}
+
+/**
+ * Works on `atOnce` items at a time, in their order.
+ * @template Item, Result
+ * @param {readonly Item[]} items
+ * @param {number} atOnce
+ * @param {(item: Item, index: number) => Promise<Result>} work
+ * @returns {Promise<Result[]>}
+ */
+async function mapConcurrently(items, atOnce, work) {
+  /** @type {Result[]} */
+  const results = []
+  const waiting = items.entries()
+  const takeNext = async () => {
+    for (const [index, item] of waiting) results[index] = await work(item, index)
+  }
+  await Promise.all(Array.from({ length: atOnce }, takeNext))
+  return results
 }
 
 /**
@@ -85,10 +101,7 @@ async function runPart(options, env, postgresUrl) {
   }
 }
 
-/**
- * A server that the caller names is used as it is, so that it can be tested against another
- * version.
- */
+/** Uses the server that the environment names, if any, to test against another version. */
 async function startPostgresIfFound() {
   const bin = requirements.postgres.find()
   if (process.env.HAMLET_TEST_POSTGRES_URL || !bin) return undefined
@@ -96,8 +109,8 @@ async function startPostgresIfFound() {
 }
 
 /**
- * Keeps Ctrl-C from ending this process before it has cleaned up; bun ends by it, and with bun the
- * wait for it.
+ * Keeps Ctrl-C from ending this process before it has cleaned up. bun ends by the same signal, and
+ * then this process goes on.
  */
 function watchInterruption() {
   let hasHappened = false
@@ -150,7 +163,7 @@ async function runBun({ args, silenceMsMax, write }, env) {
  */
 function endSilent(child, silenceMsMax) {
   console.error(
-    `bun test has said nothing for ${silenceMsMax / 1000} s and is ended; it hangs in the test after the last one named above`,
+    `bun test has printed nothing for ${silenceMsMax / 1000} s and is killed; it hangs in the test after the last one named above`,
   )
   child.kill("SIGKILL")
 }
