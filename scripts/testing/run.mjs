@@ -31,13 +31,15 @@ export async function runTests({ parts, partsAtOnce = 1, env, silenceMsMax }) {
   ensurePackages({ dev: true })
   const missing = ensureSystemPackages(Object.values(requirements))
   const postgres = await startPostgresIfFound()
+  /** Tells suites that the server goes away, so that they need not drop the template database. */
+  const temporary = postgres && { HAMLET_TEST_POSTGRES_TEMPORARY: "yes" }
   const interruption = watchInterruption()
   const queue = createQueue(parts.length, (text) => process.stderr.write(text))
   try {
     const ends = await mapConcurrently(parts, partsAtOnce, async (args, index) => {
       const write = queue[index] ?? (() => {})
       if (!interruption.happened())
-        return runPart({ args, silenceMsMax, write }, { ...env }, postgres?.url)
+        return runPart({ args, silenceMsMax, write }, { ...temporary, ...env }, postgres?.url)
       write(undefined)
       return { exitCode: 1, totals: undefined, notRun: [], leaks: [] }
     })

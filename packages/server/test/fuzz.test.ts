@@ -57,6 +57,13 @@ const done = new Map<string, Set<number>>()
 let sentToAll = 0
 let roundsDone = 0
 
+/**
+ * Extremes that one server has refused as invalid, which it does before it uses the database for
+ * them. They are not sent to the server on the other database.
+ */
+const invalidExtremes = new Set<string>()
+const invalidStatuses: readonly number[] = [400, 413]
+
 describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
   for (let round = 0; round < rounds; round += 1) {
     test(
@@ -93,8 +100,12 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
           const fuzzServer = await createFuzzServer(api)
           const before = await fuzzServer.readProtectedState()
           const asked = operations.filter((_, index) => index % extremesParts === part)
+          let sent = 0
           for (const { method, path, options } of extremes(api.admin, asked)) {
+            const key = `${part} ${sent++}`
+            if (invalidExtremes.has(key)) continue
             const response = await api.call(method, fuzzServer.pools.resolve(path, 0), options)
+            if (invalidStatuses.includes(response.status)) invalidExtremes.add(key)
             if (isFault(response))
               expect(
                 `${method} ${path} with ${JSON.stringify(options).slice(0, 200)}: ${response.status}`,

@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
 import { createClient } from "@hamlet/contract/client"
+import { createValStore } from "../../src/storage/vals/vals.ts"
 import { slowBodies, slowRoutes, slowVals } from "../freeze/attacks.ts"
 import { measureSlowness, readPauses } from "../freeze/loop-meter.ts"
 import { describeEachDatabase } from "../support/databases.ts"
-import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
+import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 /**
  * What nobody should wait for another one's request, in seconds, and what a compiler or a collector
@@ -29,9 +30,7 @@ describeEachDatabase("freeze", (open) => {
       await client.putSecret({ name: "FREEZE", value: `${"a".repeat(127)}b` })
       for (const [name, code] of Object.entries(slowVals))
         await client.saveVal({ name, code, type: "script" })
-      const code = `//${"-".repeat(limits.codeCharsMax - 2)}`
-      for (let count = 0; count < largeVals; count++)
-        await client.createVal({ code, privacy: "public" })
+      await addLargeVals(fixture, (await client.getMe()).id)
       const { id } = await client.getValByName({ username: "ada", val_name: "takesArgs" })
       const runs = Object.keys(slowVals).map((name) => ({
         name: `${name} runs`,
@@ -66,3 +65,28 @@ describeEachDatabase("freeze", (open) => {
     testMsMax,
   )
 })
+
+/** Writes the vals to the database itself: the server would parse each of them. */
+async function addLargeVals(fixture: ServerFixture, ownerId: string): Promise<void> {
+  const code = `//${"-".repeat(limits.codeCharsMax - 2)}`
+  const db = await fixture.connect()
+  try {
+    const vals = createValStore(db)
+    for (let number = 1; number <= largeVals; number++)
+      await vals.create(
+        {
+          id: Bun.randomUUIDv7(),
+          ownerId,
+          ownerName: "ada",
+          name: `large${number}`,
+          privacy: "public",
+          type: "script",
+          readme: null,
+          source: { code, imports: [] },
+        },
+        Date.now(),
+      )
+  } finally {
+    await db.stop()
+  }
+}

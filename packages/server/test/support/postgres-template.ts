@@ -4,27 +4,32 @@ import { migrate } from "../../src/storage/database/migrate.ts"
 import { migrations } from "../../src/storage/migrations/index.ts"
 import { openPostgres } from "../../src/storage/postgres/open.ts"
 
+/** Held while a template is created, so that two test runs do not create the same one. */
+const templateLock = 7_311_042
+
 /**
- * Makes databases by copying one that was migrated once, which is several times faster than
- * migrating each. The copied one is dropped when nobody holds it any more: no suite that is going
- * to run, no database that is open.
+ * Creates databases by copying one that was migrated once, which is several times faster than
+ * migrating each. The template is dropped when nothing uses it any more: no suite that is going to
+ * run, no open database. On a temporary server it is kept for all test runs on that server.
  */
 export class PostgresTemplate {
   readonly #serverUrl: string
-  #holders = 0
+  readonly #isKept: boolean
+  #users = 0
   #name: Promise<string> | undefined
 
-  constructor(serverUrl: string) {
+  constructor(serverUrl: string, { isKept }: { readonly isKept: boolean }) {
     this.#serverUrl = serverUrl
+    this.#isKept = isKept
   }
 
-  hold(): void {
-    this.#holders += 1
+  acquire(): void {
+    this.#users += 1
   }
 
-  async letGo(): Promise<void> {
-    this.#holders -= 1
-    if (this.#holders > 0 || this.#name === undefined) return
+  async release(): Promise<void> {
+    this.#users -= 1
+    if (this.#users > 0 || this.#name === undefined || this.#isKept) return
     const name = this.#name
     this.#name = undefined
     await this.#drop(await name)
@@ -33,23 +38,39 @@ export class PostgresTemplate {
   async createDatabase(options: {
     readonly isEmpty: boolean
   }): Promise<{ url: string; drop: () => Promise<void> }> {
-    this.hold()
+    this.acquire()
     try {
       const name = await this.#create(options.isEmpty ? "template0" : await this.#template())
       const drop = async () => {
         await this.#drop(name)
-        await this.letGo()
+        await this.release()
       }
       return { url: this.#urlOf(name), drop }
     } catch (error) {
-      await this.letGo()
+      await this.release()
       throw error
     }
   }
 
   #template(): Promise<string> {
-    this.#name ??= this.#createTemplate()
+    this.#name ??= this.#isKept ? this.#createKeptTemplate() : this.#createTemplate()
     return this.#name
+  }
+
+  /** Creates the template unless another test run has done so. */
+  async #createKeptTemplate(): Promise<string> {
+    const name = "hamlet_test_template"
+    const client = new SQL(this.#serverUrl, { max: 1 })
+    try {
+      await client`select pg_advisory_lock(${templateLock})`
+      const found = await client`select 1 from pg_database where datname = ${name}`
+      if (found.length === 0)
+        await client.unsafe(`alter database ${await this.#createTemplate()} rename to ${name}`)
+      return name
+    } finally {
+      // The lock ends with the connection.
+      await client.close()
+    }
   }
 
   async #createTemplate(): Promise<string> {

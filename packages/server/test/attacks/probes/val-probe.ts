@@ -24,14 +24,20 @@ export interface ProbeTargets {
   readonly neighbourFolder: string
 }
 
-/** The module of a probe: it answers what it got, or what it was denied with. */
-export function toModule({ code }: Pick<ValProbe, "code">, targets: ProbeTargets): string {
-  return `async function attempt(request) {
+/**
+ * A module with several probes; the path of a request is the index of one of them. It responds with
+ * what the probe got, or with the error that it got instead.
+ */
+export function toModule(probes: readonly Pick<ValProbe, "code">[], targets: ProbeTargets): string {
+  const attempts = probes.map(
+    ({ code }) => `async function (request) {
 ${typeof code === "string" ? code : code(targets)}
-}
+}`,
+  )
+  return `const attempts = [${attempts.join(", ")}]
 export default async function (request) {
   try {
-    const got = await attempt(request)
+    const got = await attempts[Number(new URL(request.url).pathname.slice(1))](request)
     return Response.json({ got: got === undefined ? "nothing" : got })
   } catch (error) {
     return Response.json({ denied: error?.name + ": " + error?.message })

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { notRun } from "../../support/databases.ts"
+import { waitUntil } from "../../support/wait-until.ts"
 import { toModule, type ValProbe } from "../probes/val-probe.ts"
-import { AttackServer } from "./attack-server.ts"
+import { AttackServer, type ReceivedResponse, type SavedVal } from "./attack-server.ts"
 
 /** A probe may have to wait for its turn. */
 export const probeMsMax = 60_000
@@ -67,21 +68,53 @@ export function probe(
   )
 }
 
-/** A test for each val that tries something. */
+/** A probe that must be refused changes nothing, so that so many of them can share a process. */
+const sharedProbesMax = 10
+
+/** Defines a test for each probe. */
 export function probeVals(getServer: () => AttackServer, probes: readonly ValProbe[]): void {
-  for (const attempt of probes)
-    probe(getServer, `a val tries ${attempt.tries}`, (server) => tryVal(server, attempt))
+  const shared = probes.filter(canShareVal)
+  for (let from = 0; from < shared.length; from += sharedProbesMax)
+    probeVal(getServer, shared.slice(from, from + sharedProbesMax))
+  for (const alone of probes.filter((candidate) => !canShareVal(candidate)))
+    probeVal(getServer, [alone])
 }
 
-async function tryVal(server: AttackServer, attempt: ValProbe): Promise<void> {
-  const { mallory, targets, confidentialTexts } = server
-  const val = await server.save(mallory, { code: toModule(attempt, targets) })
-  const response = await server.request(val)
-  for (const text of confidentialTexts) expect(response.text).not.toContain(text)
+/** Workers and modules that are loaded stay in the process. */
+function canShareVal({ code, denied, gets, ends }: ValProbe): boolean {
+  const isOnlyDenied = denied !== undefined && gets === undefined && ends === undefined
+  return isOnlyDenied && typeof code === "string" && !/Worker|import\((?!"node:)/.test(code)
+}
+
+/** Defines a test for each of the probes of one val. */
+function probeVal(getServer: () => AttackServer, probes: readonly ValProbe[]): void {
+  let saving: Promise<SavedVal> | undefined
+  const save = (server: AttackServer) => {
+    saving ??= server.save(server.mallory, { code: toModule(probes, server.targets) })
+    return saving
+  }
+  for (const [index, attempt] of probes.entries())
+    probe(getServer, `a val tries ${attempt.tries}`, async (server) => {
+      const val = await save(server)
+      // A busy machine may not have a process to spare yet.
+      const response = await waitUntil(async () => {
+        const received = await server.request(val, { path: `/${index}` })
+        return received.status !== 503 && received
+      })
+      await checkResponse(server, attempt, response)
+    })
+}
+
+async function checkResponse(
+  server: AttackServer,
+  attempt: ValProbe,
+  response: ReceivedResponse,
+): Promise<void> {
+  for (const text of server.confidentialTexts) expect(response.text).not.toContain(text)
   // Where both are allowed, chance decides which comes first.
   if (attempt.ends && (response.status === 502 || attempt.gets === undefined)) {
     expect(`${response.status} ${response.text}`).toStartWith("502 ")
-    const { status, error } = await server.runOf(response, mallory)
+    const { status, error } = await server.runOf(response, server.mallory)
     expect(`${status} ${error?.name}: ${error?.message}`).toMatch(attempt.ends)
     return
   }
