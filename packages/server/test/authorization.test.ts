@@ -76,7 +76,7 @@ describe("routes", () => {
   })
 })
 
-describe("the matrix", () => {
+describe("authorization matrix", () => {
   const route: RouteDefinition = {
     method: "get",
     path: "/v1/things",

@@ -712,7 +712,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
 }
 
-describeEachDatabase("createClient, with a real server,", (open) => {
+describeEachDatabase("createClient with a real server", (open) => {
   let scene: Scene
 
   beforeAll(async () => {

@@ -58,9 +58,9 @@ const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: deleteSecretCommand },
 )
 
-describeEachDatabase("the API", (open) => {
+describeEachDatabase("model", (open) => {
   let api: TestApi
-  let towns = 0
+  let modelCount = 0
 
   beforeAll(async () => {
     api = await openApi(open)
@@ -71,11 +71,11 @@ describeEachDatabase("the API", (open) => {
 
   /** A model with three new users, whose first tokens the server has made. */
   async function openWorld(): Promise<Model> {
-    towns += 1
+    modelCount += 1
     const users = [
-      await api.addUser(`Ada${towns}`),
-      await api.addUser(`bob_${towns}`),
-      await api.addUser(`CY${towns}`),
+      await api.addUser(`Ada${modelCount}`),
+      await api.addUser(`bob_${modelCount}`),
+      await api.addUser(`CY${modelCount}`),
     ]
     const tokens: ModelToken[] = []
     for (const owner of users) {
@@ -90,8 +90,8 @@ describeEachDatabase("the API", (open) => {
       await fc.asyncModelRun(() => ({ model: model, real: api }), commands)
       await checkModel(api, model)
     } catch (error) {
-      // The next sequence, most likely a shorter one that fails for the same reason, needs an empty
-      // town too.
+      // The next sequence, most likely a shorter one that fails for the same reason, must not find any
+      // vals either.
       await deleteAllVals(api, model).catch(() => {})
       throw error
     }
@@ -102,7 +102,7 @@ describeEachDatabase("the API", (open) => {
   const runMsMax = sequences * limits.sequenceMsMax + limits.shrinkMsMax
 
   test(
-    `answers ${sequences} sequences of requests as the model of the contract does`,
+    `the API answers ${sequences} sequences of requests as the model does`,
     async () => {
       const anySequence = fc.commands([anyCommand], { maxCommands: commandsMax, size: "max" })
       const property = fc.asyncProperty(anySequence, async (commands) =>

@@ -229,7 +229,7 @@ const gatherings = [
   /^(Sort|USE TEMP B-TREE[ \w]*): delete from tokens where id in \( select id from tokens where user_id = \$1 and kind = \$2 order by coalesce/,
 ]
 
-describeEachDatabase("no query reads a whole table:", (open) => {
+describeEachDatabase("query plans: no query reads a whole table:", (open) => {
   let database: TestDatabase
   let hamlet: Hamlet
   let planner: Planner

@@ -746,7 +746,7 @@ async function newcomer({ loopback }: Scene) {
   return { client: openClient(loopback, user.token), user }
 }
 
-describeEachDatabase("the official client", (open) => {
+describeEachDatabase("sdk: the official Val Town client", (open) => {
   let scene: Scene
 
   beforeAll(async () => {

@@ -21,7 +21,7 @@ type Send = <Body = undefined>(
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const minute = (count: number) => new Date(firstRunAt + count * 60_000).toISOString()
 
-describeEachDatabase("the specification", (open) => {
+describeEachDatabase("seed: the specification", (open) => {
   let loopback: Loopback
   let data: SampleData
   let send: Send

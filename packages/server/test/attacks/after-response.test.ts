@@ -53,88 +53,77 @@ const attempts: readonly {
 const messagesOf = (run: { readonly logs: readonly { readonly message: string }[] }) =>
   run.logs.map(({ message }) => message)
 
-describeAttacks(
-  "what a val tries after the end of its answer",
-  { HAMLET_RUN_SECONDS_MAX: "3" },
-  (getServer) => {
-    for (const { tries, code, error } of attempts)
-      probe(
-        getServer,
-        `a val tries ${tries} when it has answered`,
-        async (server: AttackServer) => {
-          const val = await server.save(server.mallory, {
-            code: toHoldingCode(`${code}\n  return new Response("fine")`),
-          })
-          const other = await holdRun(server, val, "other")
-          const answer = await server.request(val, {
-            path: "/attempt",
-            method: "POST",
-            body: "sent",
-          })
-          expect(`${answer.status} ${answer.text}`).toBe("200 fine")
-          const id = answer.headers.get("x-run-id") ?? ""
-          if (error) {
-            const run = await waitUntil(async () => {
-              const ended = await server.endedRun(id, server.mallory)
-              return ended.error ? ended : undefined
-            })
-            expect([run.status, `${run.error.name}: ${run.error.message}`]).toEqual([
-              "failed",
-              expect.stringMatching(error),
-            ])
-          }
-          // It is the other run that would notice if it were taken for the one that is over.
-          const untouched = await other.end()
-          expect([untouched.status, untouched.error, messagesOf(untouched)]).toEqual([
-            "succeeded",
-            null,
-            ["begin other", "end other"],
-          ])
-          expect((await server.request(val, { path: "/attempt" })).text).toBe("fine")
-        },
-      )
-
-    probe(
-      getServer,
-      "a val tries to log for ever, and is heard no longer than a run may last",
-      async (server) => {
-        const val = await server.save(server.mallory, {
-          code: `export default () => { setInterval(() => console.log("still here"), 50); return "fine" }`,
-        })
-        const answer = await server.request(val)
-        const id = answer.headers.get("x-run-id") ?? ""
-        const early = await server.loggedRun(id, server.mallory, 3)
-        expect(early.status).toBe("succeeded")
-        const before = await waitForSilence(
-          async () => (await server.endedRun(id, server.mallory)).logs.length,
-        )
-        // A run that begins when the time of the first one is over has no share in its words, nor
-        // the first in its own.
-        const next = await server.request(val)
-        await server.loggedRun(next.headers.get("x-run-id") ?? "", server.mallory, 3)
-        expect((await server.endedRun(id, server.mallory)).logs.length).toBe(before)
-      },
-    )
-
-    probe(getServer, "a val tries to go on writing to somebody who has gone", async (server) => {
+describeAttacks("attacks/after-response", { HAMLET_RUN_SECONDS_MAX: "3" }, (getServer) => {
+  for (const { tries, code, error } of attempts)
+    probe(getServer, `a val tries ${tries} after its response`, async (server: AttackServer) => {
       const val = await server.save(server.mallory, {
-        code: `let written = 0
+        code: toHoldingCode(`${code}\n  return new Response("fine")`),
+      })
+      const other = await holdRun(server, val, "other")
+      const answer = await server.request(val, {
+        path: "/attempt",
+        method: "POST",
+        body: "sent",
+      })
+      expect(`${answer.status} ${answer.text}`).toBe("200 fine")
+      const id = answer.headers.get("x-run-id") ?? ""
+      if (error) {
+        const run = await waitUntil(async () => {
+          const ended = await server.endedRun(id, server.mallory)
+          return ended.error ? ended : undefined
+        })
+        expect([run.status, `${run.error.name}: ${run.error.message}`]).toEqual([
+          "failed",
+          expect.stringMatching(error),
+        ])
+      }
+      // It is the other run that would notice if it were taken for the one that is over.
+      const untouched = await other.end()
+      expect([untouched.status, untouched.error, messagesOf(untouched)]).toEqual([
+        "succeeded",
+        null,
+        ["begin other", "end other"],
+      ])
+      expect((await server.request(val, { path: "/attempt" })).text).toBe("fine")
+    })
+
+  probe(
+    getServer,
+    "a val tries to log for ever, and its logs are read no longer than a run may last",
+    async (server) => {
+      const val = await server.save(server.mallory, {
+        code: `export default () => { setInterval(() => console.log("still here"), 50); return "fine" }`,
+      })
+      const answer = await server.request(val)
+      const id = answer.headers.get("x-run-id") ?? ""
+      const early = await server.loggedRun(id, server.mallory, 3)
+      expect(early.status).toBe("succeeded")
+      const before = await waitForSilence(
+        async () => (await server.endedRun(id, server.mallory)).logs.length,
+      )
+      // A run that begins when the time of the first one is over has no share in its words, nor
+      // the first in its own.
+      const next = await server.request(val)
+      await server.loggedRun(next.headers.get("x-run-id") ?? "", server.mallory, 3)
+      expect((await server.endedRun(id, server.mallory)).logs.length).toBe(before)
+    },
+  )
+
+  probe(getServer, "a val tries to go on writing to somebody who has gone", async (server) => {
+    const val = await server.save(server.mallory, {
+      code: `let written = 0
 export default (request) => {
   if (new URL(request.url).pathname === "/written") return String(written)
   return new Response(new ReadableStream({ start(controller) { setInterval(() => { try { controller.enqueue(new Uint8Array(100_000)); written++ } catch {} }, 5) } }))
 }`,
-      })
-      const response = await server.fetchVal(val)
-      await response.body?.cancel()
-      const { status } = await server.endedRun(
-        response.headers.get("x-run-id") ?? "",
-        server.mallory,
-      )
-      expect(status).toBe("succeeded")
-      expect((await server.request(val, { path: "/written" })).status).toBe(200)
     })
-  },
-)
+    const response = await server.fetchVal(val)
+    await response.body?.cancel()
+    const { status } = await server.endedRun(response.headers.get("x-run-id") ?? "", server.mallory)
+    expect(status).toBe("succeeded")
+    expect((await server.request(val, { path: "/written" })).status).toBe(200)
+  })
+})
 
 /** Several times as long as it takes until a new line is in the record. */
 const silentLooks = 50

@@ -59,101 +59,93 @@ async function forge(server: AttackServer, forgery: Forgery, victim: SavedVal): 
   expect(me.text).not.toContain("polluted")
 }
 
-describeAttacks(
-  "what a val tries on the control socket",
-  { HAMLET_RUN_SECONDS_MAX: "20" },
-  (getServer) => {
-    let victim: Promise<SavedVal> | undefined
-    let residentBytes: number | undefined
-    const getVictim = () => {
-      residentBytes ??= readResidentBytes(getServer().hamlet.pid)
-      victim ??= getServer().save(getServer().ada, { name: "victim", code: toHoldingCode() })
-      return victim
-    }
+describeAttacks("attacks/control socket", { HAMLET_RUN_SECONDS_MAX: "20" }, (getServer) => {
+  let victim: Promise<SavedVal> | undefined
+  let residentBytes: number | undefined
+  const getVictim = () => {
+    residentBytes ??= readResidentBytes(getServer().hamlet.pid)
+    victim ??= getServer().save(getServer().ada, { name: "victim", code: toHoldingCode() })
+    return victim
+  }
 
-    for (const forgery of [...ignoredForgeries, ...refusedForgeries])
-      probe(getServer, `a val tries ${forgery.tries}`, async (server) =>
-        forge(server, forgery, await getVictim()),
-      )
-
-    probe(
-      getServer,
-      "a val tries to write logs of its own with every character and time there is",
-      async (server) => {
-        const texts = [
-          "\0",
-          "\u{1b}[2J\u{1b}]0;forged\u{7}",
-          "\ud800",
-          "<script>alert(1)</script>",
-          "\u2028\u2029",
-          "x".repeat(200_000),
-        ]
-        const bytes = `${JSON.stringify(texts)}.flatMap((message) => [-8.64e15, 0.5, 8.64e15].map((at) => JSON.stringify({ kind: "log", run: own, at, level: "log", message }) + "\\n")).join("")`
-        const forger = await server.save(server.mallory, { code: toForger({ bytes }) })
-        const own = await holdRun(server, forger, "own")
-        expect((await server.request(forger, { path: `/forge?own=${own.id}` })).text).toBe("said")
-        const { status, logs } = await own.end()
-        expect(status).toBe("succeeded")
-        // Kept within their limit, like logs that came by the right way.
-        expect(Buffer.byteLength(JSON.stringify(logs))).toBeLessThan(200_000)
-        const listed = await server.call("GET", `/v1/vals/${forger.id}/runs`, {
-          as: server.mallory,
-        })
-        expect(listed.status).toBe(200)
-      },
+  for (const forgery of [...ignoredForgeries, ...refusedForgeries])
+    probe(getServer, `a val tries ${forgery.tries}`, async (server) =>
+      forge(server, forgery, await getVictim()),
     )
 
-    probe(getServer, "a val tries to close the control socket", async (server) => {
-      const forger = await server.save(server.mallory, {
-        code: toHoldingCode(`${reachControl}
+  probe(
+    getServer,
+    "a val tries to write logs of its own with every character and time there is",
+    async (server) => {
+      const texts = [
+        "\0",
+        "\u{1b}[2J\u{1b}]0;forged\u{7}",
+        "\ud800",
+        "<script>alert(1)</script>",
+        "\u2028\u2029",
+        "x".repeat(200_000),
+      ]
+      const bytes = `${JSON.stringify(texts)}.flatMap((message) => [-8.64e15, 0.5, 8.64e15].map((at) => JSON.stringify({ kind: "log", run: own, at, level: "log", message }) + "\\n")).join("")`
+      const forger = await server.save(server.mallory, { code: toForger({ bytes }) })
+      const own = await holdRun(server, forger, "own")
+      expect((await server.request(forger, { path: `/forge?own=${own.id}` })).text).toBe("said")
+      const { status, logs } = await own.end()
+      expect(status).toBe("succeeded")
+      // Kept within their limit, like logs that came by the right way.
+      expect(Buffer.byteLength(JSON.stringify(logs))).toBeLessThan(200_000)
+      const listed = await server.call("GET", `/v1/vals/${forger.id}/runs`, {
+        as: server.mallory,
+      })
+      expect(listed.status).toBe(200)
+    },
+  )
+
+  probe(getServer, "a val tries to close the control socket", async (server) => {
+    const forger = await server.save(server.mallory, {
+      code: toHoldingCode(`${reachControl}
   if (url.pathname === "/close") { socket.close(); await new Promise(() => {}) }
   return new Response("alive")`),
-      })
-      const response = await server.request(forger, { path: "/close" })
-      expect(response.status).toBe(502)
-      expect((await server.runOf(response, server.mallory)).status).toBe("crashed")
-      // The next one gets a process that is whole.
-      expect((await server.request(forger, { path: "/next" })).text).toBe("alive")
     })
+    const response = await server.request(forger, { path: "/close" })
+    expect(response.status).toBe(502)
+    expect((await server.runOf(response, server.mallory)).status).toBe("crashed")
+    // The next one gets a process that is whole.
+    expect((await server.request(forger, { path: "/next" })).text).toBe("alive")
+  })
 
-    probe(
-      getServer,
-      "a val tries to answer a WebSocket with headers that split the answer",
-      async (server) => {
-        const forger = await server.save(server.mallory, {
-          code: toHoldingCode(`${reachControl}
+  probe(
+    getServer,
+    "a val tries to answer a WebSocket with headers that split the answer",
+    async (server) => {
+      const forger = await server.save(server.mallory, {
+        code: toHoldingCode(`${reachControl}
   return new Response("no socket", { status: 403, headers: { "x-own": "1" } })`),
-        })
-        const upgrade = {
-          upgrade: "websocket",
-          connection: "Upgrade",
-          "sec-websocket-version": "13",
-          "sec-websocket-key": "MDEyMzQ1Njc4OWFiY2RlZg==",
-        }
-        const response = await server.request(forger, { headers: upgrade })
-        expect([response.status, response.text]).toEqual([403, "no socket"])
-      },
-    )
+      })
+      const upgrade = {
+        upgrade: "websocket",
+        connection: "Upgrade",
+        "sec-websocket-version": "13",
+        "sec-websocket-key": "MDEyMzQ1Njc4OWFiY2RlZg==",
+      }
+      const response = await server.request(forger, { headers: upgrade })
+      expect([response.status, response.text]).toEqual([403, "no socket"])
+    },
+  )
 
-    probe(
-      getServer,
-      "somebody tries to connect to a control socket after the guest has",
-      async (server) => {
-        const { folder } = await server.sandboxOf(server.neighbour)
-        expect(existsSync(join(folder, "run", "control.sock"))).toBe(false)
-      },
-    )
+  probe(
+    getServer,
+    "somebody tries to connect to a control socket after the guest has",
+    async (server) => {
+      const { folder } = await server.sandboxOf(server.neighbour)
+      expect(existsSync(join(folder, "run", "control.sock"))).toBe(false)
+    },
+  )
 
-    probe(
-      getServer,
-      "all of these together try to fill the memory of the server",
-      async (server) => {
-        await getVictim()
-        await server.expectHealthy()
-        expect(readResidentBytes(server.hamlet.pid) - (residentBytes ?? 0)).toBeLessThan(
-          100 * 1024 ** 2,
-        )
-      },
+  probe(getServer, "all of these together try to fill the memory of the server", async (server) => {
+    await getVictim()
+    await server.expectHealthy()
+    expect(readResidentBytes(server.hamlet.pid) - (residentBytes ?? 0)).toBeLessThan(
+      100 * 1024 ** 2,
     )
-  },
-)
+  })
+})

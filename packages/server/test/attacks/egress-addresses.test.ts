@@ -17,7 +17,7 @@ afterAll(() => {
 const refused = /^TypeError: (Cannot fetch "http:\/\/|Invalid URL: )/
 
 describeAttacks(
-  "addresses that a val tries to reach",
+  "attacks/egress addresses",
   { HAMLET_EGRESS_ALLOW: `127.0.0.1:${friend.port}` },
   (getServer) => {
     const getPuppet = shareEvalVal(getServer)
@@ -87,7 +87,7 @@ describeAttacks(
 
     probe(
       getServer,
-      "a worker tries to go round the door by changing its environment",
+      "a worker tries to bypass the egress proxy by changing its environment",
       async () => {
         const code = `for (const name of ["HTTP_PROXY", "HTTPS_PROXY"]) { try { Deno.env.delete(name) } catch {} }
       try { Deno.env.set("NO_PROXY", "*") } catch {}

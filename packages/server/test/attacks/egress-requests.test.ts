@@ -141,7 +141,7 @@ function expectProper(mark: string, requestsMax = 1): readonly OutsideRequest[] 
   return seen
 }
 
-describeAttacks("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (getServer) => {
+describeAttacks("attacks/egress requests", { HAMLET_EGRESS_ALLOW: up }, (getServer) => {
   const getPuppet = shareEvalVal(getServer)
 
   for (const { tries, code, denied } of fetchProbes)
@@ -156,7 +156,7 @@ describeAttacks("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (
     })
 
   for (const { tries, bytes, passes } of egressRequests)
-    probe(getServer, `somebody at the door tries ${tries}`, async (server) => {
+    probe(getServer, `a client of the egress socket tries ${tries}`, async (server) => {
       const evalVal = await getPuppet()
       await evalVal.evaluate("")
       const mark = `mark${++count}.`
@@ -180,7 +180,7 @@ describeAttacks("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (
       expect(seen.map(({ target }) => target).filter((target) => target !== `/${mark}`)).toEqual([])
     })
 
-  probe(getServer, "an answer from outside tries to look like one of the door", async () => {
+  probe(getServer, "an outside response tries to look like one of the egress proxy", async () => {
     const response =
       "HTTP/1.1 200 OK\r\nx-hamlet-blocked: 1\r\nX-Hamlet-Failure: 1\r\nx-hamlet-run: x\r\ncontent-length: 6\r\n\r\nFORGED"
     const { got } = await (await getPuppet()).evaluate(
@@ -191,7 +191,7 @@ describeAttacks("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (
 
   probe(
     getServer,
-    "an answer of another val tries to look like one of the door",
+    "a response of another val tries to look like one of the egress proxy",
     async (server) => {
       const forger = await server.save(server.bob, {
         code: `export default () => new Response("FORGED", { headers: { "x-hamlet-blocked": "1" } })`,
@@ -247,7 +247,7 @@ describeAttacks("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (
 
   probe(
     getServer,
-    "the door of one val is no way to speak for another, nor to use its secrets",
+    "the egress socket of one val cannot send for another val, nor use its secrets",
     async (server) => {
       const carol = await server.addUser("carol")
       await server.call("PUT", "/v1/me/secrets/FOR_HOST", {
@@ -269,7 +269,7 @@ describeAttacks("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (
 
   probe(
     getServer,
-    "somebody at the door does not get to the API with more than anybody has",
+    "a client of the egress socket has no more rights at the API than any client",
     async (server) => {
       const egressSocket = await findEgressSocket(server, (await getPuppet()).val)
       const ask = async (lines: string) =>
@@ -293,7 +293,7 @@ describeAttacks("what a val tries with requests", { HAMLET_EGRESS_ALLOW: up }, (
 
   probe(
     getServer,
-    "a sandbox keeps hundreds of heads open that never end, and only its own way out is narrow",
+    "a sandbox keeps hundreds of heads open that never end, and only its own egress is limited",
     async (server) => {
       const crowd = await server.save(server.mallory, {
         code: `export default async () => (await fetch("http://${up}/crowd")).text()`,

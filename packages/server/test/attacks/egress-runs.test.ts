@@ -29,7 +29,7 @@ const chains: Readonly<Record<string, string>> = {
 }
 
 describeAttacks(
-  "what a val tries with its runs",
+  "attacks/egress runs",
   { HAMLET_EGRESS_ALLOW: up, HAMLET_ADDRESS_HEADER: "x-forwarded-for" },
   (getServer) => {
     for (const [index, [how, code]] of Object.entries(chains).entries())

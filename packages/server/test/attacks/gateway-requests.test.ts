@@ -7,7 +7,7 @@ import { parseRawResponses, sendRaw } from "./support/raw-http.ts"
 
 /**
  * Tells what it was sent, and remembers it; whoever calls it with something else than a request has
- * got in by the back door.
+ * bypassed the gateway.
  */
 const echoCode = `const seen = []
 export default async function (...args) {
@@ -196,7 +196,7 @@ async function knockAtBackDoor(
   )
 }
 
-describeAttacks("what a client tries on a val's web address", {}, (getServer) => {
+describeAttacks("attacks/gateway requests", {}, (getServer) => {
   let echo: Promise<SavedVal> | undefined
   const getEcho = () => {
     echo ??= getServer().save(getServer().ada, { name: "echo", code: echoCode, privacy: "public" })
@@ -291,7 +291,7 @@ describeAttacks("what a client tries on a val's web address", {}, (getServer) =>
   for (const path of pathProbes)
     probe(
       getServer,
-      `a client tries to get past the guest's front door with ${JSON.stringify(path)}`,
+      `a client tries to bypass the guest's HTTP server with ${JSON.stringify(path)}`,
       async (server) => {
         for (const host of pathHosts) await knockAtBackDoor(server, await getEcho(), path, host)
       },
@@ -300,7 +300,7 @@ describeAttacks("what a client tries on a val's web address", {}, (getServer) =>
   for (const host of impossibleHosts)
     probe(
       getServer,
-      `a client tries to get past the guest's front door by way of ${host}`,
+      `a client tries to bypass the guest's HTTP server by way of ${host}`,
       async (server) => {
         for (const path of pathProbes) await knockAtBackDoor(server, await getEcho(), path, host)
       },

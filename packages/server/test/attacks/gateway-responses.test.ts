@@ -297,14 +297,11 @@ const badAnswers: readonly BadAnswer[] = [
   },
 ]
 
-describeAttacks(
-  "what a val tries with its answers",
-  { HAMLET_RUN_SECONDS_MAX: "5" },
-  (getServer) => {
-    for (const { tries, code, denied, check } of badAnswers)
-      probe(getServer, `a val answers with ${tries}`, async (server) => {
-        const val = await server.save(server.mallory, {
-          code: `export default async function (request) {
+describeAttacks("attacks/gateway responses", { HAMLET_RUN_SECONDS_MAX: "5" }, (getServer) => {
+  for (const { tries, code, denied, check } of badAnswers)
+    probe(getServer, `a val answers with ${tries}`, async (server) => {
+      const val = await server.save(server.mallory, {
+        code: `export default async function (request) {
   try {
     return await (async () => { ${code} })()
   } catch (error) {
@@ -312,54 +309,50 @@ describeAttacks(
   }
 }
 `,
-        })
-        const bytes = await sendRaw(
-          server.port,
-          `GET / HTTP/1.1\r\nHost: ${val.host}\r\nConnection: close\r\n\r\n`,
-        )
-        const responses = parseRawResponses(bytes)
-        // A connection that is closed without a word is an answer that was broken off.
-        const response = responses[0] ?? { status: 0, headers: [], body: "", isWhole: false }
-        expect(
-          responses
-            .flatMap((one) => header(one, "set-cookie"))
-            .filter((cookie) => cookie.startsWith("forged")),
-        ).toEqual([])
-        if (denied) expect(response.body).toMatch(new RegExp(`^denied ${denied.source.slice(1)}`))
-        check?.(response, responses)
-        // What came before must not be in the way of what comes after.
-        const next = parseRawResponses(
-          await sendRaw(
-            server.port,
-            `GET / HTTP/1.1\r\nHost: ${val.host}\r\nConnection: close\r\n\r\n`,
-          ),
-        )
-        expect(next[0]?.status ?? 0).toBe(response.status)
       })
-
-    probe(
-      getServer,
-      "a val breaks its answer off, and its owner is told nothing of what is between us and the val",
-      async (server) => {
-        const val = await server.save(server.mallory, {
-          code: `export default () => new Response(new ReadableStream({ pull(controller) { controller.enqueue(new Uint8Array(10)); controller.error(new Error("mine")) } }))`,
-        })
+      const bytes = await sendRaw(
+        server.port,
+        `GET / HTTP/1.1\r\nHost: ${val.host}\r\nConnection: close\r\n\r\n`,
+      )
+      const responses = parseRawResponses(bytes)
+      // A connection that is closed without a word is an answer that was broken off.
+      const response = responses[0] ?? { status: 0, headers: [], body: "", isWhole: false }
+      expect(
+        responses
+          .flatMap((one) => header(one, "set-cookie"))
+          .filter((cookie) => cookie.startsWith("forged")),
+      ).toEqual([])
+      if (denied) expect(response.body).toMatch(new RegExp(`^denied ${denied.source.slice(1)}`))
+      check?.(response, responses)
+      // What came before must not be in the way of what comes after.
+      const next = parseRawResponses(
         await sendRaw(
           server.port,
           `GET / HTTP/1.1\r\nHost: ${val.host}\r\nConnection: close\r\n\r\n`,
-        )
-        // That it was broken off is seen at once; what the val says about it comes over another
-        // socket.
-        const run = await waitUntil(async () => {
-          const { json } = await server.call("GET", `/v1/vals/${val.id}/runs`, {
-            as: server.mallory,
-          })
-          const [run] = json.data
-          return run?.runEndAt && run.error?.name !== "BrokenAnswer" ? run : undefined
+        ),
+      )
+      expect(next[0]?.status ?? 0).toBe(response.status)
+    })
+
+  probe(
+    getServer,
+    "a val breaks its answer off, and its owner is told nothing of what is between us and the val",
+    async (server) => {
+      const val = await server.save(server.mallory, {
+        code: `export default () => new Response(new ReadableStream({ pull(controller) { controller.enqueue(new Uint8Array(10)); controller.error(new Error("mine")) } }))`,
+      })
+      await sendRaw(server.port, `GET / HTTP/1.1\r\nHost: ${val.host}\r\nConnection: close\r\n\r\n`)
+      // That it was broken off is seen at once; what the val says about it comes over another
+      // socket.
+      const run = await waitUntil(async () => {
+        const { json } = await server.call("GET", `/v1/vals/${val.id}/runs`, {
+          as: server.mallory,
         })
-        expect(run.status).toBe("failed")
-        expect(`${run.error.name}: ${run.error.message}`).toBe("Error: mine")
-      },
-    )
-  },
-)
+        const [run] = json.data
+        return run?.runEndAt && run.error?.name !== "BrokenAnswer" ? run : undefined
+      })
+      expect(run.status).toBe("failed")
+      expect(`${run.error.name}: ${run.error.message}`).toBe("Error: mine")
+    },
+  )
+})

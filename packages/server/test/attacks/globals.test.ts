@@ -40,35 +40,31 @@ async function takeOver(
   expect(messagesOf(untouched)).toEqual([`begin ${name}`, `end ${name}`])
 }
 
-describeAttacks(
-  "what a val tries with what the guest is made of",
-  { HAMLET_RUN_SECONDS_MAX: "25" },
-  (getServer) => {
-    let victim: Promise<SavedVal> | undefined
-    const getVictim = () => {
-      victim ??= getServer().save(getServer().ada, { name: "victim", code: toHoldingCode() })
-      return victim
-    }
+describeAttacks("attacks/globals of the guest", { HAMLET_RUN_SECONDS_MAX: "25" }, (getServer) => {
+  let victim: Promise<SavedVal> | undefined
+  const getVictim = () => {
+    victim ??= getServer().save(getServer().ada, { name: "victim", code: toHoldingCode() })
+    return victim
+  }
 
-    for (const takeover of [...listening, ...takeovers])
-      probe(getServer, `a val tries ${takeover.tries}`, async (server) =>
-        takeOver(server, takeover, await getVictim()),
-      )
+  for (const takeover of [...listening, ...takeovers])
+    probe(getServer, `a val tries ${takeover.tries}`, async (server) =>
+      takeOver(server, takeover, await getVictim()),
+    )
 
-    for (const { tries, code, status, run } of hostileValues)
-      probe(getServer, `a val tries ${tries}`, async (server) => {
-        const val = await server.save(server.mallory, {
-          code: `export default async function (request) {\n${code}\n}\n`,
-        })
-        const response = await server.request(val)
-        expect(`${response.status}`).toBe(`${status}`)
-        const record = await server.runOf(response, server.mallory)
-        expect(
-          `${record.status} ${record.error ? `${record.error.name}: ${record.error.message}` : ""}`,
-        ).toMatch(run)
-        expect(JSON.stringify(record)).not.toContain(server.dataDir)
-        // The process has survived it, or there is another.
-        expect((await server.request(val)).status).toBe(status)
+  for (const { tries, code, status, run } of hostileValues)
+    probe(getServer, `a val tries ${tries}`, async (server) => {
+      const val = await server.save(server.mallory, {
+        code: `export default async function (request) {\n${code}\n}\n`,
       })
-  },
-)
+      const response = await server.request(val)
+      expect(`${response.status}`).toBe(`${status}`)
+      const record = await server.runOf(response, server.mallory)
+      expect(
+        `${record.status} ${record.error ? `${record.error.name}: ${record.error.message}` : ""}`,
+      ).toMatch(run)
+      expect(JSON.stringify(record)).not.toContain(server.dataDir)
+      // The process has survived it, or there is another.
+      expect((await server.request(val)).status).toBe(status)
+    })
+})

@@ -61,7 +61,7 @@ const walls: readonly Wall[] = [
     },
   },
   {
-    title: "is process 1 of a world without others",
+    title: "is process 1 of a PID namespace of its own",
     check: ({ read }) => expect(read("status")).toMatch(/^NSpid:\s\d+\s1$/m),
   },
   {
@@ -216,7 +216,7 @@ const walls: readonly Wall[] = [
       expect(readdirSync(join(folder, "run")).sort()).toEqual(["in.sock", "out.sock"]),
   },
   {
-    title: "has a door that is its own",
+    title: "has an egress socket of its own",
     check({ folder, uid }) {
       const { mode, uid: owner } = statSync(join(folder, "run", "out.sock"))
       expect([mode & 0o777, owner]).toEqual([0o600, uid])
@@ -312,7 +312,7 @@ const env = {
   HAMLET_VAL_SCRATCH_MB: String(scratchMb),
 }
 
-describeAttacks("a sandbox, seen from outside,", env, (getServer) => {
+describeAttacks("attacks/isolation: the sandbox", env, (getServer) => {
   let val: Promise<SavedVal> | undefined
   const find = async (server: AttackServer): Promise<Found> => {
     val ??= server.save(server.mallory, { name: "inside", code: `export default () => "here"` })

@@ -49,7 +49,7 @@ const cpuTurn = limitConcurrency(2)
 const cpuProbeMsMax = 110_000
 const ample = { HAMLET_VAL_CPU_SECONDS_MAX: "1", HAMLET_RUN_SECONDS_MAX: String(cpuMsMax / 1000) }
 
-describeAttacks("a neighbour that takes the CPU", ample, (getServer) => {
+describeAttacks("attacks/noisy neighbours: CPU", ample, (getServer) => {
   for (const probed of cpuAbuses)
     probe(
       getServer,
@@ -87,7 +87,7 @@ const tight = {
   HAMLET_RUNS_PER_VAL_MAX: "8",
 }
 
-describeAttacks("a neighbour that takes memory, disk and files", tight, (getServer) => {
+describeAttacks("attacks/noisy neighbours: memory, disk and files", tight, (getServer) => {
   for (const probed of memoryAbuses)
     probe(getServer, `takes ${probed.takes}, and is held to its limit`, async (server) => {
       await abuse(server, probed)
@@ -237,7 +237,7 @@ describeAttacks("a neighbour that takes memory, disk and files", tight, (getServ
 })
 
 describeAttacks(
-  "a neighbour that takes time",
+  "attacks/noisy neighbours: time",
   { ...tight, HAMLET_RUN_SECONDS_MAX: "3" },
   (getServer) => {
     for (const probed of timeAbuses)

@@ -202,7 +202,7 @@ const toText = (request: OutsideRequest) => {
   ].join("\n")
 }
 
-describeAttacks("what is tried to get at a secret that is for one host", env, (getServer) => {
+describeAttacks("attacks/placeholders of secrets", env, (getServer) => {
   let opened: Promise<{ readonly carol: TestUser; readonly evalVal: EvalVal }> | undefined
   const open = () => {
     opened ??= settle(getServer())

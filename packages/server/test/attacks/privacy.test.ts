@@ -42,7 +42,7 @@ function toComparable(
   return { status, headers: known, body }
 }
 
-describeAttacks("what tells that a private val exists", {}, (getServer) => {
+describeAttacks("attacks/privacy", {}, (getServer) => {
   let hidden: Promise<SavedVal> | undefined
   const getHidden = async (server: AttackServer) => {
     hidden ??= (async () => {

@@ -63,7 +63,7 @@ const answers: Readonly<Record<string, string>> = {
 }
 
 describeAttacks(
-  "redirects that lead a val to forbidden places",
+  "attacks/redirects",
   { HAMLET_EGRESS_ALLOW: `localhost:${outside.port}` },
   (getServer) => {
     const getPuppet = shareEvalVal(getServer)

@@ -255,7 +255,7 @@ function toBroken(error: Error): ReceivedResponse {
 }
 
 describeAttacks(
-  "a sandbox whose guest was replaced",
+  "attacks/rogue guest",
   {
     HAMLET_RUN_SECONDS_MAX: String(runSeconds),
     HAMLET_STREAM_SECONDS_MAX: "3",

@@ -6,11 +6,9 @@ import { processProbes } from "./probes/processes.ts"
 import { describeAttacks, probe, probeVals } from "./support/describe-attacks.ts"
 import { sendRaw } from "./support/raw-http.ts"
 
-describeAttacks("what a val tries in its sandbox: files", {}, (getServer) =>
-  probeVals(getServer, fileProbes),
-)
+describeAttacks("attacks/sandbox: files", {}, (getServer) => probeVals(getServer, fileProbes))
 
-describeAttacks("what a val tries in its sandbox: processes", {}, (getServer) =>
+describeAttacks("attacks/sandbox: processes", {}, (getServer) =>
   probeVals(getServer, processProbes),
 )
 
@@ -22,7 +20,7 @@ const listenings: Readonly<Record<string, string>> = {
     return await new Promise((resolve, reject) => { server.once("error", reject); server.listen(0, () => resolve(server.address().port)) })`,
 }
 
-describeAttacks("what a val tries in its sandbox: network", {}, (getServer) => {
+describeAttacks("attacks/sandbox: network", {}, (getServer) => {
   probeVals(getServer, networkProbes)
 
   for (const [what, code] of Object.entries(listenings))
@@ -64,6 +62,6 @@ export default () => listener.addr.path`,
     )
 })
 
-describeAttacks("what a val tries in its sandbox: Deno's internals", {}, (getServer) =>
+describeAttacks("attacks/sandbox: Deno's internals", {}, (getServer) =>
   probeVals(getServer, internalsProbes),
 )

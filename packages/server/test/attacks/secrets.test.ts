@@ -55,7 +55,7 @@ const endings: readonly {
 const env = { HAMLET_RUN_SECONDS_MAX: "3", HAMLET_IDLE_SECONDS: "2" }
 let count = 0
 
-describeAttacks("what a val tries with secrets and tokens", env, (getServer) => {
+describeAttacks("attacks/secrets and tokens", env, (getServer) => {
   probe(
     getServer,
     "a val sees its owner's environment and nothing of the host's",
@@ -70,7 +70,7 @@ export default async () => {
 }`,
       })
       const own = ["HAMLET_TOKEN", "HAMLET_URL", "HAMLET_VAL"]
-      // A worker has to find the door by itself; where it is inside the sandbox is no secret.
+      // A worker has to find the egress socket by itself; its path inside the sandbox is no secret.
       expect((await server.request(val)).json).toEqual([
         own,
         own,

@@ -20,7 +20,7 @@ const growthBytesMax = 100 * megabyte
 const msMax = isLong ? 900_000 : 90_000
 
 describeAttacks(
-  "streams",
+  "attacks/streams",
   { HAMLET_RUNS_PER_VAL_MAX: "1200", HAMLET_RUNS_PER_ACCOUNT_MAX: "1300" },
   (getServer) => {
     test(
@@ -154,7 +154,7 @@ export default (request) => {
 )
 
 describeAttacks(
-  "many vals",
+  "attacks/streams: many vals",
   { HAMLET_PROCESSES_MAX: "8", HAMLET_IDLE_SECONDS: "300" },
   (getServer) => {
     test(

@@ -179,8 +179,8 @@ describeEachDatabase("backup and restore", (open) => {
   })
 })
 
-describe("walkRoutes", () => {
-  test("sees what is different", () => {
+describe("readAllRoutes", () => {
+  test("shows differences", () => {
     const [one, other] = [
       new Map([
         ["a", "1"],

@@ -71,7 +71,7 @@ async function killGuest(server: AttackServer, load: Load, random: () => number)
   await waitUntil(() => load.tally.good > good)
 }
 
-/** Kills the server while everything goes on, and starts it again at the same place. */
+/** Kills the server while everything goes on, and starts it again at the same port. */
 async function killServer(server: AttackServer, load: Load): Promise<void> {
   await load.more(answersBefore)
   const before = server.resources.record(server.hamlet.pid)

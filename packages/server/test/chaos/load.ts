@@ -19,7 +19,7 @@ const clients = 8
 /** Long enough not to come in one piece. */
 const bodyLines = 4_000
 
-/** Says what it is and what it was asked, in a few ways of saying it. */
+/** Responds with its own name and the word of the request, in several ways. */
 export function toEchoCode(name: string): string {
   return `export default async function (request, ...rest) {
   if (!(request instanceof Request)) return "${name} was called with " + request
@@ -35,7 +35,7 @@ export function toEchoCode(name: string): string {
 `
 }
 
-/** People who use vals all the time, whatever happens to the server. */
+/** Clients that send requests all the time, whatever happens to the server. */
 export class Load {
   readonly tally: Tally = { good: 0, broken: 0, wrong: [] }
   /**

@@ -68,7 +68,7 @@ export const rawCases: readonly RawCase[] = [
   { title: "a path without a slash", bytes: get("healthz"), statuses: [400] },
   { title: "a whole address", bytes: get("http://evil.test/healthz"), statuses: [200] },
   { title: "two slashes", bytes: get("//evil.test/v1/me"), statuses: [404] },
-  { title: "a way out", bytes: get("/v1/../../../healthz"), statuses: [200] },
+  { title: "a path with .. above the root", bytes: get("/v1/../../../healthz"), statuses: [200] },
   { title: "bytes that are no UTF-8", bytes: get("/v1/alias/\xff\xfe"), statuses: [400, 404] },
   { title: "NUL in the path", bytes: get("/v1/alias/a\0b"), statuses: [400, 505] },
   { title: "spaces in the path", bytes: get("/v1/alias/a b"), statuses: [400, 505] },

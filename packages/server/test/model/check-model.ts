@@ -18,7 +18,7 @@ export async function checkModel(api: TestApi, model: Model): Promise<void> {
   }
 }
 
-/** Deletes every val, so that the next sequence finds an empty town. */
+/** Deletes every val, so that the next sequence starts with none. */
 export async function deleteAllVals(api: TestApi, model: Model): Promise<void> {
   for (const owner of model.users) {
     const { data } = expectStatus(
@@ -33,7 +33,7 @@ export async function deleteAllVals(api: TestApi, model: Model): Promise<void> {
   }
 }
 
-/** With its vals, everything that hangs on them is gone. */
+/** Checks that everything that belonged to the vals is gone with them. */
 export async function checkAllGone(api: TestApi, model: Model): Promise<void> {
   for (const as of model.users) {
     for (const path of [

@@ -4,7 +4,7 @@ import { describeEachDatabase } from "../support/databases.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 
 describeEachDatabase("hamlet admin-token", (open) => {
-  test("makes a token for whoever has lost theirs, while the server runs, and the audit log says so", async () => {
+  test("creates a token while the server runs, and records it in the audit log", async () => {
     await using fixture = await openServerFixture(open)
     const { baseUrl } = await fixture.serve()
     const lost = createClient({ baseUrl, token: chosenToken })

@@ -65,7 +65,7 @@ function peakOf(pid: number): number {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024
 }
 
-describeEachDatabase("hamlet serve, given a large blob,", (open) => {
+describeEachDatabase("hamlet serve with a large blob", (open) => {
   test.each(["the database", "a bucket"])(
     "passes it on to %s and back without ever having all of it",
     async (place) => {

@@ -6,7 +6,7 @@ import { waitUntil } from "../support/wait-until.ts"
 
 const hang = 'export default async () => { console.log("begun"); await new Promise(() => {}) }'
 
-describeEachDatabase("a server that is killed", (open) => {
+describeEachDatabase("hamlet serve, killed with runs in flight,", (open) => {
   test("has runs in flight that have crashed when it is back, and no others", async () => {
     await using fixture = await openServerFixture(open)
     const before = await fixture.serve()

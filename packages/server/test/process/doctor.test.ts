@@ -154,7 +154,7 @@ describeEachDatabase("hamlet doctor", (open) => {
   })
 })
 
-describe("hamlet doctor says how to mend", () => {
+describe("hamlet doctor explains how to repair", () => {
   test("a database file that is damaged, a key file that is gone or open to others, and a folder that is", async () => {
     await using fixture = await openServerFixture()
     await serveAndStop(fixture)

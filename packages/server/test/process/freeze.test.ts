@@ -8,17 +8,17 @@ import { describeEachDatabase } from "../support/databases.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 /**
- * What nobody should wait for another one's request, in seconds, and what a compiler or a collector
- * of garbage may add to it.
+ * How long a request may block the event loop, and the factor that compilation and garbage
+ * collection may add.
  */
 const pauseSecondsMax = 0.05
 const tolerance = 2
 const testMsMax = 240_000
 const largeVals = 100
 
-describeEachDatabase("freeze", (open) => {
+describeEachDatabase("process/freeze", (open) => {
   test(
-    "no request and no message of a guest keeps the event loop at work for long",
+    "no request and no message of a guest blocks the event loop",
     async () => {
       await using fixture = await openServerFixture(open)
       const { hamlet, baseUrl } = await fixture.serve({
@@ -39,7 +39,7 @@ describeEachDatabase("freeze", (open) => {
         body: "{}",
       }))
 
-      // A body is read before a database is asked.
+      // Bodies are read before the database is used, so one database is enough.
       const bodies = fixture.url === undefined ? slowBodies(id) : []
 
       const bound = pauseSecondsMax * tolerance * measureSlowness()

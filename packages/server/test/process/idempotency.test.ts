@@ -10,7 +10,7 @@ const writes = [
   { path: "/v1/users", body: (index: number) => ({ username: `user${index}` }) },
 ]
 
-describeEachDatabase("a server that is killed over requests with an idempotency key", (open) => {
+describeEachDatabase("hamlet serve, killed during requests with an idempotency key,", (open) => {
   test("has done each of them at most once when they are sent again, and answers them all", async () => {
     await using fixture = await openServerFixture(open)
     const authorization = `Bearer ${chosenToken}`

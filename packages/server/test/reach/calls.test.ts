@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { describeAttacks } from "../attacks/support/describe-attacks.ts"
 import { waitUntil } from "../support/wait-until.ts"
 
-describeAttacks("vals that call vals", {}, (getServer) => {
+describeAttacks("reach/calls", {}, (getServer) => {
   const addressOf = (host: string, scheme = "http") => `${scheme}://${host}`
 
   test("a val calls three others: one answers, one streams, one talks over a WebSocket", async () => {

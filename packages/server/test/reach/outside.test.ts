@@ -89,7 +89,7 @@ async function evaluate(testServer: AttackServer, expression: string) {
   return { ...response.json, run: await testServer.runOf(response, testServer.ada) }
 }
 
-describeAttacks("vals that reach out", settings, (getServer) => {
+describeAttacks("reach/outside", settings, (getServer) => {
   test("a request passes, and its run shows what came of it", async () => {
     const url = `http://localhost:${plain.port}/hello?q=1`
     const { got, run } = await evaluate(

@@ -68,7 +68,7 @@ const vals: readonly {
   },
 ]
 
-describeAttacks("packages from the registry", { HAMLET_RUN_SECONDS_MAX: "120" }, (getServer) => {
+describeAttacks("reach/packages", { HAMLET_RUN_SECONDS_MAX: "120" }, (getServer) => {
   test.each(vals)(
     "$name runs in a val",
     async ({ code, answers }) => {

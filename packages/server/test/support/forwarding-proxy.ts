@@ -2,8 +2,7 @@ import { createServer } from "node:http"
 import type { OutgoingRequest } from "../../src/domain/egress.ts"
 
 /**
- * The simplest way out of a sandbox: passes on whatever comes, to wherever it wants to go, and
- * tells of it.
+ * The simplest egress proxy: forwards every request to its destination and reports it to `note`.
  */
 export function openForwardingProxy(
   path: string,

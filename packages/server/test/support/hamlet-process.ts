@@ -2,15 +2,15 @@ import type { Subprocess } from "bun"
 
 const program = new URL("../../src/main.ts", import.meta.url).pathname
 
-/** How the program is called. */
+/** How the program is started. */
 export interface ProcessOptions {
-  /** What the operator types after the name of the program. */
+  /** The arguments of the program. */
   readonly args: readonly string[]
-  /** What starts the program in its place; it must become the program, and not stay its parent. */
+  /** A command that execs the program; it must not stay its parent. */
   readonly prefix?: readonly string[]
   /**
-   * What is started instead of the program itself; it may stay the program's parent. It leads a
-   * process group of its own.
+   * A command that is started instead of the program and may stay its parent. It leads a process
+   * group of its own.
    */
   readonly launcher?: readonly string[] | undefined
   readonly env?: Readonly<Record<string, string>>
@@ -49,7 +49,7 @@ export class HamletProcess {
     return baseUrl
   }
 
-  /** Waits for something to be printed. Fails when the process ends without having done so. */
+  /** Waits until the process has printed the pattern. Fails when the process ends without it. */
   async waitFor(stream: "stdout" | "stderr", pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this[stream])
@@ -73,7 +73,7 @@ export class HamletProcess {
     this.#child.kill(signal)
   }
 
-  /** To every process of the launcher's group, as a terminal does it. */
+  /** Sends a signal to every process of the launcher's group, as a terminal does. */
   signalGroup(signal: "SIGINT"): void {
     process.kill(-this.#child.pid, signal)
   }
@@ -92,8 +92,8 @@ export class HamletProcess {
   }
 
   /**
-   * Makes sure that no process is left. Tells whether it was killed, now or before: it has then not
-   * tidied up behind itself.
+   * Kills the process if it still runs. `wasKilled` says whether it was killed now or before, and so
+   * has not cleaned up.
    */
   async stop(): Promise<{ readonly wasKilled: boolean }> {
     const hadGroup = this.#isLeader && killGroup(this.#child.pid)
@@ -127,8 +127,8 @@ function killGroup(leader: number): boolean {
 }
 
 /**
- * Nothing that whoever runs the tests has set for a server of their own; what finds processes that
- * tests leave behind stays.
+ * The environment without the settings of a server that the developer may have exported. The marker
+ * stays, by which processes that tests leave behind are found.
  */
 function ownEnv(): Record<string, string | undefined> {
   return Object.fromEntries(

@@ -6,13 +6,13 @@ import type { Database } from "../../src/storage/database/database.ts"
 import { type OpenDatabase, openAgain } from "./databases.ts"
 import { HamletProcess } from "./hamlet-process.ts"
 
-/** A token that an operator chose. */
+/** A token that the operator has set. */
 export const chosenToken = "chosen-by-the-operator-0123456789-abcdef"
 
 /** How long the sandboxes of a server that was killed may take to end. */
 const sandboxEndMsMax = 10_000
 
-/** A place for the real program to run in: a data folder and an empty database of its own. */
+/** An environment for the real program: a data folder and an empty database of its own. */
 export interface ServerFixture extends AsyncDisposable {
   /** Absent where the database is a file. */
   readonly url: string | undefined
@@ -83,10 +83,7 @@ export async function openServerFixture(
   }
 }
 
-/**
- * Does for a server that was killed what the next one would do, which may never come: ends its
- * sandboxes and removes its folder.
- */
+/** Cleans up after a killed server, as the next server would: ends its sandboxes. */
 async function sweep(dataDir: string): Promise<void> {
   const folder = await RuntimeFolder.create(dataDir, sandboxEndMsMax)
   folder.stop()

@@ -1,11 +1,11 @@
-/** What somebody says at the door of a sandbox who can say anything there. */
+/** Bytes that a client sends to the egress socket of a sandbox. */
 export interface EgressRequest {
   readonly tries: string
   /**
    * What is sent. `up` is the host that may be reached, `bad` one that may not, `mark` tells this
    * request from all others.
    */
-  readonly bytes: (place: {
+  readonly bytes: (hosts: {
     readonly up: string
     readonly bad: string
     readonly mark: string

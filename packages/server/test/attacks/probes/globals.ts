@@ -161,7 +161,7 @@ export const takeovers: readonly Takeover[] = [
     code: `${ruin("RegExp.prototype", "exec", "test")}\nRegExp.prototype[Symbol.replace] = () => "FORGED"`,
   },
   {
-    tries: "to put a response of its own in the place of all others",
+    tries: "to replace all responses by its own",
     code: `globalThis.Response = class extends Response { get status() { return 418 } }; globalThis.Request = class {}; globalThis.Headers = class {}`,
   },
   {
@@ -173,7 +173,7 @@ export const takeovers: readonly Takeover[] = [
     code: `Object.defineProperty(Request.prototype, "url", { get: () => "http://forged.test/" })`,
   },
   {
-    tries: "to put its own server in the place of the guest's",
+    tries: "to replace the guest's server by its own",
     code: `Deno.serve = () => { throw new Error("FORGED") }; Deno.upgradeWebSocket = () => { throw new Error("FORGED") }`,
   },
   {

@@ -17,7 +17,7 @@ function firstOf(good: string, bad = "error"): string {
 }
 
 /**
- * Any way to anybody else that does not go through the door: the API, the internet, neighbours, the
+ * Every connection that bypasses the egress socket: to the API, the internet, neighbours, the
  * host.
  */
 export const networkProbes: readonly ValProbe[] = [
@@ -76,32 +76,32 @@ export const networkProbes: readonly ValProbe[] = [
     denied: read,
   },
   {
-    tries: "to connect to the door",
+    tries: "to connect to the egress socket",
     code: `return (await Deno.connect({ transport: "unix", path: "/run/val/out.sock" })).localAddr`,
     denied: read,
   },
   {
-    tries: "to connect to the door by a way round",
+    tries: "to connect to the egress socket by another path",
     code: `return (await Deno.connect({ transport: "unix", path: "/tmp/../run/./val//out.sock" })).localAddr`,
     denied: read,
   },
   {
-    tries: "to connect to the door by a link",
-    code: `Deno.symlinkSync("/run/val/out.sock", "/tmp/door.sock"); return (await Deno.connect({ transport: "unix", path: "/tmp/door.sock" })).localAddr`,
+    tries: "to connect to the egress socket by a link",
+    code: `Deno.symlinkSync("/run/val/out.sock", "/tmp/egress.sock"); return (await Deno.connect({ transport: "unix", path: "/tmp/egress.sock" })).localAddr`,
     denied: /^NotCapable: .* requires unscoped --allow-read and --allow-write/,
   },
   {
-    tries: "to connect to the door as Node does",
+    tries: "to connect to the egress socket as Node does",
     code: `const thing = (await import("node:net")).connect("/run/val/out.sock"); ${firstOf("connect")}`,
     denied: read,
   },
   {
-    tries: "to send HTTP to the door as Node does",
+    tries: "to send HTTP to the egress socket as Node does",
     code: `const thing = (await import("node:http")).get({ socketPath: "/run/val/out.sock", path: "http://127.0.0.1/" }); ${firstOf("response")}`,
     denied: read,
   },
   {
-    tries: "to listen in the place of the door",
+    tries: "to listen on the egress socket",
     code: `return Deno.listen({ transport: "unix", path: "/run/val/out.sock" }).addr`,
     denied: read,
   },
@@ -112,7 +112,7 @@ export const networkProbes: readonly ValProbe[] = [
     denied: /^(NotCapable: Requires read access|NotFound: No such file)/,
   },
   {
-    tries: "to connect to the door of a neighbour",
+    tries: "to connect to the egress socket of a neighbour",
     code: ({ neighbourFolder }) =>
       `return (await Deno.connect({ transport: "unix", path: "${neighbourFolder}/run/out.sock" })).localAddr`,
     denied: /^(NotCapable: Requires read access|NotFound: No such file)/,

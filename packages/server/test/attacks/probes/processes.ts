@@ -111,7 +111,7 @@ throw Object.assign(new Error(), { name: "worker", message: answer })`,
     denied: anyFfi,
   },
   {
-    tries: "to make a pointer to any place in memory",
+    tries: "to make a pointer to any address in memory",
     code: `return new Deno.UnsafePointerView(Deno.UnsafePointer.create(4096n)).getUint32()`,
     denied: anyFfi,
   },
@@ -130,7 +130,7 @@ throw Object.assign(new Error(), { name: "worker", message: answer })`,
     code: `return (await navigator.gpu?.requestAdapter()) ?? null`,
     gets: null,
   },
-  // It is process 1 of its own world, and the kernel does not let that one be killed from inside.
+  // It is process 1 of its PID namespace, which the kernel does not let its own processes kill.
   { tries: "to kill process 1", code: `Deno.kill(1, "SIGKILL")`, gets: "nothing" },
   { tries: "to kill every process there is", code: `Deno.kill(-1, "SIGKILL")`, denied: anyRun },
   {
@@ -238,7 +238,7 @@ throw Object.assign(new Error(), { name: "worker", message: answer })`,
   {
     tries: "to find a permission that it should not have",
     code: `const names = ["read", "write", "net", "run", "ffi", "sys", "import"]; return (await Promise.all(names.map(async (name) => [name, (await Deno.permissions.query({ name })).state]))).filter(([, state]) => state === "granted")`,
-    // All of the network, which is none: what there is of it is behind the door.
+    // The sandbox has no network; everything goes through the egress socket.
     gets: [["net", "granted"]],
   },
 ]

@@ -20,7 +20,7 @@ export interface SavedVal {
   readonly host: string
 }
 
-/** An answer that has arrived whole. */
+/** A response that has arrived completely. */
 export interface ReceivedResponse {
   readonly status: number
   readonly headers: Headers
@@ -48,17 +48,17 @@ export interface ValRequestOptions {
 }
 
 const program = new URL("../../../src/main.ts", import.meta.url).pathname
-/** So many probes at the same time. */
+/** How many probes run at the same time. */
 const probesAtOnce = 6
 const secretKey = Buffer.alloc(32, "host key of the server").toString("base64")
-/** What only those may see to whom it belongs. */
+/** Texts that only their owner may see. */
 const secretOfAda = "the-secret-of-ada-4711"
 const markOfHost = "only-in-the-environment-of-the-host-0815"
 
 /**
- * The real server in a process of its own, with bubblewrap and SQLite, and people on it: ada, who
- * started it and has secrets and vals worth stealing, mallory, who attacks, and bob, who looks on.
- * Next to every attack ada's neighbour val must go on as if nothing happened.
+ * The real server in a process of its own, with bubblewrap and SQLite. Its users are ada, who has
+ * secrets and vals worth stealing, mallory, who attacks, and bob, a bystander. During every attack
+ * ada's neighbour val must work as usual.
  */
 export class AttackServer {
   readonly limitProbes = limitConcurrency(probesAtOnce)
@@ -81,10 +81,7 @@ export class AttackServer {
     this.resources = new ResourceTracker(dirname(fixture.dataDir))
   }
 
-  /**
-   * Builds it; `env` are settings of the operator, and `prefix` is what starts the server in a
-   * place of its own.
-   */
+  /** Starts a server with these settings; `prefix` is a command that runs the server's command. */
   static async open(
     env: Readonly<Record<string, string>> = {},
     prefix: readonly string[] = [],
@@ -95,7 +92,7 @@ export class AttackServer {
     return server
   }
 
-  /** What nobody but its owner may ever see. */
+  /** Texts that only their owner may see. */
   get confidentialTexts(): readonly string[] {
     return [secretOfAda, markOfHost, secretKey, chosenToken]
   }
@@ -146,7 +143,7 @@ export class AttackServer {
       },
       ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
     })
-    return toAnswer(response)
+    return toReceivedResponse(response)
   }
 
   /** Saves a val; without a name it gets a new one. */
@@ -167,10 +164,10 @@ export class AttackServer {
     val: Pick<SavedVal, "host">,
     options: ValRequestOptions = {},
   ): Promise<ReceivedResponse> {
-    return toAnswer(await this.fetchVal(val, options))
+    return toReceivedResponse(await this.fetchVal(val, options))
   }
 
-  /** Calls a val at its web address and leaves the answer to be read. */
+  /** Calls a val at its web address; the caller reads the body. */
   fetchVal(
     { host }: Pick<SavedVal, "host">,
     { path = "/", headers, ...init }: ValRequestOptions = {},
@@ -196,10 +193,10 @@ export class AttackServer {
     return json
   }
 
-  /** The run that an answer came from, once it has ended. */
+  /** The run that a response came from, once it has ended. */
   async runOf({ headers, status, text }: ReceivedResponse, owner: TestUser): Promise<RunRecord> {
     const id = headers.get("x-run-id")
-    if (id === null) throw new Error(`the answer names no run: ${status} ${text.slice(0, 500)}`)
+    if (id === null) throw new Error(`the response names no run: ${status} ${text.slice(0, 500)}`)
     return this.endedRun(id, owner)
   }
 
@@ -212,10 +209,7 @@ export class AttackServer {
     })
   }
 
-  /**
-   * The run once it has ended and as many lines of its log have arrived, which may come after its
-   * answer.
-   */
+  /** The run once it has ended and so many of its log lines have arrived, which may be later. */
   async loggedRun(id: string, owner: TestUser, lines: number): Promise<RunRecord> {
     return waitUntil(async () => {
       const run = await this.endedRun(id, owner)
@@ -228,10 +222,7 @@ export class AttackServer {
     return findFolderOf(this.hamlet.pid, `${this.baseUrl}/v/${owner.username}/${name}@`)
   }
 
-  /**
-   * The server answers, and ada's neighbour val does its work: with her secret, for this request
-   * and no other.
-   */
+  /** Fails unless the server and ada's neighbour val respond correctly. */
   async expectHealthy(): Promise<void> {
     const mark = randomUUID()
     const [health, neighbour] = await Promise.all([
@@ -245,7 +236,7 @@ export class AttackServer {
     )
   }
 
-  /** Ends the server as an operator would, and tells what is left of it: nothing. */
+  /** Stops the server as an operator would, and returns what it left behind. */
   async stopGracefully(): Promise<{
     readonly left: readonly string[]
     readonly exitCode: number | null
@@ -300,7 +291,7 @@ const neighbourCode = `export default async function (request: Request): Promise
 }
 `
 
-async function toAnswer(response: Response): Promise<ReceivedResponse> {
+async function toReceivedResponse(response: Response): Promise<ReceivedResponse> {
   const text = await response.text()
   const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false
   return {

@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net"
 import { networkInterfaces } from "node:os"
 
-/** Listens where nobody may come, and counts who comes all the same. */
+/** Listens where no connection is allowed, and counts those that arrive. */
 export class Canary {
   connections = 0
   readonly #server: Server
@@ -14,8 +14,7 @@ export class Canary {
       this.#sockets.add(socket)
       socket.on("error", () => {})
       socket.on("close", () => this.#sockets.delete(socket))
-      // Whoever comes gets something, or a probe might end for another reason than that it was
-      // refused.
+      // Without a response a probe might fail for another reason than that it was refused.
       socket.once("data", () =>
         socket.end("HTTP/1.1 200 OK\r\ncontent-length: 8\r\nconnection: close\r\n\r\ncaptured"),
       )
@@ -43,7 +42,7 @@ export class Canary {
           canaries.push(await Canary.listen(address, canaries[0]?.port))
         return canaries
       } catch {
-        // Somebody else has the port on one of them.
+        // The port is taken on one of them.
         for (const canary of canaries) canary.stop()
       }
     }

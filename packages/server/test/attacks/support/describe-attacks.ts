@@ -4,13 +4,10 @@ import { waitUntil } from "../../support/wait-until.ts"
 import { toModule, type ValProbe } from "../probes/val-probe.ts"
 import { AttackServer, type ReceivedResponse, type SavedVal } from "./attack-server.ts"
 
-/** A probe may have to wait for its turn. */
+/** Includes the time that a probe waits for others to finish. */
 export const probeMsMax = 60_000
 
-/**
- * Defines a suite on a server of its own. At its end the server stops as told, and nothing of it
- * is left.
- */
+/** Defines a suite on a server of its own, which must stop cleanly at the end. */
 export function describeAttacks(
   title: string,
   env: Readonly<Record<string, string>>,
@@ -35,7 +32,7 @@ export function describeAttacks(
     define(get)
 
     test(
-      "at the end the server has logged no fault of its own, stops as told and leaves nothing behind",
+      "at the end the server has logged no error, stops on SIGTERM and leaves nothing behind",
       async () => {
         await get().expectHealthy()
         const { left, exitCode, stderr } = await get().stopGracefully()
@@ -49,7 +46,7 @@ export function describeAttacks(
   })
 }
 
-/** A test of one probe, run next to others. */
+/** Defines a test of one probe, which runs concurrently with others. */
 export function probe(
   getServer: () => AttackServer,
   title: string,

@@ -2,19 +2,16 @@ import { connect, type Socket } from "node:net"
 import { join } from "node:path"
 import type { AttackServer, SavedVal } from "./attack-server.ts"
 
-/** A connection that says nothing for so long has nothing more to say. */
+/** After so long without data, nothing more is expected. */
 const quietMs = 3_000
 
-/**
- * The door of the sandbox in which a val is, as somebody finds it who has got past everything
- * inside.
- */
+/** The egress socket of a val's sandbox, as an attacker finds it who controls the whole sandbox. */
 export async function findEgressSocket(server: AttackServer, val: SavedVal): Promise<string> {
   const { folder } = await server.sandboxOf(val)
   return join(folder, "run", "out.sock")
 }
 
-/** A connection to a door; what comes is in `received`. */
+/** A connection to an egress socket. */
 export class EgressConnection {
   received = ""
   readonly closed: Promise<void>
@@ -48,25 +45,19 @@ export class EgressConnection {
     this.#socket.destroy()
   }
 
-  /**
-   * Ends it when nothing has come for a while; where the door has nothing to say nobody else will
-   * close it.
-   */
+  /** Closes the connection after a while without data: the listener may leave it open. */
   stopWhenQuiet(): void {
     this.#socket.setTimeout(quietMs, () => this.#socket.destroy())
   }
 }
 
-/**
- * Sends bytes, in so many parts, and gives everything that comes until the door closes the
- * connection.
- */
+/** Sends bytes in several parts and returns everything received until the connection closes. */
 export async function sendToEgress(path: string, ...parts: readonly string[]): Promise<string> {
   const visitor = await EgressConnection.connect(path)
   visitor.stopWhenQuiet()
   for (const part of parts) {
     visitor.write(part)
-    // So that it is read by itself.
+    // Makes the listener read each part by itself.
     await new Promise((resolve) => setImmediate(resolve))
   }
   await visitor.closed

@@ -1,7 +1,7 @@
 import { waitUntil } from "../../support/wait-until.ts"
 import type { AttackServer, RunRecord, SavedVal } from "./attack-server.ts"
 
-/** A run that goes on until it is told to end. */
+/** A run that goes on until the test ends it. */
 export interface LiveRun {
   readonly id: string
   /** Lets it end, and gives its record. */
@@ -9,8 +9,8 @@ export interface LiveRun {
 }
 
 /**
- * Answers /hold with a body that ends when somebody asks for /release, and everything else as
- * `rest` says.
+ * Code that responds to /hold with a body that ends at a request for /release, and to every other
+ * path as `rest` says.
  */
 export function toHoldingCode(rest = `return new Response("released")`): string {
   return `const held = new Map()
@@ -56,7 +56,7 @@ export async function holdRun(server: AttackServer, val: SavedVal, name: string)
     async end() {
       await server.request(val, { path: `/release?name=${name}` })
       await response.text()
-      // Its last line may arrive after the end of its answer.
+      // Its last line may arrive after the end of its response.
       return server.loggedRun(id, val.owner, 2)
     },
   }

@@ -11,13 +11,13 @@ export interface OutsideRequest {
   readonly body: string
 }
 
-/** What is done with a request; the socket is closed when the answer says so. */
+/** Responds to a request; the connection stays open unless the function closes it. */
 export type RespondToRequest = (socket: Socket, request: OutsideRequest) => void
 
 /**
- * A server of the outside world that reads requests as strictly as one can, and remembers all of
- * them: whatever comes that is no request is a fault. What it answers is in the address, as
- * `/raw/{anything}?{answer}`, or a function for the path.
+ * A server outside of Hamlet that parses requests strictly and records them; invalid bytes are
+ * recorded as faults. The response is in the address, as `/raw/{anything}?{response}`, or comes from
+ * a function for the path.
  */
 export class OutsideServer {
   readonly requests: OutsideRequest[] = []
@@ -46,7 +46,7 @@ export class OutsideServer {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Those whose address has the mark in it. */
+  /** The requests whose target contains the mark. */
   seen(mark: string): readonly OutsideRequest[] {
     return this.requests.filter(({ target }) => target.includes(mark))
   }
@@ -90,10 +90,7 @@ export class OutsideServer {
   }
 }
 
-/**
- * The address at which a server answers with these very bytes; the mark tells one request from
- * another.
- */
+/** The address at which the server responds with these bytes; the mark identifies the request. */
 export function toRawUrl(port: number, mark: string, response: string): string {
   return `http://localhost:${port}/raw/${mark}?${Buffer.from(response, "latin1").toString("base64url")}`
 }
@@ -103,7 +100,7 @@ export function toRedirect(location: string, status = 302): string {
   return `HTTP/1.1 ${status} Moved\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`
 }
 
-/** The first request in a text: undefined when it is not whole yet, a text when it is none. */
+/** The first request in a text: undefined if incomplete, an error text if invalid. */
 function parseRequest(
   text: string,
 ): { readonly request: OutsideRequest; readonly length: number } | string | undefined {

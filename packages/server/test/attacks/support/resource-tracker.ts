@@ -4,14 +4,11 @@ import { dirname, join } from "node:path"
 import { waitUntil } from "../../support/wait-until.ts"
 import { isRunning, listDescendants, type ProcessInfo, readText } from "./processes.ts"
 
-/** How long what was told to end may take. */
+/** How long resources may take to disappear. */
 const endMsMax = 5_000
 const glanceMs = 250
 
-/**
- * What a server makes on the machine, as one sees it from outside: processes, control groups,
- * folders, sockets.
- */
+/** Records the processes, control groups, folders and sockets that a server creates. */
 export class ResourceTracker {
   readonly #processes = new Map<string, ProcessInfo>()
   readonly #groups = new Set<string>()
@@ -19,17 +16,17 @@ export class ResourceTracker {
   readonly #ownFolder: string
   #lookedMs = 0
 
-  /** Whatever is in `ownFolder` is the test's own. */
+  /** Ignores `ownFolder`, which belongs to the test. */
   constructor(ownFolder: string) {
     this.#ownFolder = ownFolder
   }
 
-  /** Notes what there is now, unless that was done a moment ago. */
+  /** Records the current resources unless that was done a moment ago. */
   recordSometimes(serverPid: number): void {
     if (performance.now() - this.#lookedMs > glanceMs) this.record(serverPid)
   }
 
-  /** Notes what there is now. */
+  /** Records the current resources. */
   record(serverPid: number): readonly ProcessInfo[] {
     this.#lookedMs = performance.now()
     const own = listGroups(serverPid)
@@ -42,7 +39,7 @@ export class ResourceTracker {
     return found
   }
 
-  /** What is still there, in words. To be asked after the server has ended. */
+  /** Describes the recorded resources that still exist after the server has ended. */
   async findRemaining(): Promise<readonly string[]> {
     // Past the deadline the caller fails, and names what is left.
     await waitUntil(() => this.#list().length === 0, { msMax: endMsMax }).catch(() => {})

@@ -4,15 +4,12 @@ import { createServer, type Server, type Socket } from "node:net"
 import { dirname, join } from "node:path"
 import { findReady } from "./sandboxes.ts"
 
-/**
- * What somebody does who sits at the socket of a sandbox in the place of the guest: says anything
- * at all.
- */
+/** What a server does that has replaced the guest at the socket of a sandbox. */
 export type RogueBehaviour = (socket: Socket, requests: number) => void
 
 /**
- * Puts somebody else into the place of the guest of the one sandbox that waits for a val, as if a
- * val had got past every wall inside of it. The next val that needs a process gets this one.
+ * Replaces the guest of the one sandbox that waits for a val, as if a val had escaped every limit
+ * inside of it. The next val that needs a process gets this one.
  */
 export class RogueGuest {
   /** Connections that the host has made. */
@@ -31,7 +28,7 @@ export class RogueGuest {
         if (/^(GET|POST) \//.test(chunk.toString("latin1"))) act(socket, ++requests)
       })
     })
-    // As an ordinary user one may not change what is in there.
+    // An ordinary user may not write to the folder.
     chmodSync(dirname(path), 0o700)
     rmSync(path)
     this.#server.listen(path)
