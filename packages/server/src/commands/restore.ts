@@ -11,7 +11,7 @@ import {
 } from "../storage/backup/restore/restore-backup.ts"
 import { createRestoreFiles } from "../storage/backup/restore/restore-files.ts"
 import { createSqliteLoader } from "../storage/backup/restore/sqlite-loader.ts"
-import { createBucketPlace } from "../storage/blobs/s3-objects.ts"
+import { createBucketContent } from "../storage/blobs/s3-objects.ts"
 
 const limits = {
   /** How often a step reports its progress. */
@@ -65,7 +65,7 @@ function openTarget({ dataDir, databaseUrl, storage }: Config): RestoreTarget {
   return {
     loader,
     files,
-    bucket: storage.s3 && createBucketPlace(storage.s3, storage.blobBytesMax),
+    bucket: storage.s3 && createBucketContent(storage.s3, storage.blobBytesMax),
   }
 }
 

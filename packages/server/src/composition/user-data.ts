@@ -7,14 +7,14 @@ import { DatabasePool } from "../runtime/owner-databases/database-pool.ts"
 import { createBackupSource } from "../storage/backup/backup-source.ts"
 import { createBlobStore } from "../storage/blobs/blobs.ts"
 import { createObjectStore } from "../storage/blobs/objects.ts"
-import { createBucketPlace } from "../storage/blobs/s3-objects.ts"
+import { createBucketContent } from "../storage/blobs/s3-objects.ts"
 import type { Database } from "../storage/database/database.ts"
 import { type Foundation, ownerFolder, sqlitePath } from "./foundation.ts"
 
 /** What vals store: blobs and SQLite databases. And the backups of everything. */
 export function createUserData({ config, db, now, newId, onError }: Foundation) {
   const { s3, blobBytesMax } = config.storage
-  const bucket = s3 && createBucketPlace(s3, blobBytesMax)
+  const bucket = s3 && createBucketContent(s3, blobBytesMax)
   return {
     blobs: createBlobStore(db),
     blobLimits: config.storage,

@@ -87,7 +87,7 @@ describeEachDatabase("GET /v1/backup", (open) => {
     const refused = await api.call("GET", "/v1/backup", { as: api.admin })
     expect(refusalOf(refused)).toEqual([409, "database_damaged"])
     expect(refused.json.message).toBe(
-      `Cannot back up the database of user "bob": file is not a database (${bob.id}.db); with skipDamaged the backup goes on without it`,
+      `Cannot back up the database of user "bob": file is not a database (${bob.id}.db); with skipDamaged the backup leaves it out`,
     )
     expect(
       refusalOf(await api.call("GET", "/v1/backup?skipDamaged=maybe", { as: api.admin })),

@@ -6,7 +6,7 @@ import { createPostgresLoader } from "../../src/storage/backup/restore/postgres-
 import { type Restored, restoreBackup } from "../../src/storage/backup/restore/restore-backup.ts"
 import { createRestoreFiles } from "../../src/storage/backup/restore/restore-files.ts"
 import { createSqliteLoader } from "../../src/storage/backup/restore/sqlite-loader.ts"
-import type { ContentPlace } from "../../src/storage/blobs/content-store.ts"
+import type { ContentStore } from "../../src/storage/blobs/content-store.ts"
 import { openPostgres } from "../../src/storage/postgres/open.ts"
 import { openSqlite } from "../../src/storage/sqlite/open.ts"
 import { type TestApi, testBaseUrl } from "../support/api.ts"
@@ -29,7 +29,7 @@ export async function takeBackup(
 /** A place with nothing in it that a backup can be restored to. */
 export interface RestoreTarget {
   readonly folder: string
-  restore(bytes: Uint8Array, bucket?: ContentPlace): Promise<Restored>
+  restore(bytes: Uint8Array, bucket?: ContentStore): Promise<Restored>
   /** What was restored, opened as a test opens a database. */
   open(): Promise<TestDatabase>
   remove(): Promise<void>

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { stat } from "node:fs/promises"
 import { join } from "node:path"
-import { createBucketPlace } from "../../src/storage/blobs/s3-objects.ts"
+import { createBucketContent } from "../../src/storage/blobs/s3-objects.ts"
 import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, openApi, type TestApi, type TestUser, testBaseUrl } from "../support/api.ts"
 import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
@@ -113,7 +113,7 @@ describeEachDatabase("backup and restore", (open) => {
   })
 
   test("large blobs move into a bucket and out of it, and objects that a bucket has lost are named", async () => {
-    const place = createBucketPlace(bucket.bucket, 10_000_000)
+    const place = createBucketContent(bucket.bucket, 10_000_000)
     const { restored, target } = await restoreTo(
       (await takeBackup(api)).bytes,
       "other",
@@ -159,7 +159,7 @@ describeEachDatabase("backup and restore", (open) => {
     const { sections } = await place.restore((await takeBackup(api)).bytes)
     expect(sections.users).toBe(3)
     expect(await place.restore(craftBackup([])).catch((error: Error) => error.message)).toContain(
-      "only an empty server can be restored into",
+      "a restore needs an empty server",
     )
   })
 
@@ -168,7 +168,7 @@ describeEachDatabase("backup and restore", (open) => {
       (await takeBackup(api)).bytes,
       "same",
       { HAMLET_S3_URL: bucket.url },
-      createBucketPlace(bucket.bucket, 10_000_000),
+      createBucketContent(bucket.bucket, 10_000_000),
     )
     const running = await restored.hamlet.deps.backups.open()
     const before = bucket.files.size

@@ -74,7 +74,7 @@ describe("hamlet restore", () => {
     await hamlet.stop()
     expect(await run(fixture)).toMatchObject({
       exitCode: 1,
-      stderr: `Cannot restore "${file}": there are users in ${join(fixture.dataDir, "hamlet.db")} already, and only an empty server can be restored into\n`,
+      stderr: `Cannot restore "${file}": ${join(fixture.dataDir, "hamlet.db")} already contains users, and a restore needs an empty server\n`,
     })
   }, 60_000)
 
@@ -124,7 +124,7 @@ describe("hamlet restore", () => {
     await mkdir(join(fixture.dataDir, "sqlite"), { recursive: true })
     writeFileSync(join(fixture.dataDir, "sqlite", `${Bun.randomUUIDv7()}.db`), "somebody's")
     expect(await tell([file])).toContain(
-      `there are databases of users in ${join(fixture.dataDir, "sqlite")} already`,
+      `${join(fixture.dataDir, "sqlite")} already contains databases of users`,
     )
   }, 60_000)
 

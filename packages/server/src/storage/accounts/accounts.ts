@@ -22,11 +22,11 @@ interface StateRow {
   readonly quotas: string | null
 }
 
-/** The setting that changes whenever nodes have to read the states of accounts again. */
+/** The setting that changes when nodes must read the states of accounts again. */
 const markName = "accounts_mark"
 const purgesMax = 10
 
-/** What administrators see and change of users. */
+/** The part of users that administrators see and change. */
 export function createAccountStore(db: Database): AccountStore {
   const select = (rest: Statement) =>
     db.read<AccountRow>(sql`select ${userColumns}, suspended_at, deleted_at from users ${rest}`)
@@ -92,7 +92,7 @@ export function createAccountStore(db: Database): AccountStore {
   }
 }
 
-/** Sign-in links that were not used yet would make sessions that nobody can use. */
+/** Deletes sessions and sign-in links. A remaining link would create a session that is refused. */
 function* suspend(id: string, audit: AuditEntry): Script<boolean> {
   yield sql`delete from tokens where user_id = ${id} and kind = 'link'`
   return yield* change(
@@ -158,7 +158,7 @@ function toState(row: StateRow): AccountState {
   return { userId: row.id, isSuspended: row.suspended_at !== null, quotas: toQuotas(row.quotas) }
 }
 
-// Written by us.
+// We wrote it.
 function toQuotas(text: string | null): Quotas | undefined {
   return text === null ? undefined : { ...noQuotas, ...JSON.parse(text) }
 }

@@ -33,7 +33,7 @@ export function createAuditStore(db: Database): AuditStore {
   }
 }
 
-/** Writes an entry down, in the transaction of the act. */
+/** Writes an entry, in the transaction of the action. */
 export function insertAuditEntry({
   id,
   at,

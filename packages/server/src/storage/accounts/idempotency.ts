@@ -23,14 +23,14 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
             and (idempotency_keys.progress is null or idempotency_keys.fingerprint = excluded.fingerprint))
           returning progress`)
         if (claimed) return { kind: "claimed", progress: claimed.progress ?? undefined }
-        const known = yield* firstRow<KeyRow>(
+        const existing = yield* firstRow<KeyRow>(
           sql`select fingerprint, answer from idempotency_keys where user_id = ${userId} and key = ${key}`,
         )
         return (
-          known && {
+          existing && {
             kind: "known",
-            fingerprint: known.fingerprint,
-            answer: known.answer ?? undefined,
+            fingerprint: existing.fingerprint,
+            answer: existing.answer ?? undefined,
           }
         )
       }),
@@ -60,21 +60,21 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
 }
 
 /**
- * Nothing of it is needed any more: what was begun and has written something is kept for as long as
- * an answer is.
+ * Whether the key can be deleted. A request that started and has written something is kept for as
+ * long as a response.
  */
 function isOver(at: number, keptSince: number): Statement {
   return sql`(idempotency_keys.expires_at <= ${at} and (idempotency_keys.answer is not null or idempotency_keys.progress is null
     or idempotency_keys.expires_at <= ${keptSince}))`
 }
 
-/** It has no answer, and nothing works on it any more: its time is over, or its node is gone. */
+/** It has no response, and no node works on it: its claim has expired, or its node is gone. */
 function isVoid(at: number): Statement {
   return sql`(idempotency_keys.answer is null and (idempotency_keys.expires_at <= ${at} or (idempotency_keys.node_id is not null
     and (select n.id from nodes n where n.id = idempotency_keys.node_id) is null)))`
 }
 
-/** Whoever took longer than a claim lasts may find that the key is somebody else's. */
+/** After a claim has expired, another request may have claimed the key. */
 export function isStill({ userId, key, expiresAt }: Claim): Statement {
   return sql`user_id = ${userId} and key = ${key} and answer is null and expires_at = ${expiresAt}`
 }

@@ -50,7 +50,7 @@ export function createInvitationStore(db: Database): InvitationStore {
   }
 }
 
-/** Those that have expired make room. */
+/** Deletes expired invitations first, which no longer count. */
 function* addInvitation(
   dialect: Dialect,
   invitation: NewInvitation,
@@ -76,7 +76,7 @@ interface OpenRow {
   readonly creator_id: string
 }
 
-/** Of two who accept at the same time, the second finds no invitation any more. */
+/** Of two concurrent acceptances, the second finds no invitation any more. */
 function* acceptInvitation(
   dialect: Dialect,
   hash: string,

@@ -18,7 +18,7 @@ import { keyBytes } from "../../domain/secrets/cipher.ts"
 const fileName = "secret.key"
 const onlyOwner = 0o600
 
-/** The keys in the data folder, newest first; at the first start one is made. */
+/** The keys in the data folder, newest first. Creates one at the first start. */
 export function loadKeyFile(dataDir: string): readonly Uint8Array[] {
   const path = join(dataDir, fileName)
   try {
@@ -29,14 +29,13 @@ export function loadKeyFile(dataDir: string): readonly Uint8Array[] {
   return readKeyFile(dataDir)
 }
 
-/** The same without making one: undefined where there is none. */
+/** The same without creating a key: undefined where there is no file. */
 export function findKeyFile(dataDir: string): readonly Uint8Array[] | undefined {
   return existsSync(join(dataDir, fileName)) ? readKeyFile(dataDir) : undefined
 }
 
 /**
- * The same for a server that is up: a file that has gone is then never replaced by one with another
- * key.
+ * The same for a running server: it never replaces a missing file by one with another key.
  */
 export function readKeyFile(dataDir: string): readonly Uint8Array[] {
   const path = join(dataDir, fileName)
@@ -61,20 +60,20 @@ function parseKeys(text: string): readonly Uint8Array[] {
   throw new Error(`each line must be ${keyBytes} bytes in base64`)
 }
 
-/** Replaces the key file in one step: it is there whole, or as it was before. */
+/** Replaces the key file atomically. */
 export function writeKeyFile(dataDir: string, keys: readonly Uint8Array[]): void {
   const path = join(dataDir, fileName)
   renameSync(writeBeside(path, keys), path)
   syncFolder(dataDir)
 }
 
-/** Another server that starts at the same time may have been faster: then its key is the one. */
+/** If another server that starts at the same time was faster, its key is used. */
 function createKeyFile(path: string): void {
   const beside = writeBeside(path, [randomBytes(keyBytes)])
   try {
     linkSync(beside, path)
   } catch {
-    // Some file systems have no links: there, the servers have to be started one after the other.
+    // Some file systems have no hard links: there, servers must be started one after the other.
     if (!existsSync(path)) renameSync(beside, path)
   }
   rmSync(beside, { force: true })
@@ -95,15 +94,15 @@ function writeBeside(path: string, keys: readonly Uint8Array[]): string {
 }
 
 /**
- * After a power cut, what was encrypted with a key must not be there without the key: the name of
- * the file has to reach the disk too.
+ * After a power cut, encrypted data must not exist without its key: the folder entry of the file
+ * must reach the disk too.
  */
 function syncFolder(path: string): void {
   const folder = openSync(path, "r")
   try {
     fsyncSync(folder)
   } catch {
-    // Some file systems cannot do this for folders; there is nothing better to be done there.
+    // Some file systems cannot sync folders, and offer no alternative.
   } finally {
     closeSync(folder)
   }

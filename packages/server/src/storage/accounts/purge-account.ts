@@ -5,11 +5,11 @@ import { writeLinks } from "../references/row-locks.ts"
 import { removeLike } from "../vals/likes.ts"
 import { deleteValRow } from "../vals/vals.ts"
 
-/** Deleting a val takes more than deleting a row. */
+/** Few, because deleting a val takes longer than deleting a row. */
 const valsMax = 10
 
 /**
- * Deletes a part of what an account has that is about to go, and at last the user. False when
+ * Deletes a part of the data of an account that is to be purged, and finally the user. False when
  * nothing is left.
  */
 export async function purgeAccount(
@@ -21,7 +21,7 @@ export async function purgeAccount(
   const vals = await db.read<{ id: string }>(
     sql`select id from vals where owner_id = ${id} limit ${valsMax}`,
   )
-  // One by one, as their owner would: what they are linked to is counted anew, and their runs go in
+  // One at a time, as their owner would: reference counts are updated, and their runs are deleted in
   // the background.
   for (const val of vals) await writeLinks(db, () => deleteValRow(db.dialect, val.id, () => {}))
   if (vals.length > 0) return true
@@ -55,8 +55,8 @@ function* purgeRows(id: string, at: number, countMax: number): Script<boolean> {
   for (const chunk of inBatches(comments.map((comment) => comment.id)))
     yield sql`delete from comments where id in (${list(chunk)})`
   if (comments.length > 0) return true
-  // Tokens, secrets and idempotency keys go with the row. A purge that was taken back, by whatever,
-  // ends here.
+  // Tokens, secrets and idempotency keys are deleted with the row. A purge that was cancelled ends
+  // here.
   yield* firstRow(sql`delete from users where id = ${id} and purge_at is not null returning id`)
   return false
 }

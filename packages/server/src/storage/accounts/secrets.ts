@@ -19,7 +19,7 @@ interface SealedSecretRow extends SecretRow {
 
 const sealedColumns = raw("user_id, name, key_id, sealed, hosts, created_at, updated_at")
 
-/** Secrets in the database; their values are encrypted before they come here. */
+/** Secrets in the database. Their values are encrypted before they get here. */
 export function createSecretStore(db: Database): SecretStore {
   return {
     async list(userId, page) {
@@ -58,7 +58,7 @@ export function createSecretStore(db: Database): SecretStore {
 }
 
 function* putSecret(dialect: Dialect, secret: SealedSecret, countMax: number): Script<boolean> {
-  // The user's row is locked, so that two new secrets are counted one after the other.
+  // Locks the row of the user, so that concurrent new secrets are counted one after the other.
   yield sql`select id from users where id = ${secret.userId} ${dialect.forUpdate}`
   const others = yield* firstRow<{ count: number | string }>(sql`
     select count(*) as count from secrets where user_id = ${secret.userId} and name <> ${secret.name}`)
@@ -72,7 +72,7 @@ function* putSecret(dialect: Dialect, secret: SealedSecret, countMax: number): S
   return true
 }
 
-/** Processes that have been given the secrets as they were before are not used any longer. */
+/** Retires the processes that have the previous secrets in their environment. */
 function renewEnvironment(userId: string): Statement {
   return sql`update users set secrets_version = secrets_version + 1 where id = ${userId}`
 }

@@ -29,7 +29,7 @@ interface LinkRow {
   readonly expires_at: number | string
 }
 
-/** More than there can be: SQLite takes an offset only after a limit. */
+/** More than can exist: SQLite accepts an offset only after a limit. */
 const rowsMax = 1_000_000
 
 /** Sessions and sign-in links in the table of tokens. */
@@ -83,7 +83,7 @@ function* addSession(
   return true
 }
 
-/** Whoever comes second finds no link any more, also where both came at the same time. */
+/** Of two uses of a link, even concurrent ones, the second finds no link any more. */
 function* redeemLink(
   dialect: Dialect,
   linkHash: string,
@@ -91,12 +91,12 @@ function* redeemLink(
   replacement: Replacement,
 ): Script<NewSessionRecord | undefined> {
   const hash = Buffer.from(linkHash, "hex")
-  const known = yield* firstRow<{ parent_id: string | null }>(
+  const link = yield* firstRow<{ parent_id: string | null }>(
     sql`select parent_id from tokens where hash = ${hash} and kind = 'link'`,
   )
-  if (!known) return undefined
-  const tokenId = known.parent_id
-  // In the order in which a revocation takes them: the token first, then what came from it.
+  if (!link) return undefined
+  const tokenId = link.parent_id
+  // In the order in which a revocation locks them: the token first, then its sessions and links.
   const parent = tokenId === null ? undefined : yield* lockParent(dialect, tokenId)
   const row = yield* firstRow<LinkRow>(sql`
     delete from tokens where hash = ${hash} and kind = 'link' returning id, user_id, scopes, created_at, expires_at`)
@@ -115,7 +115,7 @@ function* addLink(dialect: Dialect, link: LinkRecord, countMax: number): Script<
   return true
 }
 
-/** Nobody revokes the token before what comes from it is there to be ended with it. */
+/** Locks the token, so that a revocation waits until its new session or link exists. */
 function lockParent(dialect: Dialect, id: string) {
   return firstRow<{ expires_at: number | string | null }>(
     sql`select expires_at from tokens where id = ${id} ${dialect.forUpdate}`,
@@ -132,8 +132,8 @@ function* insert(
 }
 
 /**
- * Of the same user and kind, what has ended goes, and what was not used for longest if there are
- * too many.
+ * Deletes what has expired, of the same user and kind, and the least recently used if there are too
+ * many.
  */
 function* makeRoom(
   kind: TokenKind,
@@ -161,7 +161,7 @@ function toLink(row: LinkRow, hash: string, root: LinkRecord["root"]): LinkRecor
     id: row.id,
     userId: row.user_id,
     hash,
-    // Written by us from the closed list of scopes.
+    // We wrote it, from the closed list of scopes.
     scopes: row.scopes.split(" ") as Scope[],
     createdAt: Number(row.created_at),
     expiresAt: Number(row.expires_at),

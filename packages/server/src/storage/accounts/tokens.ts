@@ -38,7 +38,7 @@ interface HolderRow extends TokenRow {
 const holderColumns = raw(
   "t.id, t.hash, t.scopes, t.expires_at, t.last_used_at, t.user_id, u.username, u.suspended_at, t.node_id, t.kind, t.parent_id, p.expires_at as parent_expires_at",
 )
-const limits = { keysMax: 100, rememberedMax: 10_000 }
+const limits = { keysMax: 100, cachedMax: 10_000 }
 
 /** Tokens in the database. */
 export function createTokenStore(db: Database): TokenStore {
@@ -85,7 +85,7 @@ export function createTokenStore(db: Database): TokenStore {
 }
 
 /**
- * Keeps a token; one that is kept already stays as it is. `nodeId` is the node of the run that it
+ * Inserts a token; an existing one stays as it is. `nodeId` is the node of the run that the token
  * belongs to.
  */
 export function insertToken(token: NewTokenRecord, nodeId: string | null = null): Statement {
@@ -96,8 +96,8 @@ export function insertToken(token: NewTokenRecord, nodeId: string | null = null)
 }
 
 /**
- * The token of the setting that the server starts with. Nodes that start together take turns, so
- * that one of them is left.
+ * Replaces the token of the server's setting. Nodes that start together take turns, so that one
+ * token remains.
  */
 function* replaceSettingToken(dialect: Dialect, token: NewTokenRecord): Script<void> {
   const hash = Buffer.from(token.hash, "hex")
@@ -108,8 +108,8 @@ function* replaceSettingToken(dialect: Dialect, token: NewTokenRecord): Script<v
 }
 
 /**
- * Every request with a token asks the database, so that a revoked one stops working at once, on
- * every node.
+ * Every request with a token depends on the current state of the database, so that a revoked token
+ * stops working at once, on every node.
  */
 function createFindHolder(db: Database): TokenStore["findHolder"] {
   const { gather } = db.dialect
@@ -120,7 +120,7 @@ function createFindHolder(db: Database): TokenStore["findHolder"] {
     )
     return row && toHolder(row)
   }
-  if (!gather) return createExactCache(db, find, { weightMax: limits.rememberedMax }, () => 1)
+  if (!gather) return createExactCache(db, find, { weightMax: limits.cachedMax }, () => 1)
   return createBatchLookup<string, TokenHolder>(async (hashes) => {
     const keys = hashes.map((hash) => Buffer.from(hash, "hex"))
     const rows = await db.read<HolderRow>(sql`${select} where ${gather.isAnyBytes("t.hash", keys)}`)
@@ -156,7 +156,7 @@ function toHolder(row: HolderRow): TokenHolder {
   }
 }
 
-// Written by us from the closed list of scopes.
+// We wrote it, from the closed list of scopes.
 function toScopes(text: string): readonly Scope[] {
   return text.split(" ") as Scope[]
 }

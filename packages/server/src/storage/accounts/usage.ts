@@ -7,7 +7,7 @@ interface UsageRow {
   readonly blob_count: number
 }
 
-/** What users have stored, as it stands in the database. */
+/** The storage that users use, from the database. */
 export function createUsageStore(db: Database): UsageStore {
   return {
     async findBlobs(userId) {

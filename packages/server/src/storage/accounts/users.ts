@@ -8,7 +8,7 @@ import { writeOnce } from "../database/write-once.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { insertToken } from "./tokens.ts"
 
-/** A user as the table has them. */
+/** A row of the table. */
 export interface UserRow {
   readonly id: string
   readonly username: string
@@ -33,7 +33,7 @@ export function createUserStore(db: Database): UserStore {
   return {
     findById: (id) => find(sql`where id = ${id}`),
     findByName: (username) => find(sql`where username_key = ${username.toLowerCase()}`),
-    // Ids are UUIDs of version 7, which begin with the time.
+    // Ids are version 7 UUIDs, which begin with the time.
     findFirst: () =>
       find(
         sql`where suspended_at is null order by case when ${administers} then 0 else 1 end, id limit 1`,
@@ -44,11 +44,11 @@ export function createUserStore(db: Database): UserStore {
   }
 }
 
-/** Whether a user has a token with which they administer. */
+/** Whether a user has a token with the scope `admin`. */
 const administers = raw(`exists (
   select 1 from tokens t where t.user_id = users.id and t.kind = 'token' and t.node_id is null and ' ' || t.scopes || ' ' like '% admin %')`)
 
-/** Adds a user with their first token, or neither: false when another user has the name. */
+/** Inserts a user with their first token. Inserts neither and returns false if the name is taken. */
 export function* addUser(user: User, token: NewTokenRecord, audit?: AuditEntry): Script<boolean> {
   const added = yield* firstRow(sql`
     insert into users (id, username, username_key, email, bio, profile_image_url, tier, created_at)
@@ -73,7 +73,7 @@ function* addFirstUser(dialect: Dialect, user: User, token: NewTokenRecord): Scr
   return somebody === undefined && (yield* addUser(user, token))
 }
 
-/** The user as the domain knows them. */
+/** Converts a row to a user of the domain. */
 export function toUser(row: UserRow): User {
   return {
     id: row.id,

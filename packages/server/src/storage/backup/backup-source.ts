@@ -2,31 +2,31 @@ import type { BackupSource } from "../../domain/backups.ts"
 import { holdObjects } from "../blobs/objects.ts"
 import type { Database } from "../database/database.ts"
 import { readAhead } from "./read-ahead.ts"
-import { type BackupOrders, readThreaded } from "./threaded-backup.ts"
+import { type BackupThreadOptions, readThreaded } from "./threaded-backup.ts"
 
 const limits = {
-  /** How often it is said that objects are still held. */
+  /** How often the protection of objects is renewed. */
   renewMs: 60_000,
-  /** For how long each time. */
+  /** How long each renewal lasts. */
   holdMs: 300_000,
 }
 
-/** Backups of the database, and of what lies beside it. */
+/** Backups of the database, the bucket and the databases of users. */
 export function createBackupSource(
   db: Database,
-  { dataDir, ...orders }: Omit<BackupOrders, "skipDamaged"> & { readonly dataDir: string },
+  { dataDir, ...options }: Omit<BackupThreadOptions, "skipDamaged"> & { readonly dataDir: string },
   now: () => number,
 ): BackupSource {
   return {
     async *read({ skipDamaged }, signal) {
-      // What is in a bucket is not part of any transaction: before the moment of the backup,
-      // everybody is told to leave it there.
+      // A bucket is not part of any transaction: before the snapshot is taken, all nodes are told
+      // not to delete its objects.
       const hold = () => holdObjects(db, now() + limits.holdMs)
-      if (orders.bucket) await hold()
+      if (options.bucket) await hold()
       const renewal =
-        orders.bucket && setInterval(() => void hold().catch(() => {}), limits.renewMs)
+        options.bucket && setInterval(() => void hold().catch(() => {}), limits.renewMs)
       try {
-        yield* readAhead(readThreaded({ ...orders, skipDamaged }, signal), { folder: dataDir })
+        yield* readAhead(readThreaded({ ...options, skipDamaged }, signal), { folder: dataDir })
       } finally {
         clearInterval(renewal)
       }

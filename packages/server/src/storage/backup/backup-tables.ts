@@ -1,22 +1,21 @@
-/** How a table gets into a backup, and out of it again. */
+/** How a table is backed up and restored. */
 export type Treatment =
-  /** Its rows, all of their columns; with a condition, those for which it holds. */
+  /** Its rows with all columns; with `where`, only those that match. */
   | { readonly kind: "rows"; readonly where?: string }
-  /** The objects that blobs name: each with its bytes, wherever they are kept. */
+  /** The objects that blobs refer to, each with its bytes, from the database or the bucket. */
   | { readonly kind: "objects" }
-  /** Not at all, for the reason given. */
+  /** Not in a backup, for the given reason. */
   | { readonly kind: "none"; readonly why: string }
 
 /**
- * What becomes of every table there is: a test compares this with the schema, so that a new table
- * cannot be forgotten. Those that are in a backup stand in an order in which a row comes after
- * those it refers to.
+ * The treatment of every table. A test compares this with the schema, so that a new table cannot be
+ * forgotten. The tables are in an order in which a row comes after the rows it refers to.
  */
 export const backupTables: Readonly<Record<string, Treatment>> = {
   settings: { kind: "rows" },
   users: { kind: "rows" },
-  // Those of processes end with their node, which is not there any more, and with them what came
-  // from them.
+  // The tokens of processes end with their node, which a restored server does not have, and so do
+  // the sessions and links of these tokens.
   tokens: {
     kind: "rows",
     where:
@@ -33,21 +32,21 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
   comments: { kind: "rows" },
   bundles: { kind: "rows" },
   locks: { kind: "rows" },
-  // Those that are open are on nodes that no one knows: the first server that starts on them takes
-  // them for crashed.
+  // Unfinished runs belong to nodes that a restored server does not have: the first server that
+  // starts marks them as crashed.
   runs: { kind: "rows" },
   run_purges: { kind: "rows" },
   objects: { kind: "objects" },
-  object_chunks: { kind: "none", why: "they come with their objects" },
+  object_chunks: { kind: "none", why: "they are part of their objects" },
   blobs: { kind: "rows" },
-  search_texts: { kind: "none", why: "they are made anew of vals and versions" },
+  search_texts: { kind: "none", why: "they are built again from vals and versions" },
   idempotency_keys: {
     kind: "none",
-    why: "they end after a day, and are for clients that ask the same server again",
+    why: "they expire after a day, and serve clients that retry on the same server",
   },
   nodes: { kind: "none", why: "a node is a process" },
-  schema_migrations: { kind: "none", why: "the header says when each was applied" },
+  schema_migrations: { kind: "none", why: "the header contains when each was applied" },
 }
 
-/** The section with the databases of users, which are no tables. */
+/** The section with the databases of users, which are files, not tables. */
 export const ownerDatabases = "owner_databases"

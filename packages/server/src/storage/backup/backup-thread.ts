@@ -1,38 +1,38 @@
 import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
 import { AppError } from "../../domain/app-error.ts"
-import { createBucketPlace } from "../blobs/s3-objects.ts"
+import { createBucketContent } from "../blobs/s3-objects.ts"
 import { openPostgresSnapshot } from "./postgres-snapshot.ts"
 import { openSqliteSnapshot } from "./sqlite-snapshot.ts"
-import type { BackupOrders, BackupReply } from "./threaded-backup.ts"
+import type { BackupReply, BackupThreadOptions } from "./threaded-backup.ts"
 import { writeBackup } from "./write-backup.ts"
 
-// The thread of a backup: to read, pack and hash a database takes all of a processor, and requests
-// are answered meanwhile. It is asked for one piece after the other, so that nothing piles up when
-// nobody takes them.
-const orders = workerData as BackupOrders
+// The thread of a backup: reading, compressing and hashing a database keeps a CPU busy, and the main
+// thread must serve requests meanwhile. The main thread requests one piece after the other, so that
+// pieces do not pile up.
+const options = workerData as BackupThreadOptions
 const niceness = 5
-/** Small frames are sent together. */
+/** Small frames are sent together, in pieces of at least this size. */
 const pieceBytesMin = 262_144
 
 if (process.platform === "linux") setPriority(0, niceness)
 const pieces = run()
 
 parentPort?.on("message", (message: "next" | "stop") => {
-  void (message === "next" ? answerNext() : stop())
+  void (message === "next" ? sendNext() : stop())
 })
 
 async function* run(): AsyncGenerator<Uint8Array, void> {
-  const snapshot = await (orders.databaseUrl === undefined
-    ? openSqliteSnapshot(orders.sqlitePath)
-    : openPostgresSnapshot(orders.databaseUrl))
+  const snapshot = await (options.databaseUrl === undefined
+    ? openSqliteSnapshot(options.sqlitePath)
+    : openPostgresSnapshot(options.databaseUrl))
   try {
-    const { bucket, objectBytesMax } = orders
+    const { bucket, objectBytesMax } = options
     yield* inPieces(
       writeBackup({
-        ...orders,
+        ...options,
         snapshot,
-        bucket: bucket && createBucketPlace(bucket, objectBytesMax),
+        bucket: bucket && createBucketContent(bucket, objectBytesMax),
         now: Date.now,
       }),
     )
@@ -49,7 +49,6 @@ async function* inPieces(
   for await (const part of parts) {
     gathered.push(part)
     bytes += part.length
-    // The first at once: it shows that there is something to come.
     if (bytes < pieceBytesMin) continue
     yield Buffer.concat(gathered)
     gathered = []
@@ -58,29 +57,29 @@ async function* inPieces(
   if (bytes > 0) yield Buffer.concat(gathered)
 }
 
-async function answerNext(): Promise<void> {
+async function sendNext(): Promise<void> {
   try {
     const { done, value } = await pieces.next()
-    if (done) return say({ kind: "end" })
-    // Memory of its own, which goes over to the other thread.
+    if (done) return send({ kind: "end" })
+    // A copy, whose memory is transferred to the main thread.
     const piece = new Uint8Array(value)
-    say({ kind: "piece", piece }, [piece.buffer])
+    send({ kind: "piece", piece }, [piece.buffer])
   } catch (error) {
-    const isKnown = error instanceof AppError
+    const isExpected = error instanceof AppError
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    say({
+    send({
       kind: "failed",
-      code: isKnown ? error.code : "internal",
-      message: isKnown ? error.message : text,
+      code: isExpected ? error.code : "internal",
+      message: isExpected ? error.message : text,
     })
   }
 }
 
 async function stop(): Promise<void> {
   await pieces.return()
-  say({ kind: "end" })
+  send({ kind: "end" })
 }
 
-function say(answer: BackupReply, transfer: ArrayBuffer[] = []): void {
-  parentPort?.postMessage(answer, transfer)
+function send(reply: BackupReply, transfer: ArrayBuffer[] = []): void {
+  parentPort?.postMessage(reply, transfer)
 }

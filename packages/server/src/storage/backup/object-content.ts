@@ -1,10 +1,10 @@
 import { AppError } from "../../domain/app-error.ts"
 import type { ObjectPlace } from "../../domain/blobs/objects.ts"
-import type { ContentPlace } from "../blobs/content-store.ts"
+import type { ContentStore } from "../blobs/content-store.ts"
 import { sql } from "../database/sql.ts"
 import type { Snapshot } from "./snapshot.ts"
 
-/** An object that a blob names. */
+/** An object that a blob refers to. */
 export interface ObjectRow {
   readonly id: string
   readonly ownerId: string
@@ -12,18 +12,18 @@ export interface ObjectRow {
   readonly size: number
 }
 
-/** What counts as much as a row does for whoever waits. */
+/** The bytes of content that count as one item of progress, like a row. */
 const itemBytes = 4096
 
-/** How far so many bytes take whoever waits. */
+/** The items of progress for so many bytes of content. */
 export function contentItems(bytes: number): number {
   return Math.ceil(bytes / itemBytes)
 }
 
-/** The bytes of an object, in pieces; undefined, and nothing else, when it is not there. */
+/** The bytes of an object, in pieces. Yields only undefined when its content is missing. */
 export function readObject(
   snapshot: Snapshot,
-  bucket: ContentPlace | undefined,
+  bucket: ContentStore | undefined,
   object: ObjectRow,
 ): AsyncGenerator<Uint8Array | undefined, void> {
   if (object.place === "database") return readChunks(snapshot, object)
@@ -31,11 +31,11 @@ export function readObject(
   throw noBucket()
 }
 
-/** What a server says that was given a database and not the bucket that belongs to it. */
+/** The error of a server that has the database, but not the bucket that belongs to it. */
 export function noBucket(): AppError {
   return new AppError(
     "storage_unavailable",
-    "Cannot back up the blobs: some are in a bucket, and this server knows of none",
+    "Cannot back up the blobs: some are in a bucket, but this server has no bucket configured",
   )
 }
 
@@ -52,16 +52,16 @@ async function* readChunks(
     if (!row)
       throw new AppError(
         "storage_unavailable",
-        `Cannot back up the blobs: of object ${id} a part is missing`,
+        `Cannot back up the blobs: a part of object ${id} is missing`,
       )
     bytes += row.content.length
     yield row.content
   }
 }
 
-/** Nothing is deleted from a bucket during a backup; what is not there now has been lost before. */
+/** Nothing is deleted from a bucket during a backup, so a missing object was lost before. */
 async function* readBucket(
-  bucket: ContentPlace,
+  bucket: ContentStore,
   { id, size }: ObjectRow,
 ): AsyncGenerator<Uint8Array | undefined, void> {
   const pieces = bucket.read(id, 0, size)

@@ -5,25 +5,25 @@ import { backup, DatabaseSync } from "node:sqlite"
 import { AppError } from "../../domain/app-error.ts"
 
 const limits = {
-  /** What is read at a time. */
+  /** Bytes read at a time. */
   pieceBytes: 1_048_576,
-  /** How long to wait for somebody who writes. */
+  /** How long to wait for a writer. */
   busyMsMax: 30_000,
-  /** Of a copy that is this old, whoever made it was killed. */
+  /** A copy of this age was left by a process that was killed. */
   leftoverMsMax: 86_400_000,
 }
 
 const namePattern = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.db$/
 const copyPrefix = ".backup-"
 
-/** A file in a folder of users' databases. */
+/** The database file of a user. */
 export interface OwnerDatabaseFile {
   readonly ownerId: string
   readonly path: string
   readonly bytes: number
 }
 
-/** The databases that there are; none where there is no such folder. */
+/** The databases in the folder. Empty where there is no such folder. */
 export function listOwnerDatabases(folder: string): readonly OwnerDatabaseFile[] {
   return namesIn(folder).flatMap((name) => {
     const [, ownerId] = namePattern.exec(name) ?? []
@@ -35,8 +35,8 @@ export function listOwnerDatabases(folder: string): readonly OwnerDatabaseFile[]
 }
 
 /**
- * Why a database cannot be read; undefined when it can. Only its first pages are looked at, so that
- * it costs little to ask of all of them.
+ * Why a database cannot be read; undefined when it can. Reads only its first pages, so that checking
+ * all of them costs little.
  */
 export function findDamage({ path }: OwnerDatabaseFile): string | undefined {
   let database: DatabaseSync | undefined
@@ -55,19 +55,19 @@ export function findDamage({ path }: OwnerDatabaseFile): string | undefined {
   }
 }
 
-/** A database of a user that a backup cannot be made with. */
+/** A database of a user that cannot be backed up. */
 export class OwnerDatabaseDamaged extends AppError {
   constructor(file: OwnerDatabaseFile, username: string, reason: string) {
     super(
       "database_damaged",
-      `Cannot back up the database of user "${username}": ${reason} (${basename(file.path)}); with skipDamaged the backup goes on without it`,
+      `Cannot back up the database of user "${username}": ${reason} (${basename(file.path)}); with skipDamaged the backup leaves it out`,
     )
   }
 }
 
 /**
- * The bytes of a database as it is at one moment. They are those of a copy, which SQLite itself
- * makes page by page: nothing that the user has written is run, and row numbers stay what they are.
+ * The bytes of a database as it is at one moment. SQLite copies it page by page: no code of the user
+ * runs, and row ids stay the same.
  */
 export async function* readOwnerDatabase(
   file: OwnerDatabaseFile,
@@ -93,8 +93,7 @@ async function copyDatabase(file: OwnerDatabaseFile, to: string, username: strin
       allowExtension: false,
       defensive: true,
     })
-    // All pages in one step: with several, it would begin again whenever somebody writes in
-    // between.
+    // All pages in one step: with several steps, a write in between would make it start again.
     await backup(source, to, { rate: 2 ** 31 - 1 })
   } catch (error) {
     throw new OwnerDatabaseDamaged(

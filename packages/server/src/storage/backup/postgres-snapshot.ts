@@ -8,7 +8,7 @@ import { BatchSize, type Snapshot, type SnapshotRow, weigh } from "./snapshot.ts
 const limits = {
   ...postgresDefaults,
   statementMsMax: 600_000,
-  /** Longer than a client may take nothing: whoever is too slow is told so by us. */
+  /** Longer than a client may pause: the spool reports a client that is too slow. */
   idleInTransactionMsMax: 600_000,
 }
 
@@ -24,12 +24,12 @@ export async function openPostgresSnapshot(address: string): Promise<Snapshot> {
   try {
     const connection = await client.reserve()
     await connection.unsafe("begin isolation level repeatable read read only")
-    // Whole tables are read here, one after the other.
+    // A backup reads whole tables, one after the other.
     await connection.unsafe("set local enable_seqscan = on")
     await connection.unsafe("select 1 from schema_migrations limit 1")
     return {
       dialect: postgresDialect,
-      read: ({ text, values }) => ask(() => connection.unsafe(text, values as SqlValue[])),
+      read: ({ text, values }) => query(() => connection.unsafe(text, values as SqlValue[])),
       readRows: (table, columns, where) =>
         readRows(connection, `select ${columns.join(", ")} from ${table} where ${where}`),
       stop,
@@ -42,25 +42,25 @@ export async function openPostgresSnapshot(address: string): Promise<Snapshot> {
 
 async function* readRows(
   connection: ReservedSQL,
-  query: string,
+  select: string,
 ): AsyncGenerator<readonly SnapshotRow[], void> {
-  await ask(() => connection.unsafe(`declare backup_rows no scroll cursor for ${query}`))
+  await query(() => connection.unsafe(`declare backup_rows no scroll cursor for ${select}`))
   const size = new BatchSize()
   for (;;) {
-    const asked = size.rows
-    const found: readonly SnapshotRow[] = await ask(() =>
-      connection.unsafe(`fetch ${asked} from backup_rows`).values(),
+    const count = size.rows
+    const found: readonly SnapshotRow[] = await query(() =>
+      connection.unsafe(`fetch ${count} from backup_rows`).values(),
     )
-    size.note(weigh(found))
+    size.adapt(weigh(found))
     if (found.length > 0) yield found
-    if (found.length < asked) break
+    if (found.length < count) break
   }
-  await ask(() => connection.unsafe("close backup_rows"))
+  await query(() => connection.unsafe("close backup_rows"))
 }
 
-async function ask<T>(query: () => Promise<T>): Promise<T> {
+async function query<T>(run: () => Promise<T>): Promise<T> {
   try {
-    return await query()
+    return await run()
   } catch (error) {
     throw fromPostgresError(error)
   }

@@ -1,9 +1,9 @@
 import { createSpool, type Spool, type SpoolOptions } from "./spool.ts"
 
 /**
- * Takes pieces as fast as they are made, and gives them as slowly as they are asked for. A backup
- * reads one transaction, for which the database keeps everything that is replaced meanwhile: that
- * must not last as long as a client likes to take.
+ * Takes pieces as fast as they are produced, and yields them as slowly as they are read. A backup
+ * reads in one transaction, for which the database keeps all data that is replaced meanwhile: a slow
+ * client must not keep that transaction open.
  */
 export async function* readAhead(
   pieces: AsyncGenerator<Uint8Array, void>,

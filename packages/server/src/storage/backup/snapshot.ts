@@ -1,11 +1,11 @@
 import type { Dialect } from "../database/dialect.ts"
 import type { SqlValue, Statement } from "../database/sql.ts"
 
-/** The database as it was at one moment, for as long as it is looked at. */
+/** The database as it was at one moment. */
 export interface Snapshot {
   readonly dialect: Dialect
   read<Row>(statement: Statement): Promise<readonly Row[]>
-  /** All rows of a table for which the condition holds, as lists of values, some at a time. */
+  /** All rows of a table that match the condition, as lists of values, in batches. */
   readRows(
     table: string,
     columns: readonly string[],
@@ -14,26 +14,26 @@ export interface Snapshot {
   stop(): Promise<void>
 }
 
-/** PostgreSQL gives integers of 64 bits as texts. */
+/** PostgreSQL returns 64-bit integers as text. */
 export type SnapshotRow = readonly (SqlValue | bigint)[]
 
 const limits = {
-  /** About how much is read at a time. */
+  /** The approximate size of a batch. */
   batchBytes: 1_048_576,
   rowsMin: 1,
   rowsMax: 4_000,
-  /** The first time, when nothing is known of the table: a row may have many megabytes. */
+  /** For the first batch, when the size of the rows is unknown: one may have many megabytes. */
   rowsFirst: 4,
-  /** It grows no faster than this. */
+  /** The most that the next batch may be larger. */
   growthMax: 8,
 }
 
-/** How many rows to read next, so that it is about as much as is good to have at a time. */
+/** The number of rows to read next, so that a batch has about `batchBytes`. */
 export class BatchSize {
   rows = limits.rowsFirst
 
-  /** So many bytes had as many rows as were asked for. */
-  note(bytes: number): void {
+  /** Adapts to the bytes that the last batch of `rows` rows had. */
+  adapt(bytes: number): void {
     const fitting = Math.floor((this.rows * limits.batchBytes) / Math.max(1, bytes))
     this.rows = Math.max(
       limits.rowsMin,
@@ -42,7 +42,7 @@ export class BatchSize {
   }
 }
 
-/** About how many bytes the rows have. */
+/** The approximate size of the rows in bytes. */
 export function weigh(rows: readonly SnapshotRow[]): number {
   let bytes = 0
   for (const row of rows)

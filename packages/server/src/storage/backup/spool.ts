@@ -3,37 +3,36 @@ import { type FileHandle, open, rm, statfs } from "node:fs/promises"
 import { join } from "node:path"
 import { AppError } from "../../domain/app-error.ts"
 
-/** What may be kept of what was written and not read yet. */
+/** Limits on what was written and not read yet. */
 export interface SpoolLimits {
-  /** As long as it is this little, it stays in memory. */
+  /** Up to this size it stays in memory. */
   readonly memoryBytesMax: number
-  /** What stays free on the disk. */
+  /** The space that stays free on the disk. */
   readonly freeBytesMin: number
-  /** How long the writer waits, all in all, for a reader when neither memory nor disk has room. */
+  /** How long the writer waits in total for the reader when neither memory nor disk has room. */
   readonly waitMsMax: number
 }
 
 export interface SpoolOptions {
-  /** Where the file is made that holds what does not fit into memory. */
+  /** The folder of the file for data that does not fit into memory. */
   readonly folder: string
   readonly limits?: Partial<SpoolLimits>
 }
 
 /**
- * Pieces of bytes that come faster than they are taken: first in memory, then in a file without a
- * name.
+ * A queue of pieces that are written faster than they are read: first in memory, then in an unlinked
+ * file.
  */
 export interface Spool {
   readonly isStopped: boolean
   write(piece: Uint8Array): Promise<void>
   /**
-   * Nothing more is going to be written; with an error, the reader gets it after everything that
-   * came before.
+   * Nothing more will be written. The reader gets the error, if there is one, after all pieces.
    */
   end(error: unknown): void
   /** Undefined after the end. */
   read(): Promise<Uint8Array | undefined>
-  /** Nothing more is going to be read. */
+  /** Nothing more will be read. */
   stop(): void
   close(): Promise<void>
 }
@@ -45,7 +44,7 @@ const defaults: SpoolLimits = {
 }
 const readBytes = 1_048_576
 
-/** A spool that is empty. It makes its file when it needs one. */
+/** Creates an empty spool. It creates its file when it needs one. */
 export function createSpool({ folder, limits }: SpoolOptions): Spool {
   return new FileSpool(folder, { ...defaults, ...limits })
 }
@@ -58,7 +57,7 @@ class FileSpool implements Spool {
   #memoryBytes = 0
   #file: FileHandle | undefined
   /**
-   * Where the file ends, and how much of it was read. What is in it comes after what is in memory.
+   * The size of the file, and how much of it was read. Its content comes after the pieces in memory.
    */
   #fileBytes = 0
   #readBytes = 0
@@ -94,9 +93,9 @@ class FileSpool implements Spool {
 
   async read(): Promise<Uint8Array | undefined> {
     for (;;) {
-      const kept = this.#memory.shift()
-      this.#memoryBytes -= kept?.length ?? 0
-      const piece = kept ?? (await this.#readFile())
+      const inMemory = this.#memory.shift()
+      this.#memoryBytes -= inMemory?.length ?? 0
+      const piece = inMemory ?? (await this.#readFile())
       if (piece) {
         this.#changed()
         return piece
@@ -121,7 +120,7 @@ class FileSpool implements Spool {
   async #spill(piece: Uint8Array): Promise<boolean> {
     this.#isSpilling = true
     try {
-      this.#file ??= await openNameless(this.#folder)
+      this.#file ??= await openUnlinked(this.#folder)
       const { bavail, bsize } = await statfs(this.#folder)
       if (bavail * bsize - piece.length < this.#limits.freeBytesMin) return false
       for (let at = 0; at < piece.length; ) {
@@ -152,10 +151,10 @@ class FileSpool implements Spool {
     if (bytesRead === 0)
       throw new AppError(
         "storage_unavailable",
-        "Cannot go on with the backup: its file was made shorter",
+        "Cannot continue the backup: its temporary file was truncated",
       )
     this.#readBytes += bytesRead
-    // All of it was read: what comes next is written over it.
+    // All of it was read: the next piece overwrites it.
     if (this.#readBytes === this.#fileBytes && !this.#isSpilling) {
       this.#readBytes = 0
       this.#fileBytes = 0
@@ -174,7 +173,7 @@ class FileSpool implements Spool {
     if (this.#waitMs > 0 || this.isStopped) return
     throw new AppError(
       "storage_unavailable",
-      "Cannot go on with the backup: the client takes it too slowly, and the disk has no room to keep the rest of it meanwhile",
+      "Cannot continue the backup: the client reads it too slowly, and the disk has no room to buffer the rest",
     )
   }
 
@@ -183,8 +182,8 @@ class FileSpool implements Spool {
   }
 }
 
-/** A file that goes when it is closed, also when the server is killed. */
-async function openNameless(folder: string): Promise<FileHandle> {
+/** A file that disappears when it is closed, also when the server is killed. */
+async function openUnlinked(folder: string): Promise<FileHandle> {
   const path = join(folder, `.backup-${randomUUID()}`)
   const file = await open(path, "wx+", 0o600)
   await rm(path)

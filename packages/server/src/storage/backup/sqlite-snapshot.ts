@@ -7,8 +7,8 @@ import { BatchSize, type Snapshot, type SnapshotRow, weigh } from "./snapshot.ts
 const pragmas = ["busy_timeout = 5000", "query_only = on", "cache_size = -16384"]
 
 /**
- * A read transaction on a connection of its own: whoever writes meanwhile adds to the write-ahead
- * log, which cannot be cleared before this has ended.
+ * A read transaction on a connection of its own. Writes meanwhile grow the write-ahead log, which
+ * cannot be truncated before this transaction ends.
  */
 export function openSqliteSnapshot(path: string): Snapshot {
   const connection = open(path)
@@ -18,22 +18,22 @@ export function openSqliteSnapshot(path: string): Snapshot {
       return connection.query<Row, SqlValue[]>(text).all(...values)
     },
     async *readRows(table, columns, where) {
-      // By the number of the row, as they lie in the file.
+      // By row id, the order of the rows in the file.
       const statement = connection.prepare<unknown, number[]>(
         `select rowid, ${columns.join(", ")} from ${table} where rowid > ? and ${where} order by rowid limit ?`,
       )
       const size = new BatchSize()
       try {
         for (let after = Number.MIN_SAFE_INTEGER; ; ) {
-          const asked = size.rows
-          const found = statement.values(after, asked) as SqlValue[][]
+          const count = size.rows
+          const found = statement.values(after, count) as SqlValue[][]
           const last = found.at(-1)
           if (!last) return
           after = Number(last[0])
           for (const row of found) row.shift()
-          size.note(weigh(found))
+          size.adapt(weigh(found))
           yield found as readonly SnapshotRow[]
-          if (found.length < asked) return
+          if (found.length < count) return
         }
       } finally {
         statement.finalize()
@@ -51,7 +51,7 @@ function open(path: string): Connection {
     connection = new Connection(path, { readonly: true })
     for (const pragma of pragmas) connection.run(`pragma ${pragma}`)
     connection.run("begin")
-    // The moment is that of the first look.
+    // The first read takes the snapshot.
     connection.query("select count(*) from schema_migrations").all()
     return connection
   } catch (error) {

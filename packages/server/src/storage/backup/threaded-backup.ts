@@ -3,10 +3,10 @@ import type { ErrorCode } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
 import type { Bucket } from "../blobs/s3-objects.ts"
 
-/** What the thread is told when it starts. */
-export interface BackupOrders {
+/** The data that the thread starts with. */
+export interface BackupThreadOptions {
   readonly sqlitePath: string
-  /** Instead of the file. */
+  /** Used instead of the SQLite file where it is set. */
   readonly databaseUrl: string | undefined
   readonly bucket: Bucket | undefined
   readonly objectBytesMax: number
@@ -15,72 +15,71 @@ export interface BackupOrders {
   readonly skipDamaged: boolean
 }
 
-/** What the thread says, once each time it is asked. */
+/** The replies of the thread, one for each message. */
 export type BackupReply =
   | { readonly kind: "piece"; readonly piece: Uint8Array }
   | { readonly kind: "end" }
   | { readonly kind: "failed"; readonly code: ErrorCode; readonly message: string }
 
 const limits = {
-  /** How long the thread may take to put everything away. */
+  /** How long the thread may take to clean up. */
   stopMsMax: 5_000,
 }
 
 /**
- * The bytes of a backup, made on a thread of its own: one piece is made while the one before is on
- * its way.
+ * The bytes of a backup, produced on a thread of its own: the next piece is produced while the
+ * previous one is being sent.
  */
 export async function* readThreaded(
-  orders: BackupOrders,
+  options: BackupThreadOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void> {
-  const thread = new Worker(new URL("./backup-thread.ts", import.meta.url), { workerData: orders })
-  const answers = createAnswers(thread)
-  // A database or a bucket that has fallen silent is not waited for.
-  const onAbort = () => setTimeout(() => answers.fail("it was cut off"), limits.stopMsMax).unref()
+  const thread = new Worker(new URL("./backup-thread.ts", import.meta.url), { workerData: options })
+  const replies = createReplies(thread)
+  // Does not wait for a database or a bucket that no longer responds.
+  const onAbort = () => setTimeout(() => replies.fail("it was aborted"), limits.stopMsMax).unref()
   signal.addEventListener("abort", onAbort, { once: true })
   try {
-    for (let next = answers.ask("next"); ; ) {
-      const answer = await next
-      if (answer.kind === "end") return
-      if (answer.kind === "failed") throw toError(answer)
-      next = answers.ask("next")
-      yield answer.piece
+    for (let next = replies.request("next"); ; ) {
+      const reply = await next
+      if (reply.kind === "end") return
+      if (reply.kind === "failed") throw toError(reply)
+      next = replies.request("next")
+      yield reply.piece
     }
   } finally {
     signal.removeEventListener("abort", onAbort)
-    await Promise.race([answers.ask("stop"), Bun.sleep(limits.stopMsMax)])
+    await Promise.race([replies.request("stop"), Bun.sleep(limits.stopMsMax)])
     await thread.terminate()
   }
 }
 
 /**
- * Answers come in the order of the questions. After the end of the thread, every answer is that it
- * failed.
+ * Replies arrive in the order of the messages. After the thread has ended, every reply is a failure.
  */
-function createAnswers(thread: Worker) {
-  const waiting: ((answer: BackupReply) => void)[] = []
+function createReplies(thread: Worker) {
+  const waiting: ((reply: BackupReply) => void)[] = []
   let failure: BackupReply | undefined
   const fail = (message: string) => {
     failure ??= { kind: "failed", code: "internal", message }
     for (const resolve of waiting.splice(0)) resolve(failure)
   }
-  thread.on("message", (answer: BackupReply) => waiting.shift()?.(answer))
+  thread.on("message", (reply: BackupReply) => waiting.shift()?.(reply))
   thread.on("error", (error) => fail(error.stack ?? error.message))
   thread.on("exit", () => fail("the thread of the backup has ended"))
   return {
     fail,
-    ask(question: "next" | "stop"): Promise<BackupReply> {
+    request(message: "next" | "stop"): Promise<BackupReply> {
       if (failure) return Promise.resolve(failure)
       return new Promise((resolve) => {
         waiting.push(resolve)
-        thread.postMessage(question)
+        thread.postMessage(message)
       })
     },
   }
 }
 
-/** What nobody expected is a bug: it is logged like any other. */
+/** An unexpected error is a bug, and is logged like any other. */
 function toError({ code, message }: Extract<BackupReply, { kind: "failed" }>): Error {
   return code === "internal" ? new Error(message) : new AppError(code, message)
 }

@@ -1,5 +1,5 @@
 import type { BackupHeader } from "@hamlet/contract/backup"
-import type { ContentPlace } from "../blobs/content-store.ts"
+import type { ContentStore } from "../blobs/content-store.ts"
 import { sql } from "../database/sql.ts"
 import { backupTables, ownerDatabases, type Treatment } from "./backup-tables.ts"
 import { FrameWriter } from "./format/frame-writer.ts"
@@ -13,21 +13,21 @@ import {
 } from "./owner-database-files.ts"
 import type { Snapshot, SnapshotRow } from "./snapshot.ts"
 
-/** What a backup is made of. */
+/** The sources of a backup. */
 export interface BackupSources {
   readonly snapshot: Snapshot
-  readonly bucket: ContentPlace | undefined
-  /** Where the databases of users are; undefined where there can be none. */
+  readonly bucket: ContentStore | undefined
+  /** The folder of users' databases; undefined where the server has none. */
   readonly ownerFolder: string | undefined
   readonly serverVersion: string
-  /** Goes on without the databases of users that cannot be read, and says which they are. */
+  /** Leaves out the databases of users that cannot be read, and lists them in the trailer. */
   readonly skipDamaged: boolean
   now(): number
 }
 
-/** What should be in a backup and is not. */
+/** What is missing in a backup. */
 interface Losses {
-  /** Objects whose content is not where it should be. */
+  /** Objects whose content is missing. */
   readonly missing: string[]
   /** Users whose database cannot be read. */
   readonly damaged: string[]
@@ -70,13 +70,13 @@ async function planSections({
   skipDamaged,
 }: BackupSources): Promise<readonly Section[]> {
   const { dialect } = snapshot
-  // Told before the first byte, and not in the middle.
-  const [far] = bucket
+  // Checked before the first byte is sent.
+  const [inBucket] = bucket
     ? []
     : await snapshot.read(
         sql`select id from objects where place = 's3' and unused_since is null limit 1`,
       )
-  if (far) throw noBucket()
+  if (inBucket) throw noBucket()
   const found = await snapshot.read<{ table_name: string; column_name: string; type: ColumnType }>(
     dialect.columns,
   )
@@ -89,7 +89,7 @@ async function planSections({
       type: column.type,
     }))
     const items =
-      treatment.kind === "objects" ? await countContent(snapshot) : await countAbout(snapshot, name)
+      treatment.kind === "objects" ? await countContent(snapshot) : await estimate(snapshot, name)
     sections.push({ name, treatment, columns, items })
   }
   const files = ownerFolder === undefined ? [] : listOwnerDatabases(ownerFolder)
@@ -98,7 +98,7 @@ async function planSections({
   return [...sections, { name: ownerDatabases, treatment: undefined, columns: [], items }]
 }
 
-/** Said before the first byte: a client learns nothing about a response that breaks off. */
+/** Checked before the first byte: a client gets no reason for a response that is cut off. */
 async function assertReadable(
   snapshot: Snapshot,
   files: readonly OwnerDatabaseFile[],
@@ -111,7 +111,7 @@ async function assertReadable(
   }
 }
 
-/** Undefined for a user who came after the moment of this backup, or is no more. */
+/** Undefined for a user who was created after the snapshot, or was deleted before. */
 async function findUsername(snapshot: Snapshot, id: string): Promise<string | undefined> {
   const [owner] = await snapshot.read<{ username: string }>(
     sql`select username from users where id = ${id}`,
@@ -119,7 +119,7 @@ async function findUsername(snapshot: Snapshot, id: string): Promise<string | un
   return owner?.username
 }
 
-async function countAbout(snapshot: Snapshot, table: string): Promise<number> {
+async function estimate(snapshot: Snapshot, table: string): Promise<number> {
   const [row] = await snapshot.read<{ count: number | string }>(
     snapshot.dialect.estimateRows(table),
   )
@@ -180,16 +180,18 @@ async function* writeRows(
 
 type Writable = (SnapshotRow[number] | undefined)[]
 
-/** JSON has no integers of 64 bits, and nothing that we count is so large. */
+/** JSON has no 64-bit integers, and none of our numbers is that large. */
 function toInteger(value: Writable[number], table: string): number | null {
   if (value === null || value === undefined) return null
   const number = Number(value)
   if (!Number.isSafeInteger(number))
-    throw new Error(`Cannot back up ${table}: it holds the number ${value}`)
+    throw new Error(
+      `Cannot back up ${table}: it contains the number ${value}, which JSON cannot represent`,
+    )
   return number
 }
 
-/** In the place of bytes stands how many they are. */
+/** Replaces bytes by their length. The bytes follow the JSON. */
 function takeBytes(value: Writable[number], bytes: Uint8Array[]): number | null {
   if (!(value instanceof Uint8Array)) return null
   bytes.push(value)
@@ -247,8 +249,8 @@ async function* writeOwnerDatabases(
         at += piece.length
       }
     } catch (error) {
-      // It is copied as a whole before the first of it is written, so nothing of it is in the
-      // backup.
+      // The database is copied completely before its first byte is written, so no part of it is in
+      // the backup.
       if (!skipDamaged || !(error instanceof OwnerDatabaseDamaged)) throw error
       damaged.push(username)
     }

@@ -25,7 +25,7 @@ interface BlobRow extends EntryRow {
   readonly place: ObjectPlace | null
 }
 
-/** Blobs in the database; of the large ones, which object is theirs. */
+/** Blobs in the database; for the large ones, the id of their object. */
 export function createBlobStore(db: Database): BlobStore {
   return {
     async list(ownerId, range) {
@@ -49,7 +49,7 @@ export function createBlobStore(db: Database): BlobStore {
   }
 }
 
-/** Only one bound from below: given two, a database may read from the wrong one on. */
+/** Only one lower bound: given two, a database may start reading at the wrong one. */
 function listBlobs(ownerId: string, { prefix, after, limit }: BlobRange): Statement {
   const from =
     after === undefined || isBefore(after, prefix) ? sql`key >= ${prefix}` : sql`key > ${after}`
@@ -70,14 +70,14 @@ function* putBlob(dialect: Dialect, blob: NewBlob, bytesMax: number): Script<boo
     content instanceof Uint8Array
       ? [content.length, content, undefined]
       : [content.size, null, content]
-  // The user's row is locked, so that what they have is added up one after the other.
+  // Locks the row of the user, so that concurrent changes are added up one after the other.
   const user = yield* firstRow<{ bytes: number | string }>(sql`
     select blob_bytes as bytes from users where id = ${ownerId} ${dialect.forUpdate}`)
   const old = yield* firstRow<OldRow>(
     sql`select size, object_id from blobs where owner_id = ${ownerId} and key = ${key}`,
   )
   const grown = size - Number(old?.size ?? 0)
-  // Whoever has too much, since the limit was lowered, may still make it less.
+  // A user above a limit that was lowered may still reduce what they use.
   if (grown > 0 && Number(user?.bytes ?? 0) + grown > bytesMax) return false
   if (object) yield* nameObject(object)
   yield sql`insert into blobs (owner_id, key, size, content_type, modified_at, content, object_id)
@@ -106,7 +106,7 @@ function* nameObject({ id, size }: NewObject): Statements<void> {
   if (!named)
     throw new AppError(
       "storage_unavailable",
-      "Cannot store the blob: it took so long that what was there already is gone",
+      "Cannot store the blob: the upload took so long that its first part was deleted",
     )
 }
 

@@ -1,21 +1,21 @@
 import { AppError } from "../../domain/app-error.ts"
 import type { Database } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
-import type { ContentPlace } from "./content-store.ts"
+import type { ContentStore } from "./content-store.ts"
 
-/** Part of the format: an object is read by it, so that it must stay what it is. */
+/** Part of the stored format: reads rely on it, so it must not change. */
 export const chunkBytes = 262_144
 
 const limits = {
-  /** Deleted at a time: few enough that nobody waits long for the database. */
+  /** Chunks deleted at a time: few enough that other writes do not wait long. */
   chunksMax: 16,
 }
 
 /**
- * Content in the database, in chunks that are written and read each by itself, so that nobody waits
- * for a large object.
+ * Content in the database, in chunks. Each is written and read by a statement of its own, so that
+ * other requests do not wait for a large object.
  */
-export function createChunkPlace(db: Database): ContentPlace {
+export function createChunkContent(db: Database): ContentStore {
   return {
     async write(id, pieces) {
       let number = 0
@@ -34,7 +34,7 @@ export function createChunkPlace(db: Database): ContentPlace {
         if (!row)
           throw new AppError(
             "storage_unavailable",
-            "Cannot read the blob any further: it was replaced or deleted",
+            "Cannot read the rest of the blob: it was replaced or deleted",
           )
         const from = number * chunkBytes
         yield row.content.subarray(at - from, Math.min(end - from, row.content.length))
@@ -55,7 +55,7 @@ export function createChunkPlace(db: Database): ContentPlace {
   }
 }
 
-/** The same bytes in parts of one length, but for the last. */
+/** The same bytes in parts of equal length, except for the last one. */
 async function* inParts(
   pieces: AsyncIterable<Uint8Array>,
   bytes: number,

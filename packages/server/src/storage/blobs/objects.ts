@@ -2,60 +2,60 @@ import { AppError } from "../../domain/app-error.ts"
 import type { ObjectPlace, ObjectStore, StoredObject } from "../../domain/blobs/objects.ts"
 import type { Database } from "../database/database.ts"
 import { nothing, type Statement, sql } from "../database/sql.ts"
-import type { ContentPlace } from "./content-store.ts"
-import { createChunkPlace } from "./object-chunks.ts"
+import type { ContentStore } from "./content-store.ts"
+import { createChunkContent } from "./object-chunks.ts"
 
-/** What objects need. */
+/** The dependencies of the object store. */
 export interface ObjectDeps {
   readonly db: Database
-  /** A bucket, if there is one: new objects go there. */
-  readonly bucket: ContentPlace | undefined
+  /** The bucket for new objects, if there is one. */
+  readonly bucket: ContentStore | undefined
   newId(): string
   now(): number
 }
 
 const limits = {
   /**
-   * How often whoever writes says that they still do: far more often than what is unused is
+   * How often a writer marks its object as being written: far more often than unused objects are
    * deleted.
    */
   renewMs: 60_000,
-  /** Of what a user no longer uses, so many objects are kept at most. */
+  /** How many unused objects of a user are kept at most. */
   unusedMax: 64,
 }
 
 /** Objects, in the database or in a bucket. */
 export function createObjectStore(deps: ObjectDeps): ObjectStore {
   const { db, bucket, newId, now } = deps
-  const places = { database: createChunkPlace(db), s3: bucket }
+  const stores = { database: createChunkContent(db), s3: bucket }
 
-  function getPlace(place: ObjectPlace): ContentPlace {
-    const found = places[place]
+  function getStore(place: ObjectPlace): ContentStore {
+    const found = stores[place]
     if (!found)
       throw new AppError(
         "storage_unavailable",
-        "Cannot reach the blob: it is in a bucket, and this server knows of none",
+        "Cannot reach the blob: it is in a bucket, but this server has no bucket configured",
       )
     return found
   }
 
-  /** The bytes first: until they are gone, the row says that there is something to delete. */
+  /** Deletes the bytes first: until they are gone, the row shows that there is more to delete. */
   async function removePart({ id, place }: StoredObject): Promise<boolean> {
-    if (await getPlace(place).remove(id)) return true
+    if (await getStore(place).remove(id)) return true
     await change(db, sql`delete from objects where id = ${id} and unused_since is not null`)
     return false
   }
 
   async function discard(object: StoredObject): Promise<void> {
     try {
-      // Whether a blob names it after all is known for certain here: whoever is about to does so
-      // under a lock of the same row.
+      // Only here it is certain that no blob refers to the object: a blob that is about to does so
+      // under a lock on the same row.
       const claim = sql`update objects set unused_since = 0 where id = ${object.id} and unused_since is not null
         and (place <> 's3' or size is null or not ${isHeld(now())}) returning id`
       let hasMore = await change(db, claim)
       while (hasMore) hasMore = await removePart(object)
     } catch {
-      // Then it is unused, which is all that the background needs to know.
+      // If this fails, the object is unused, and the background job deletes it.
     }
   }
 
@@ -72,14 +72,14 @@ export function createObjectStore(deps: ObjectDeps): ObjectStore {
         size += bytes
       }
       try {
-        await getPlace(place).write(id, watched(deps, id, content, count))
+        await getStore(place).write(id, watched(deps, id, content, count))
       } catch (error) {
         await discard(object)
         throw error
       }
       return { ...object, size }
     },
-    read: (object, start, end) => getPlace(object.place).read(object.id, start, end),
+    read: (object, start, end) => getStore(object.place).read(object.id, start, end),
     discard,
     async purge(before) {
       const oldest =
@@ -101,7 +101,7 @@ export function createObjectStore(deps: ObjectDeps): ObjectStore {
   }
 }
 
-/** Whether the statement gave a row. */
+/** Whether the statement returned a row. */
 function change(db: Database, statement: Statement): Promise<boolean> {
   return db.write(function* () {
     return (yield statement).length > 0
@@ -111,8 +111,8 @@ function change(db: Database, statement: Statement): Promise<boolean> {
 const heldUntil = "objects_held_until"
 
 /**
- * Keeps what has been in a bucket from being deleted until then. A backup reads the database as it
- * was at its moment, but the bucket as it is; what blobs have named is all that it can miss there.
+ * Protects the objects in a bucket from being deleted until then. A backup reads the database as it
+ * was at one moment, but the bucket as it is now; it only needs the objects that blobs refer to.
  */
 export async function holdObjects(db: Database, until: number): Promise<void> {
   await change(
@@ -122,8 +122,8 @@ export async function holdObjects(db: Database, until: number): Promise<void> {
 }
 
 /**
- * Asked by the statement that finds what to delete, so that whoever has found it before was too
- * early for any backup.
+ * A condition of the statement that deletes, so that an object found earlier is not deleted during a
+ * backup that has started since.
  */
 function isHeld(at: number): Statement {
   return sql`exists (select 1 from settings s where s.name = ${heldUntil} and cast(s.value as bigint) > ${at})`
@@ -141,7 +141,7 @@ async function findUnused(
 }
 
 /**
- * The same pieces, counted. Whoever writes for long says now and then that the object is not to be
+ * The same pieces, counted. During a long write, marks the object now and then, so that it is not
  * deleted.
  */
 async function* watched(

@@ -5,11 +5,11 @@ import type { ObjectStore } from "../../domain/blobs/objects.ts"
 import type { Database } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
 import { createObjectStore } from "./objects.ts"
-import { createBucketPlace } from "./s3-objects.ts"
+import { createBucketContent } from "./s3-objects.ts"
 
 const mega = 1024 ** 2
 
-describeEachDatabase("createBucketPlace", (open) => {
+describeEachDatabase("createBucketContent", (open) => {
   let bucket: FakeBucket
   let db: Database
   let objects: ObjectStore
@@ -22,7 +22,7 @@ describeEachDatabase("createBucketPlace", (open) => {
     db = (await open()).db
     objects = createObjectStore({
       db,
-      bucket: createBucketPlace(bucket.bucket, 100 * mega),
+      bucket: createBucketContent(bucket.bucket, 100 * mega),
       newId: () => Bun.randomUUIDv7(),
       now: () => 1,
     })

@@ -1,8 +1,8 @@
 import type { NetworkSink, S3Client } from "bun"
 import { AppError } from "../../domain/app-error.ts"
-import type { ContentPlace } from "./content-store.ts"
+import type { ContentStore } from "./content-store.ts"
 
-/** A bucket of any service that speaks the protocol of S3. */
+/** A bucket of any service with the S3 protocol. */
 export interface Bucket {
   readonly bucket: string
   readonly endpoint: string | undefined
@@ -12,19 +12,19 @@ export interface Bucket {
 }
 
 const limits = {
-  /** The smallest that the protocol allows, and how many it allows. */
+  /** The smallest part that the protocol allows, and the most parts. */
   partBytesMin: 5 * 1024 ** 2,
   partsMax: 10_000,
   partsAtOnce: 2,
   retriesMax: 3,
-  /** What is read at a time. */
+  /** Bytes read at a time. */
   readBytes: 4 * 1024 ** 2,
-  /** How long the bucket may take to answer. */
-  answerMsMax: 60_000,
+  /** How long the bucket may take to respond. */
+  responseMsMax: 60_000,
 }
 
-/** Content in a bucket, an object each. */
-export function createBucketPlace(bucket: Bucket, objectBytesMax: number): ContentPlace {
+/** Content in a bucket, one S3 object for each. */
+export function createBucketContent(bucket: Bucket, objectBytesMax: number): ContentStore {
   const client = new Bun.S3Client({
     bucket: bucket.bucket,
     accessKeyId: bucket.accessKeyId,
@@ -41,15 +41,14 @@ export function createBucketPlace(bucket: Bucket, objectBytesMax: number): Conte
       try {
         await writeAll(writer, pieces, partBytes)
       } catch (error) {
-        // Bun cannot break an upload off. One that has ended is deleted like any other; one left
-        // open would be kept, and paid for, for ever.
+        // Bun cannot abort an upload. A completed one is deleted like any other object; one left
+        // open would be stored, and charged for, forever.
         await ask(() => writer.end()).catch(() => {})
         throw error
       }
       await ask(() => writer.end())
     },
-    // A request for each part instead of one stream: memory stays the same however slowly it is
-    // read.
+    // One request for each part instead of one stream: a slow reader does not fill the memory.
     async *read(id, start, end) {
       for (let at = start; at < end; at += limits.readBytes)
         yield await readPart(client, id, at, Math.min(end, at + limits.readBytes))
@@ -86,7 +85,7 @@ async function readPart(
   if (bytes.length === end - start) return bytes
   throw new AppError(
     "storage_unavailable",
-    `Cannot read the blob: the bucket gave ${bytes.length} bytes instead of ${end - start}`,
+    `Cannot read the blob: the bucket returned ${bytes.length} bytes instead of ${end - start}`,
   )
 }
 
@@ -94,17 +93,17 @@ function toKey(id: string): string {
   return `blobs/${id}`
 }
 
-/** What the bucket says, unless it takes too long. */
+/** The response of the bucket. Fails when it takes too long. */
 async function ask<T>(work: () => T | Promise<T>): Promise<T> {
   const expiry = Promise.withResolvers<never>()
   const timer = setTimeout(
-    () => expiry.reject(new Error(`no answer within ${limits.answerMsMax} ms`)),
-    limits.answerMsMax,
+    () => expiry.reject(new Error(`no response within ${limits.responseMsMax} ms`)),
+    limits.responseMsMax,
   )
   try {
     return await Promise.race([work(), expiry.promise])
   } catch (cause) {
-    throw new AppError("storage_unavailable", "Cannot reach the bucket that keeps large blobs", {
+    throw new AppError("storage_unavailable", "Cannot reach the bucket that stores large blobs", {
       cause,
     })
   } finally {

@@ -15,10 +15,10 @@ interface SliceRow {
 
 const limits = {
   /**
-   * What the bundles weigh that were used last, where it takes longer to ask for them than for all
-   * the rest of a program.
+   * The size of the cache of the last used bundles, on databases where reading a bundle takes longer
+   * than reading the rest of a program.
    */
-  rememberedBytesMax: 16 * 1024 * 1024,
+  cachedBytesMax: 16 * 1024 * 1024,
 }
 
 /** Bundles in the database. */
@@ -30,7 +30,7 @@ export function createBundleStore(db: Database): BundleStore {
     return row && { hash, code: row.code, cache: row.cache }
   }
   return {
-    find: db.dialect.gather ? rememberLatest(find) : find,
+    find: db.dialect.gather ? cacheLatest(find) : find,
     async purge(after, createdBefore, countMax) {
       const next = await db.read<SliceRow>(selectSlice(after, countMax))
       const unused = next.filter((row) => Number(row.created_at) < createdBefore && !row.is_used)
@@ -41,21 +41,21 @@ export function createBundleStore(db: Database): BundleStore {
 }
 
 /**
- * What has a hash never becomes anything else, so that what is remembered of it is right for as
- * long as anybody asks.
+ * Caches the last used bundles. The content of a hash never changes, so an entry never becomes
+ * stale.
  */
-function rememberLatest(find: BundleStore["find"]): BundleStore["find"] {
-  // A Map keeps the order of insertion, so its first entry is the one not used for longest.
-  const known = new Map<string, Bundle>()
+function cacheLatest(find: BundleStore["find"]): BundleStore["find"] {
+  // A Map keeps the order of insertion, so its first entry is the least recently used.
+  const cached = new Map<string, Bundle>()
   let bytes = 0
   return async (hash) => {
-    const bundle = known.get(hash) ?? (await find(hash))
+    const bundle = cached.get(hash) ?? (await find(hash))
     if (!bundle) return undefined
-    if (!known.delete(hash)) bytes += weigh(bundle)
-    known.set(hash, bundle)
-    for (const [oldest, other] of known) {
-      if (bytes <= limits.rememberedBytesMax) break
-      known.delete(oldest)
+    if (!cached.delete(hash)) bytes += weigh(bundle)
+    cached.set(hash, bundle)
+    for (const [oldest, other] of cached) {
+      if (bytes <= limits.cachedBytesMax) break
+      cached.delete(oldest)
       bytes -= weigh(other)
     }
     return bundle
@@ -67,16 +67,16 @@ function weigh({ code, cache }: Bundle): number {
 }
 
 /**
- * One that is there already is as good as new: whoever deletes old ones at the same moment waits
- * for this transaction and then finds that it is not old. What V8 makes of the code is not always
- * the same, and the latest is from the Deno in use.
+ * An existing bundle gets a new creation time: a concurrent purge waits for this transaction and
+ * then finds that the bundle is no longer old. The V8 cache is replaced, because the latest one comes
+ * from the Deno in use.
  */
 export function writeBundle({ hash, code, cache }: Bundle, at: number): Statement {
   return sql`insert into bundles (hash, created_at, code, cache) values (${hash}, ${at}, ${code}, ${cache})
     on conflict (hash) do update set created_at = excluded.created_at, cache = coalesce(excluded.cache, bundles.cache)`
 }
 
-// SQLite says 1, PostgreSQL true.
+// SQLite returns 1, PostgreSQL true.
 function selectSlice(after: string, countMax: number): Statement {
   return sql`
     select slice.hash, slice.created_at, exists (select 1 from locks l where l.bundle_hash = slice.hash) as is_used

@@ -18,14 +18,14 @@ interface ImportRow {
 }
 
 const limits = {
-  /** Versions asked about in one statement. */
+  /** Versions looked up in one statement. */
   keysMax: 20,
-  rememberedImportsMax: 50_000,
-  /** More than a program may consist of. */
+  cachedImportsMax: 50_000,
+  /** More than the modules of a program may be. */
   importsPerVersionMax: 250,
 }
 
-/** What versions import, as it stands in the database at the moment. */
+/** The imports of versions, resolved against the current state of the database. */
 export function createImportStore(db: Database): ImportStore {
   const fetchMany = async (keys: readonly string[]) => {
     const parts = keys.map((key) => sql`select * from (${selectImports(key)}) imported`)
@@ -38,7 +38,7 @@ export function createImportStore(db: Database): ImportStore {
     : createExactCache(
         db,
         async (key) => (await fetchMany([key])).get(key),
-        { weightMax: limits.rememberedImportsMax },
+        { weightMax: limits.cachedImportsMax },
         weigh,
       )
   return {
@@ -51,7 +51,7 @@ function weigh(imports: readonly ResolvedImport[]): number {
   return imports.length + 1
 }
 
-/** A pin to a val that is gone finds nothing, and neither does a private val of somebody else's. */
+/** A pin to a deleted val finds nothing, and neither does an import of another user's private val. */
 function selectImports(key: string): Statement {
   const [valId = "", version, asOf = ""] = key.split(" ")
   return sql`
@@ -69,8 +69,8 @@ function selectImports(key: string): Statement {
 }
 
 /**
- * The version that was current then, out of those that are left; of a val that came later, its
- * first.
+ * The version that was current at that time, of those that still exist; the first version of a val
+ * that was created later.
  */
 function versionAsOf(at: number): Statement {
   return sql`

@@ -34,14 +34,14 @@ interface DueRow {
 }
 
 const limits = {
-  /** Versions asked about in one statement. */
+  /** Versions looked up in one statement. */
   keysMax: 50,
-  rememberedLocksMax: 50_000,
-  /** How many are tried when other nodes are after the same ones. */
+  cachedMax: 50_000,
+  /** How many due lockfiles a claim tries when other nodes claim the same ones. */
   candidatesMax: 5,
 }
 
-/** Locks in the database. */
+/** Lockfiles in the database. Their table is called `locks`. */
 export function createLockfileStore(db: Database): LockfileStore {
   const findByKey = createFindStamp(db)
   return {
@@ -75,12 +75,12 @@ export function createLockfileStore(db: Database): LockfileStore {
   }
 }
 
-/** The lock of a new version. */
+/** The lockfile of a new version. */
 export function insertLockfile(valId: string, version: number, at: number): Statement {
   return sql`insert into locks (val_id, version, state, due_at, updated_at) values (${valId}, ${version}, 'pending', ${at}, ${at})`
 }
 
-/** That there is no lock is remembered too. */
+/** The absence of a lockfile is cached too. */
 type FoundStamp = StampRow | "none"
 
 function createFindStamp(db: Database): (key: string) => Promise<FoundStamp | undefined> {
@@ -93,7 +93,7 @@ function createFindStamp(db: Database): (key: string) => Promise<FoundStamp | un
   return createExactCache(
     db,
     async (key) => (await fetchMany([key])).get(key),
-    { weightMax: limits.rememberedLocksMax },
+    { weightMax: limits.cachedMax },
     () => 1,
   )
 }
@@ -119,7 +119,7 @@ function toLock(row: LockRow): Lockfile {
   }
 }
 
-/** What somebody works on is due when they may have it no longer. */
+/** A claimed lockfile is due again when its claim has expired. */
 function selectDue(at: number, busyOwners: readonly string[]): Statement {
   const ofOthers =
     busyOwners.length === 0 ? nothing : sql`and v.owner_id not in (${list(busyOwners)})`
@@ -130,8 +130,8 @@ function selectDue(at: number, busyOwners: readonly string[]): Statement {
 }
 
 /**
- * Who comes second finds that it is no longer due, having waited for the first where transactions
- * run at the same time.
+ * Of two concurrent claims the second one finds that the lockfile is no longer due: it waits for the
+ * row lock of the first.
  */
 function* claimFirst(
   due: readonly DueRow[],
@@ -160,7 +160,7 @@ function* settle(
   return settled !== undefined
 }
 
-/** Another node may have taken it over, or somebody may have asked for it again since. */
+/** Another node may have taken the claim over, or the lockfile may have been reopened since. */
 function isStill({ valId, version, attempts, claimedUntil }: LockfileClaim): Statement {
   return sql`val_id = ${valId} and version = ${version} and state = 'pending' and attempts = ${attempts} and claimed_until = ${claimedUntil}`
 }

@@ -3,7 +3,7 @@ import { rows, type Script } from "../database/database.ts"
 import { join, sql } from "../database/sql.ts"
 import { assertLocked, importersOf, type LinkLocks, type NameKey } from "./row-locks.ts"
 
-/** The val whose references are brought up to date. */
+/** The val whose links are updated. */
 interface Linked {
   readonly id: string
   readonly ownerId: string
@@ -12,8 +12,8 @@ interface Linked {
 }
 
 /**
- * Writes down what a version imports, as it is written in its code; what is other people's is
- * pinned to what it is now.
+ * Inserts the imports of a version as they are in its code. Imports of other people's vals are
+ * pinned to the current val and version.
  */
 export function* insertImports(
   val: Importer,
@@ -35,13 +35,13 @@ export function* insertImports(
       and v.owner_id <> ${val.ownerId} and v.privacy <> 'private'`
 }
 
-/** The val whose imports are written down. */
+/** The val that imports. */
 type Importer = Pick<Val, "id" | "ownerId" | "ownerName">
 
 /**
- * After the current version changed: the val depends on what that version imports, and on nothing
- * else. That is what would run: an import that is pinned means the val that it was pinned to,
- * whatever its name is now.
+ * To be called after the current version has changed: the val then depends on the imports of that
+ * version only. Dependencies follow what runs: a pinned import means the val that it is pinned to,
+ * whatever the name of that val is now.
  */
 export function* relinkOutgoing(locks: LinkLocks, val: Linked, at: number): Script<void> {
   const before = yield* listTargets(val.id)
@@ -51,7 +51,7 @@ export function* relinkOutgoing(locks: LinkLocks, val: Linked, at: number): Scri
     left join vals n on n.owner_id = u.id and n.name_key = i.name_key
     join vals v on v.id = coalesce(i.pinned_val_id, n.id)
     where i.val_id = ${val.id} and i.version = ${val.version} and v.id <> ${val.id}`)
-  // A val may be imported by the name that it had and by the one that it has.
+  // A val may be imported by its former name and by its current name.
   const after = [...new Map(found.map((target) => [target.id, target])).values()]
   const gone = before.filter((id) => !after.some((target) => target.id === id))
   const added = after.filter((target) => !before.includes(target.id))
@@ -68,8 +68,8 @@ export function* relinkOutgoing(locks: LinkLocks, val: Linked, at: number): Scri
 }
 
 /**
- * Before a val stops being public, or after it has become so: only public vals are counted as
- * references.
+ * To be called before a val stops being public, or after it has become public: reference counts
+ * include public vals only.
  */
 export function* countOutgoing(locks: LinkLocks, valId: string, by: 1 | -1): Script<void> {
   const targets = yield* listTargets(valId)
@@ -78,8 +78,8 @@ export function* countOutgoing(locks: LinkLocks, valId: string, by: 1 | -1): Scr
 }
 
 /**
- * After a val was created or renamed: those depend on it whose current version is pinned to it, or
- * imports the name that it has now without a pin. Gives how many count.
+ * To be called after a val was created or renamed: the vals that depend on it are those whose
+ * current version is pinned to it, or imports its name without a pin. Returns the reference count.
  */
 export function* relinkIncoming(
   locks: LinkLocks,
@@ -94,7 +94,7 @@ export function* relinkIncoming(
     locks,
     importers.map((importer) => importer.id),
   )
-  // Whoever imports both the old name and the new one has depended on it all the time.
+  // A val that imports both the old and the new name keeps its dependency.
   yield sql`delete from dependencies where to_val_id = ${val.id} and from_val_id not in (${importing})`
   if (importers.length > 0) {
     yield sql`insert into dependencies (from_val_id, to_val_id, to_owner_id, created_at)

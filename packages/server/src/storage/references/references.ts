@@ -17,12 +17,12 @@ interface ReferenceRow {
   readonly to_owner_name: string
 }
 
-/** The val that imports, and the one that is imported. */
+/** The importing val, and the imported val. */
 type End = "from" | "to"
 
 /**
- * References in the database. The end that a list is about is known to the viewer; the other must
- * be one they may find in a list.
+ * References in the database. The viewer may see the val that a list is about; the val at the other
+ * end must be one that they may find in a list.
  */
 export function createReferenceStore(db: Database): ReferenceStore {
   const list = async (

@@ -8,47 +8,47 @@ import { join, nothing, type Statement, sql } from "../database/sql.ts"
 /** An owner's name and a val's, both in lower case. */
 export type NameKey = Pick<ImportAddress, "username" | "name">
 
-/** What imports and locks know a val by. */
+/** The key of a val in imports and name locks. */
 export function toNameKey(username: string, name: string): NameKey {
   return { username: username.toLowerCase(), name: name.toLowerCase() }
 }
 
-/** What is going to happen to the links of a val; what is undefined stays as it is. */
+/** The planned change of the links of a val. What is undefined stays unchanged. */
 export interface LinkChange {
   readonly valId: string
-  /** What it is going to import. */
+  /** The new imports. */
   readonly imports?: readonly NameKey[] | undefined
-  /** Of its versions, those one of which may become the current one: what they are pinned to. */
+  /** The versions that may become current. The vals they are pinned to are locked. */
   readonly pinsOf?: readonly number[] | undefined
-  /** The name it is going to have. */
+  /** The new name. */
   readonly name?: NameKey | undefined
-  /** Whether what it imports is going to be counted differently. */
+  /** Whether the reference counts of the imported vals may change. */
   readonly isRecounted?: boolean
 }
 
-/** The vals that stay as they are until the transaction ends. */
+/** The vals that are locked until the transaction ends. */
 export interface LinkLocks {
   has(valId: string): boolean
 }
 
 const limits = {
   /**
-   * Each attempt that fails is one in which somebody else's write went through, so this many in a
-   * row are no accident.
+   * An attempt fails only when a write of another transaction succeeded, so this many failures in a
+   * row are no coincidence.
    */
   attemptsMax: 50,
 }
 
-/** Others got in between while we waited for locks, so that we have the wrong ones. */
+/** Other transactions changed links while this one waited for its locks: it has the wrong ones. */
 export class LinksMoved extends Error {}
 
 /**
- * Writes what changes links. All such scripts take their locks in one order: first the names that
- * they resolve or take, then the vals whose links or counts they change, by id. In any other order
- * two vals that import each other deadlock when both are saved; without the names, a save that
- * imports a name and another that takes it could each miss the other. Which vals those are is only
- * known for certain when they are locked: if it turns out that one is missing, the script begins
- * again, for to lock it now would be out of order.
+ * Runs a script that changes links. All such scripts take their locks in the same order: first the
+ * names that they resolve or take, then the vals whose links or counts they change, by id. In any
+ * other order two vals that import each other would deadlock when both are saved. Without the name
+ * locks, a save that imports a name and another one that takes it could each miss the other. Which
+ * vals to lock is only certain once they are locked: if one turns out to be missing, the script
+ * starts again, because locking it later would break the order.
  */
 export async function writeLinks<T>(db: Database, script: () => Script<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -57,19 +57,19 @@ export async function writeLinks<T>(db: Database, script: () => Script<T>): Prom
     } catch (error) {
       if (!(error instanceof LinksMoved)) throw error
       if (attempt >= limits.attemptsMax)
-        throw unavailable("others keep changing what the val is linked to", error)
+        throw unavailable("other writes keep changing the links of the val", error)
     }
   }
 }
 
-/** Before anything else. */
+/** Locks names. Must come before any other statement. */
 export function* lockNames(dialect: Dialect, names: readonly NameKey[]): Script<void> {
   if (names.length === 0) return
   const locks = new Set(names.map(({ username, name }) => `${username}/${name}`))
   for (const lock of [...locks].sort()) yield* dialect.lockName(lock)
 }
 
-/** After the names and before anything else. */
+/** Locks the vals of a change. Must come after the names and before any other statement. */
 export function* lockVals(dialect: Dialect, change: LinkChange): Script<LinkLocks> {
   if (dialect.forUpdate === nothing) return { has: () => true }
   const parts = [sql`select id from vals where id = ${change.valId}`, ...otherVals(change)]
@@ -78,7 +78,7 @@ export function* lockVals(dialect: Dialect, change: LinkChange): Script<LinkLock
   return new Set(locked.map(({ id }) => id))
 }
 
-/** Refuses to touch what is not locked. */
+/** Makes the script start again when one of the vals is not locked. */
 export function assertLocked(locks: LinkLocks, valIds: readonly string[]): void {
   if (!valIds.every((id) => locks.has(id))) throw new LinksMoved()
 }
@@ -95,8 +95,8 @@ function* otherVals({
   const before = sql`select to_val_id as id from dependencies where from_val_id = ${valId}`
   const after = imports && imports.length > 0 ? valsNamed(imports) : none
   if (isRecounted) yield before
-  // What is imported before and after is left alone, so that the many who import a popular val need
-  // not wait for each other.
+  // A val that is imported before and after is not locked, so that saves that import a popular val
+  // do not wait for each other.
   if (imports)
     yield isRecounted ? after : sql`((${before} except ${after}) union (${after} except ${before}))`
   if (pinsOf && pinsOf.length > 0) yield valsPinned(valId, pinsOf)
@@ -113,8 +113,8 @@ function valsPinned(valId: string, versions: readonly number[]): Statement {
 }
 
 /**
- * The vals whose current version imports this one: those that are pinned to it, and those that name
- * it and are pinned to nothing.
+ * The vals whose current version imports this one: those pinned to it, and those that import its
+ * name without a pin.
  */
 export function importersOf(valId: string, { username, name }: NameKey): Statement {
   return sql`

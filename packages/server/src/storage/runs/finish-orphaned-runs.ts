@@ -3,7 +3,7 @@ import { firstRow, rows, type Script } from "../database/database.ts"
 import { raw, type Statements, sql } from "../database/sql.ts"
 import { toJson } from "./run-rows.ts"
 
-/** Word for word the condition of the index of such runs. */
+/** Repeats the condition of the index of such runs word for word: SQLite uses it only then. */
 export const isOpen = raw("r.status <> 'succeeded' and r.status in ('queued', 'running')")
 
 interface OpenRunRow {
@@ -14,7 +14,7 @@ interface OpenRunRow {
   readonly node_id: string | null
 }
 
-/** Asks the node that a run is on to end it, or ends it where there is no such node. */
+/** Requests the node of a run to cancel it, or ends the run where that node is gone. */
 export function* requestCancel(id: string, error: RunError, at: number): Script<boolean> {
   const run = yield* firstRow<OpenRunRow>(sql`
     update runs set cancel_requested = 1 where id = ${id} and ended_at is null returning id, val_id, version, started_at, node_id`)
@@ -27,7 +27,7 @@ export function* requestCancel(id: string, error: RunError, at: number): Script<
   return true
 }
 
-/** Ends some of the runs that are on nodes which are no more. */
+/** Ends some of the runs of nodes that are gone. */
 export function* crashLost(error: RunError, at: number, runsMax: number): Script<boolean> {
   const lost = yield* rows<OpenRunRow>(sql`
     select r.id, r.val_id, r.version, r.started_at, r.node_id from runs r
@@ -37,7 +37,7 @@ export function* crashLost(error: RunError, at: number, runsMax: number): Script
   return lost.length === runsMax
 }
 
-/** Vals in the order of their ids, as whoever writes runs down takes them. */
+/** Locks vals in the order of their ids, as the statements that write runs do. */
 function* endRuns(
   runs: readonly OpenRunRow[],
   status: string,

@@ -3,7 +3,7 @@ import { inBatches, list } from "../database/batch-sizes.ts"
 import { firstRow, rows, type Script } from "../database/database.ts"
 import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 
-/** Deletes some of the runs that deleted vals have left behind. */
+/** Deletes some of the runs of deleted vals. */
 export function* purgeRuns(runsMax: number): Script<boolean> {
   const purge = yield* firstRow<{ val_id: string }>(sql`select val_id from run_purges limit 1`)
   if (!purge) return false
@@ -15,7 +15,7 @@ export function* purgeRuns(runsMax: number): Script<boolean> {
   return true
 }
 
-/** Deletes some of the runs whose ids were made before then. */
+/** Deletes some of the runs whose ids were created before that time. */
 export function* purgeOlder(before: number, runsMax: number): Script<boolean> {
   const doomed = yield* rows<{ id: string }>(
     sql`select id from runs where id < ${firstIdOf(before)} order by id limit ${runsMax}`,
@@ -32,7 +32,7 @@ export function* purgeBeyond(valId: string, keptMax: number, runsMax: number): S
   return doomed.length === runsMax
 }
 
-/** The sizes of runs on an account, the latest first. All of it is in an index. */
+/** The sizes of the runs of an account, the latest first. Reads an index only. */
 export function sizesOf(
   accountId: string,
   after: RunPlace | undefined,
@@ -43,7 +43,7 @@ export function sizesOf(
     select id, started_at, bytes from runs where account_id = ${accountId} ${rest} order by started_at desc, id desc limit ${runsMax}`
 }
 
-/** Deletes some of the runs on an account, that one and those before it. */
+/** Deletes some of the runs of an account: the given one and earlier ones. */
 export function* purgeFrom(
   accountId: string,
   { startedAt, id }: RunPlace,
@@ -62,8 +62,8 @@ function* deleteRuns(doomed: readonly { readonly id: string }[]): Statements<voi
 }
 
 /**
- * No id that is made at that moment or later comes before this one: the first 48 bits of an id are
- * its time.
+ * The smallest id of that time: no id created then or later sorts before it, because the first 48
+ * bits of an id are its time.
  */
 function firstIdOf(at: number): string {
   const time = Math.max(0, Math.floor(at)).toString(16).padStart(12, "0")

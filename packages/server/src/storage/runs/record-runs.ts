@@ -32,12 +32,12 @@ const columns = [
 ]
 
 /**
- * What a run takes beside its texts, generously: the rest of its row, and its places in the
- * indexes.
+ * An upper estimate of the bytes of a run besides its texts: the rest of its row and its index
+ * entries.
  */
 const rowBytes = 500
 
-/** The run as it is written down. */
+/** The values of the columns of a run. */
 export function toRunValues(run: RunRecord): RunValues {
   const { logs } = run
   const texts = [
@@ -69,12 +69,12 @@ export function toRunValues(run: RunRecord): RunValues {
 
 const bytesColumn = columns.indexOf("bytes")
 
-/** What they take on disk together. */
+/** The bytes that the runs take on disk together. */
 export function countRunBytes(runs: readonly RunValues[]): number {
   return runs.reduce((sum, values) => sum + (values[bytesColumn] as number), 0)
 }
 
-/** A row, and what is looked at of it. */
+/** A row, with the columns that this file needs. */
 interface Row {
   readonly values: RunValues
   readonly id: string
@@ -99,36 +99,35 @@ function toRow(values: RunValues): Row {
   }
 }
 
-/** Writes runs down, new ones and new states of known ones. */
+/** Writes runs: new ones, and new states of existing ones. */
 export function* recordRuns(all: readonly RunValues[]): Script<void> {
   if (all.length === 0) return
-  // PostgreSQL refuses a statement that would change a row twice.
+  // PostgreSQL rejects a statement that would change a row twice.
   const distinct = [...new Map(all.map(toRow).map((run) => [run.id, run])).values()]
-  // The runs of a val that was deleted meanwhile have nobody left to see them, or to delete them.
+  // Runs of a val that was deleted meanwhile are dropped: nothing would ever delete them.
   const ofVals = distinct.filter((run) => run.version !== unsavedVersion)
-  const known = yield* findKnown([...new Set(ofVals.map((run) => run.valId))])
-  const isLeft = (run: Row) => run.version === unsavedVersion || known.has(run.valId)
+  const existing = yield* findExisting([...new Set(ofVals.map((run) => run.valId))])
+  const isLeft = (run: Row) => run.version === unsavedVersion || existing.has(run.valId)
   for (const chunk of inBatches(distinct.filter(isLeft))) yield insertRuns(chunk)
-  yield* noteLatest(ofVals.filter(isLeft))
+  yield* updateLatest(ofVals.filter(isLeft))
 }
 
-function* findKnown(valIds: readonly string[]): Statements<ReadonlySet<string>> {
-  const known = new Set<string>()
+function* findExisting(valIds: readonly string[]): Statements<ReadonlySet<string>> {
+  const existing = new Set<string>()
   for (const chunk of inBatches(valIds)) {
     for (const { id } of yield* rows<{ id: string }>(
       sql`select id from vals where id in (${list(chunk)})`,
     ))
-      known.add(id)
+      existing.add(id)
   }
-  return known
+  return existing
 }
 
 const insertTexts = new Map<number, string>()
 
 /**
- * One statement for many runs takes half as long as many statements for one each. It is put
- * together here and not by the `sql` tag, because that would go through a thousand values to find
- * out that none is a fragment.
+ * One statement for many runs takes half as long as one statement for each. It is not built with the
+ * `sql` tag, which would check a thousand values for fragments.
  */
 function insertRuns(runs: readonly Row[]): Statement {
   const values: SqlValue[] = []
@@ -151,7 +150,7 @@ function toInsertText(count: number): string {
     where runs.ended_at is null or excluded.ended_at is not null`
 }
 
-function* noteLatest(runs: readonly Row[]): Statements<void> {
+function* updateLatest(runs: readonly Row[]): Statements<void> {
   for (const run of latestOf(runs, (run) => run.valId)) {
     yield sql`update vals set run_started_at = ${run.startedAt}, run_ended_at = ${run.endedAt}
       where id = ${run.valId} and (run_started_at is null or run_started_at <= ${run.startedAt})`
@@ -163,15 +162,15 @@ function* noteLatest(runs: readonly Row[]): Statements<void> {
 }
 
 /**
- * Of the runs with the same key only the latest, in the order of the keys, so that two batches wait
- * for each other instead of deadlocking.
+ * The latest run for each key, in the order of the keys, so that two batches wait for each other
+ * instead of deadlocking.
  */
 function latestOf(runs: readonly Row[], keyOf: (run: Row) => string): readonly Row[] {
   const latest = new Map<string, Row>()
   for (const run of runs) {
     const key = keyOf(run)
-    const known = latest.get(key)
-    if (!known || known.startedAt <= run.startedAt) latest.set(key, run)
+    const other = latest.get(key)
+    if (!other || other.startedAt <= run.startedAt) latest.set(key, run)
   }
   return [...latest].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, run]) => run)
 }

@@ -31,7 +31,7 @@ export interface RunRow {
   readonly owner_name: string
 }
 
-/** The same with what only a single run shows. */
+/** The same with the columns that only a single run shows. */
 export interface RunDetailRow extends RunRow {
   readonly args: string | null
   readonly return_value: string | null
@@ -42,20 +42,20 @@ export interface RunDetailRow extends RunRow {
 }
 
 /**
- * The columns of a RunRow; `r` is the run, `v` its val, which code that is not saved has none of,
- * `u` the val's owner.
+ * The columns of a RunRow; `r` is the run, `v` its val (none for code that is not saved), `u` the
+ * owner of the val.
  */
 export const runColumns =
   raw(`r.id, r.parent_id, r.started_at, r.ended_at, r.error, r.source, r.status, r.version, r.val_id,
   coalesce(v.name, '${evalName}') as name, coalesce(v.privacy, 'private') as privacy, r.owner_id, u.username as owner_name`)
 
-/** What these are read from beside the run. */
+/** The joins for these columns. */
 export const runJoins = raw("left join vals v on v.id = r.val_id join users u on u.id = r.owner_id")
 
-/** Whether a run is one of code that is not saved. */
+/** Whether a run is of code that is not saved. */
 export const isOfNoVal = raw(`r.version = ${unsavedVersion}`)
 
-/** What a RunDetailRow has beyond these. */
+/** The further columns of a RunDetailRow. */
 export const runDetailColumns = raw(
   "r.args, r.return_value, r.logs, r.logs_truncated, r.request, r.egress",
 )
@@ -81,7 +81,7 @@ export function toRun(row: RunRow): Run {
   }
 }
 
-/** The run with everything that is kept of it. */
+/** The run with all of its data. */
 export function toRunDetail(row: RunDetailRow): RunDetail {
   return {
     ...toRun(row),
@@ -94,12 +94,12 @@ export function toRunDetail(row: RunDetailRow): RunDetail {
   }
 }
 
-/** The JSON text of a value; what has no JSON, like nothing at all, is kept as null. */
+/** The JSON text of a value; null for a value without JSON, such as undefined. */
 export function toJson(value: unknown): string | null {
   return value === null || value === undefined ? null : (JSON.stringify(value) ?? null)
 }
 
-/** What JSON the column has; null for nothing. */
+/** The parsed JSON of a column; null where it is null. */
 export function fromJson<T>(text: string | null): T | null {
   return text === null ? null : (JSON.parse(text) as T)
 }

@@ -40,8 +40,8 @@ export function createRunStore(db: Database): RunStore {
         page,
       ),
     listOfVal: (valId, accountId, filter, page) =>
-      // Whoever is not the owner of the val is asked for by account; the index of such runs is
-      // small.
+      // Runs of a viewer who does not own the val are read by account, from a small index of such
+      // runs.
       list(
         accountId === undefined
           ? sql`r.val_id = ${valId}`
@@ -49,7 +49,7 @@ export function createRunStore(db: Database): RunStore {
         filter,
         page,
       ),
-    // By the val alone: nearly all runs of a val are on its owner's account.
+    // By val only: nearly all runs of a val are on the account of its owner.
     listOfOwner: (valId, filter, page) =>
       list(sql`r.val_id = ${valId} and r.account_id = r.owner_id`, filter, page),
     async findInput(id) {
@@ -86,23 +86,23 @@ export function createRunStore(db: Database): RunStore {
   }
 }
 
-/** What earlier versions of the server kept of a request. */
+/** The stored request of earlier versions of the server. */
 interface OldRunInput {
   readonly contentType: string | null
   readonly body: string
 }
 
-function toRunInput(kept: RunInput | OldRunInput | null): RunInput | undefined {
-  if (kept === null || "headers" in kept) return kept ?? undefined
+function toRunInput(stored: RunInput | OldRunInput | null): RunInput | undefined {
+  if (stored === null || "headers" in stored) return stored ?? undefined
   return {
-    headers: kept.contentType === null ? [] : [["content-type", kept.contentType]],
-    body: kept.body,
+    headers: stored.contentType === null ? [] : [["content-type", stored.contentType]],
+    body: stored.body,
   }
 }
 
 /**
- * One part for each source that is asked for, each read from an index in order and cut; no filter
- * on the source is one part.
+ * One part for each source of the filter, read from an index in order and limited. Without a filter
+ * on the source there is one part.
  */
 function listRuns(condition: Statement, filter: RunFilter, page: PageRequest): Statement {
   const sources = filter.sources?.map((source) =>
@@ -123,8 +123,8 @@ function listRuns(condition: Statement, filter: RunFilter, page: PageRequest): S
     order by r.started_at desc, r.id desc`
 }
 
-// Its first part is word for word the condition of the partial indexes: SQLite uses them for
-// nothing less.
+// Its first part repeats the condition of the partial indexes word for word: SQLite uses them only
+// then.
 function outcomeOf(filter: RunFilter): Statement {
   if (filter.error === undefined) return nothing
   return filter.error

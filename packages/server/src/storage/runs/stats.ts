@@ -7,9 +7,9 @@ import { isVisible, toTime } from "../vals/val-rows.ts"
 
 const limits = {
   /**
-   * On SQLite nothing else happens while these are read, which takes some milliseconds. That is
-   * also why they are counted by whoever walks, and not by the statement: window functions take
-   * four times as long as reading, all at once.
+   * Reading these blocks the event loop on SQLite, for a few milliseconds. That is also why the
+   * caller counts them and not the statement: window functions take four times as long as reading,
+   * in one piece.
    */
   runsAtOnceMax: 1_000,
 }
@@ -23,13 +23,12 @@ interface MarkRow {
   readonly owner_id: string | null
 }
 
-/** Runs in the database, to be counted. */
+/** Runs in the database, read to be counted. */
 export function createStatStore(db: Database, { runsAtOnceMax } = limits): StatStore {
   const read = readInTurn(db)
   return {
-    // Of runs that the user may not see any more only so much is told that the next ones can be
-    // asked for: they count for the limit. Code that is no val has the user's own id in the place
-    // of a val's.
+    // A run that the user may no longer see yields only its position, so that the caller can read
+    // on: it counts towards the limit. A run of unsaved code has the id of its user as its val id.
     walkAccount: (accountId, span) =>
       walk(read, span, runsAtOnceMax, (part) => {
         const runs = partOf(sql`r.account_id = ${accountId}`, part)
@@ -41,8 +40,8 @@ export function createStatStore(db: Database, { runsAtOnceMax } = limits): StatS
       }),
     walkVal: (valId, accountId, span) =>
       walk(read, span, runsAtOnceMax, (part) =>
-        // Whoever is not the owner of the val is asked for by account; the index of such runs is
-        // small.
+        // Runs of a viewer who does not own the val are read by account, from a small index of such
+        // runs.
         partOf(
           accountId === undefined
             ? sql`r.val_id = ${valId}`
@@ -53,7 +52,7 @@ export function createStatStore(db: Database, { runsAtOnceMax } = limits): StatS
   }
 }
 
-/** The runs after `since` that come before a place in the order of the list. */
+/** The runs after `since` that are older than a position in the list. */
 interface Part {
   readonly since: number
   readonly before: { readonly at: number; readonly id: string }
@@ -67,7 +66,7 @@ function partOf(condition: Statement, { since, before, runsMax }: Part): Stateme
     order by r.started_at desc, r.id desc limit ${runsMax}`
 }
 
-/** No run that began at a moment comes before one with this id that began at the next. */
+/** The smallest id: with it, a time is the position before every run that started then. */
 const firstId = "00000000-0000-0000-0000-000000000000"
 
 type Read = (statement: Statement) => Promise<readonly MarkRow[]>
@@ -76,11 +75,11 @@ async function* walk(
   read: Read,
   span: Span,
   runsMax: number,
-  ask: (part: Part) => Statement,
+  toStatement: (part: Part) => Statement,
 ): RunWalk {
   let before = { at: span.until + 1, id: firstId }
   for (;;) {
-    const rows = await read(ask({ since: span.since, before, runsMax }))
+    const rows = await read(toStatement({ since: span.since, before, runsMax }))
     yield rows.map(toMark)
     const last = rows.at(-1)
     if (rows.length < runsMax || !last) return
@@ -89,9 +88,9 @@ async function* walk(
 }
 
 /**
- * Reads one after the other, whoever walks, with a turn of the event loop after each: a database
- * that answers at once would leave none to anybody else, and many walks together would leave hardly
- * any.
+ * Runs all reads one after the other, with a turn of the event loop after each: a synchronous
+ * database would otherwise block other requests, and many callers together would leave hardly any
+ * turns.
  */
 function readInTurn(db: Database): Read {
   let previous: Promise<unknown> = Promise.resolve()

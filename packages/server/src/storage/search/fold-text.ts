@@ -1,15 +1,15 @@
 /**
- * Texts are searched in a folded form: lower case, and every ASCII character that is neither letter
- * nor digit replaced by a letter of its own from a script that code does not use. So `foo.bar(` and
- * `=>` are found as written by a trigram index that knows letters only (pg_trgm), and nothing in a
- * query has a meaning to LIKE.
+ * Texts are searched in a folded form: lower case, and each ASCII character that is neither a letter
+ * nor a digit replaced by a distinct letter of a script that code does not use. A trigram index that
+ * only knows letters (pg_trgm) thus finds `foo.bar(` and `=>` as written, and a query contains no
+ * wildcard of LIKE.
  */
 export function foldText(text: string): string {
-  // A sigma has two lower cases, and which one depends on what comes after it: a part of a word
-  // must not find another than the whole.
+  // Sigma has two lower-case forms, chosen by the next character: the same letter must fold the same
+  // way in a part of a word.
   const lower = text.toLowerCase().replaceAll("ς", "σ")
-  // Unit by unit, since every save folds the whole code: a regular expression with a function takes
-  // eight times as long.
+  // A loop over UTF-16 units, because every save folds the whole code: a regular expression with a
+  // function takes eight times as long.
   const units = lower.length <= sharedUnits.length ? sharedUnits : new Uint16Array(lower.length)
   for (let index = 0; index < lower.length; index++) {
     const unit = lower.charCodeAt(index)
@@ -24,8 +24,8 @@ const foldedAscii = Array.from({ length: 128 }, (_, unit) =>
 const sharedUnits = new Uint16Array(16_384)
 
 /**
- * What search looks through of a val beside its name. No folded text contains the newline between
- * the two, so no query can span them.
+ * The text of a val that search compares besides its name. No folded text contains the newline
+ * between the two parts, so no query can span them.
  */
 export function foldBody(code: string, readme: string | null): string {
   return `${foldText(code)}\n${foldText(readme ?? "")}`

@@ -1,5 +1,5 @@
 /**
- * Characters of code from the most frequent to the least; what is not among them is rarer still.
+ * Characters of code from the most to the least frequent. All others are rarer.
  */
 const byFrequency = " etrnoaislcdupmfh()\n.,;=\"'{}gybvwx:/>[]_-+&k|?!<*$01#`2@%345678j9q\\~^z"
 
@@ -9,13 +9,13 @@ export interface Trigram {
   readonly rarity: number
 }
 
-/** Trigrams that share a character say nearly the same. */
+/** The least distance of two chosen trigrams: those that overlap narrow the result hardly more. */
 const distance = 3
 
 /**
- * Some of a text's trigrams, spread over it, the ones first that are likely to be rare: an index
- * walks the rarest and only looks the others up, so a few good ones find the text faster than all
- * of them. `toFolded` is how the index writes a character.
+ * Some trigrams of a text, spread over it, beginning with those that are likely to be rare. An index
+ * scans the list of the rarest and looks the others up in it, so a few rare ones are faster than all
+ * of them. `toFolded` converts a character to the form of the index.
  */
 export function rareTrigrams(
   folded: string,

@@ -2,21 +2,21 @@ import type { Candidates, Hit } from "../database/database.ts"
 import { nothing, raw, type Statement, sql } from "../database/sql.ts"
 import type { SearchIndex } from "./search-index.ts"
 
-/** What is looked for in folded texts. */
+/** A query, folded, for each way to look for it. */
 export interface Pattern {
-  /** A pattern of LIKE: names are short. */
+  /** A LIKE pattern for names, which are short. */
   readonly name: string | undefined
-  /** A part of the text. */
+  /** A substring of the body. */
   readonly body: string | undefined
-  /** What the trigram index is asked for. */
+  /** The query for the trigram index. */
   readonly indexed: string | undefined
-  /** What the name begins with. */
+  /** The beginning of the name. */
   readonly prefix: string | undefined
 }
 
 /**
- * The best ranked `rowsMax` vals of a part. The texts are asked for one by one: a planner may turn
- * a join around, and then look into every text there is.
+ * The best ranked `rowsMax` vals of a part. A subquery reads each text: for a join, a planner may
+ * reverse the order and read every text.
  */
 export function hitsInOrder(
   index: SearchIndex,
@@ -30,15 +30,15 @@ export function hitsInOrder(
   return { select, hitsMax: rowsMax }
 }
 
-/** What an index found of a pattern among the public vals. */
+/** The result of an index for a pattern, among the public vals. */
 export interface Found {
   /** Selects `val_id`. */
   readonly ids: Statement
-  /** What has to be true of the text `t`, where the index names more than what matches. */
+  /** A condition on the text `t`, where the index also returns vals that do not match. */
   readonly check: Statement | undefined
 }
 
-/** The public vals that the trigram index names. */
+/** The public vals that the trigram index returns. */
 export function findIndexed(
   index: SearchIndex,
   column: "name" | "body",
@@ -51,7 +51,7 @@ export function findIndexed(
   }
 }
 
-/** The best ranked of the public vals that an index found. */
+/** The best ranked of the public vals that an index returns. */
 export function hitsByIds(
   { ids, check }: Found,
   pattern: Pattern,
@@ -71,20 +71,20 @@ export function hitsByIds(
   return { select, hitsMax }
 }
 
-/** Whether a val comes after a hit in the order of likes and age. */
+/** Whether a val comes after a hit in the ranking by likes and age. */
 export function isRankedAfter(hit: Hit, alias = ""): Statement {
   const columns = ["like_count", "created_at", "id"].map((column) => alias + column).join(", ")
   return sql`(${raw(columns)}) < (${hit.like_count}, ${Number(hit.created_at)}, ${hit.id})`
 }
 
-/** Public vals whose name begins with `prefix`, which is letters, digits and underscores. */
+/** Public vals whose name begins with `prefix`, which consists of letters, digits and underscores. */
 export function hitsByNamePrefix(prefix: string, countMax: number): Statement {
   const last = prefix.charCodeAt(prefix.length - 1)
   const end = prefix.slice(0, -1) + String.fromCharCode(last + 1)
   return sql`select id as val_id from vals where privacy = 'public' and name_key >= ${prefix} and name_key < ${end} limit ${countMax}`
 }
 
-/** Null for what is no hit at all. */
+/** 1 for a hit in the name, 0 for a hit in the body, null for no hit. */
 function isName(index: SearchIndex, { name, body }: Pattern): Statement {
   const isInName = name === undefined ? nothing : sql`when t.name like ${name} then 1`
   const isInBody = body === undefined ? nothing : sql`when ${index.contains("body", body)} then 0`

@@ -3,26 +3,26 @@ import type { Hit } from "../database/database.ts"
 
 /** How long searches may take, and how many there may be. */
 export interface SearchLimits {
-  /** What one search may take once it has begun, without the time that it waits for others. */
+  /** The time limit of one search, without the time it waits for others. */
   readonly searchMsMax: number
   /**
-   * Searches that wait for a thread or a connection; one searcher may hold a quarter of the places.
+   * Searches that wait for a thread or a connection. One searcher may have a quarter of them.
    */
   readonly searchesWaitingMax: number
 }
 
 export const searchDefaults: SearchLimits = { searchMsMax: 1_500, searchesWaitingMax: 64 }
 
-/** The error for a search that takes too long. */
+/** The error for a search that exceeds its time limit. */
 export function searchTimedOut({ searchMsMax }: SearchLimits): AppError {
   const time = `${searchMsMax / 1000} seconds`
   return new AppError(
     "search_timed_out",
-    `Cannot finish the search: it took longer than ${time}. Another text may be found faster`,
+    `Cannot finish the search: it took longer than ${time}. Try a different text`,
   )
 }
 
-/** The error for a search that finds too many others waiting. */
+/** The error for a search when too many others are waiting. */
 export function tooManySearches(): AppError {
   return new AppError("overloaded", "Cannot search: too many searches are waiting")
 }

@@ -20,32 +20,31 @@ import { byRank } from "./search-limits.ts"
 
 const limits = {
   /**
-   * Of a val's public neighbours, so many of the best ranked are looked through before the index is
-   * asked.
+   * How many of the best ranked public vals are compared before the index is used.
    */
   sampleRows: 500,
-  /** How far we walk down the ranking when the sample says that hits are frequent. */
+  /** How far to walk down the ranking when the sample shows that hits are frequent. */
   walkRowsMax: 10_000,
   /**
-   * How many of their own hidden vals a viewer searches: those that are liked most, then the
+   * How many of their own vals that are not public a viewer searches: the most liked, then the
    * newest.
    */
   hiddenRowsMax: 20_000,
   /**
-   * How many of the vals that an index names are looked at: the newest on SQLite, which compares
-   * their texts, some on PostgreSQL.
+   * How many vals are taken from an index: the newest ones on SQLite, which compares their texts;
+   * any on PostgreSQL.
    */
   indexHitsMax: 20_000,
-  /** A trigram index answers nothing shorter. */
+  /** A trigram index cannot find shorter queries. */
   indexedCharsMin: 3,
 }
 
 /**
- * Vals whose name, code or readme contains the query, ignoring case; those whose name does come
- * first, then the most liked, then the newest. Where nearly everything matches, ranking all hits
- * would take seconds, but walking down the ranking finds a page at once; where hardly anything
- * does, the walk finds nothing, but the index has few hits to rank. A small sample tells which it
- * is.
+ * Vals whose name, code or readme contains the query, ignoring case: first those with the query in
+ * the name, then the most liked, then the newest. Where nearly every val matches, ranking all hits
+ * would take seconds, but a walk down the ranking finds a page at once. Where hardly any val
+ * matches, the walk finds nothing, but the index has few hits to rank. A small sample shows which
+ * case it is.
  */
 export async function searchVals(
   db: Database,
@@ -93,7 +92,7 @@ function toKeys(hit: Hit): CursorKeys {
   return [hit.is_name, hit.like_count, Number(hit.created_at), hit.id]
 }
 
-/** The hit that a cursor was made of. */
+/** The hit of a cursor. */
 function toHit(keys: CursorKeys | undefined): Hit | undefined {
   if (keys === undefined) return undefined
   const [isName, likes, createdAt, id] = keys
@@ -105,12 +104,12 @@ function toHit(keys: CursorKeys | undefined): Hit | undefined {
   }
 }
 
-/** Without a hit to come after, every one does. */
+/** Every hit, where there is no cursor. */
 function isAfter(before: Hit | undefined): (hit: Hit) => boolean {
   return (hit) => before === undefined || (hit.id !== before.id && byRank(before, hit) < 0)
 }
 
-/** Short queries are the beginning of a name, or punctuation, which no name contains. */
+/** A short query is the beginning of a name, or punctuation, which names do not contain. */
 function toPattern(query: string): Pattern {
   const folded = foldText(query)
   if ([...folded].length >= limits.indexedCharsMin)
@@ -126,7 +125,7 @@ type Find = (candidates: Candidates) => Promise<readonly Hit[]>
 interface Wanted {
   readonly pattern: Pattern
   readonly wanted: number
-  /** The hit that those that are wanted come after. */
+  /** The hit of the cursor. */
   readonly after: Hit | undefined
 }
 
@@ -136,7 +135,8 @@ async function findPublicHits(
   find: Find,
   { pattern, wanted, after }: Wanted,
 ): Promise<readonly Hit[]> {
-  // After a hit in a name, every hit elsewhere is still to come; after one elsewhere, no name is.
+  // Hits in names come before all others: a cursor at one precedes every hit in a body, and a cursor
+  // at a hit in a body follows every hit in a name.
   const [afterName, afterBody] = [
     after?.is_name === 0 ? undefined : after,
     after?.is_name === 0 ? after : undefined,
@@ -158,7 +158,7 @@ async function findPublicHits(
   const walk = async (rowsMax: number) =>
     bodies(await find(hitsInOrder(index, pattern, isPublic, rowsMax)))
   if (pattern.indexed === undefined) return [...names, ...(await walk(limits.walkRowsMax))]
-  // Twice as far as the sample promises; a sample without a hit promises nothing.
+  // Twice as far as the sample suggests. It is infinite for a sample without hits.
   const walkRows = Math.ceil((2 * limits.sampleRows * bodiesWanted) / bodies(sample).length)
   if (walkRows <= limits.walkRowsMax) {
     const walked = await walk(walkRows)

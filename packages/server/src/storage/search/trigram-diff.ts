@@ -1,4 +1,4 @@
-/** The parts in which two texts differ, as an index of trigrams sees it. */
+/** The parts in which two texts differ, for a trigram index. */
 export interface ChangedPart {
   readonly before: string
   readonly after: string
@@ -6,19 +6,18 @@ export interface ChangedPart {
 
 const limits = {
   /**
-   * When more than this goes, to look for where it stays may take longer than to index the whole
-   * text.
+   * When more characters than this are removed, finding the trigrams that remain elsewhere may take
+   * longer than indexing the whole text.
    */
   goneCharsMax: 64,
 }
 
 /**
- * The least that an index of trigrams has to be told: taking out the trigrams of the one part and
- * putting in those of the other turns the trigrams of `before` into those of `after`. A trigram
- * that goes in one place and stays in another must not be taken out for good, so the parts reach as
- * far as the nearest place where it stays. What lies around the parts is the same in both texts, so
- * the number of trigrams, which an index may count, comes out right too. Both texts must be
- * well-formed.
+ * The smallest update of a trigram index: removing the trigrams of the one part and adding those of
+ * the other turns the trigrams of `before` into those of `after`. A trigram that is removed at one
+ * position and remains at another must stay in the index, so the parts extend to the nearest
+ * position where it remains. The text around the parts is the same in both, so the number of
+ * trigrams, which an index may count, is right too. Both texts must be well-formed.
  */
 export function findChangedPart(before: string, after: string): ChangedPart {
   let { start, tail } = findEdges(before, after)
@@ -26,10 +25,10 @@ export function findChangedPart(before: string, after: string): ChangedPart {
   if (gone.length > limits.goneCharsMax) return { before, after }
   for (const trigram of trigramsOf(gone)) {
     if (after.slice(start, after.length - tail).includes(trigram)) continue
-    const place = findNearest(after, trigram, start, after.length - tail)
-    if (place === undefined) continue
-    start = Math.min(start, place)
-    tail = Math.min(tail, after.length - place - trigram.length)
+    const position = findNearest(after, trigram, start, after.length - tail)
+    if (position === undefined) continue
+    start = Math.min(start, position)
+    tail = Math.min(tail, after.length - position - trigram.length)
   }
   return {
     before: before.slice(start, before.length - tail),
@@ -38,8 +37,8 @@ export function findChangedPart(before: string, after: string): ChangedPart {
 }
 
 /**
- * How much both texts have in common before and after the change, less the two characters with
- * which a changed one makes trigrams.
+ * The lengths of the common beginning and end of both texts, each without the two characters that
+ * share a trigram with the change.
  */
 function findEdges(
   before: string,
@@ -57,23 +56,23 @@ function findEdges(
   return { start: twoBack(before, head), tail: before.length - twoOn(before, before.length - tail) }
 }
 
-/** Two characters before a place, or three if the place is inside of one. */
-function twoBack(text: string, place: number): number {
-  let at = place
+/** Two characters before a position, or three if it is inside a character. */
+function twoBack(text: string, position: number): number {
+  let at = position
   for (let count = isInside(text, at) ? 3 : 2; count > 0 && at > 0; count--)
     at -= isInside(text, at - 1) ? 2 : 1
   return at
 }
 
-function twoOn(text: string, place: number): number {
-  let at = isInside(text, place) ? place + 1 : place
+function twoOn(text: string, position: number): number {
+  let at = isInside(text, position) ? position + 1 : position
   for (let count = 2; count > 0 && at < text.length; count--) at += isInside(text, at + 1) ? 2 : 1
   return at
 }
 
-/** Whether a place is between the two halves of a character. */
-function isInside(text: string, place: number): boolean {
-  const unit = text.charCodeAt(place)
+/** Whether a position is between the two surrogates of a character. */
+function isInside(text: string, position: number): boolean {
+  const unit = text.charCodeAt(position)
   return unit >= 0xdc00 && unit <= 0xdfff
 }
 
@@ -87,8 +86,8 @@ function trigramsOf(text: string): ReadonlySet<string> {
 }
 
 /**
- * Where the trigram is that is nearest to the part of the text between `start` and `end`, in which
- * it is not.
+ * The position of the trigram that is nearest to the part between `start` and `end`, which does not
+ * contain it.
  */
 function findNearest(
   text: string,

@@ -13,17 +13,17 @@ import {
 import { type LinkLocks, toNameKey } from "../references/row-locks.ts"
 import { foldBody, foldText } from "../search/fold-text.ts"
 
-/** A val that nobody else changes until the transaction ends, nor what it is linked to. */
+/** A val that, like the vals it is linked to, no other transaction changes until this one ends. */
 export interface LockedVal {
   readonly val: Val
-  /** The highest number that a version of it has ever had. */
+  /** The highest version number it has ever had. */
   readonly versionLast: number
   readonly hasDependencies: boolean
   readonly locks: LinkLocks
 }
 
 /**
- * Applies a change to a val. What equals what is there already changes nothing, not even
+ * Applies a change to a val. Values that are equal to the current ones change nothing, not even
  * `updatedAt`.
  */
 export function* changeVal(
@@ -43,8 +43,7 @@ export function* changeVal(
   if (!source && isSame(before, after)) return { val: before, isNewVersion: false }
   if (after.name.toLowerCase() !== before.name.toLowerCase())
     yield* assertNameIsFree(before, after.name)
-  // Whatever is counted of this val is taken out first and put back in at the end, as the val is
-  // then.
+  // The references from this val are uncounted before the change and counted again after it.
   if (before.privacy === "public" && after.privacy !== "public")
     yield* countOutgoing(locks, before.id, -1)
   yield writeVal(before, after, Math.max(after.version, locked.versionLast))
@@ -60,7 +59,7 @@ export function* changeVal(
   return { val, isNewVersion: source !== undefined }
 }
 
-/** Writes what search looks through. */
+/** Writes the search text of a val. */
 export function writeSearchText(
   dialect: Dialect,
   { id, privacy, name, code, readme }: Val,
@@ -109,7 +108,7 @@ function* assertNameIsFree(val: Val, name: string): Script<void> {
   if (other) throw nameTaken(name)
 }
 
-/** The error for a name that another val of the same owner has. */
+/** The error for a name that another val of the owner has. */
 function nameTaken(name: string): AppError {
   return new AppError(
     "name_taken",
@@ -117,10 +116,10 @@ function nameTaken(name: string): AppError {
   )
 }
 
-// Without `returning`, for which SQLite would begin a transaction within the transaction.
+// Without `returning`, for which SQLite would begin a nested transaction.
 function writeVal(before: Val, after: Val, versionLast: number): Statement {
-  // SQLite writes every index anew that has a column which is set, whether or not its value
-  // changes; new code alone is in none of them.
+  // SQLite rewrites each index that contains a column of the `set` list, even if its value stays the
+  // same. A save of code alone sets no indexed column.
   const described = isSame(before, after)
     ? nothing
     : sql`name = ${after.name}, name_key = ${after.name.toLowerCase()}, privacy = ${after.privacy}, type = ${after.type}, readme = ${after.readme},`
@@ -128,7 +127,7 @@ function writeVal(before: Val, after: Val, versionLast: number): Statement {
     where id = ${after.id}`
 }
 
-/** Gives how many references the val then has. */
+/** Returns the new reference count of the val. */
 function* relink(
   locks: LinkLocks,
   before: Val,

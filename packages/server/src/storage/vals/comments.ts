@@ -68,8 +68,8 @@ function isAfter(page: PageRequest): Statement {
 }
 
 /**
- * Given and received are read from an index each and merged; received ones are by others, so no
- * comment is in both.
+ * Given and received comments are read from one index each and merged. Received comments have
+ * another author, so no comment is in both.
  */
 function listOfUser(
   userId: string,

@@ -20,11 +20,11 @@ type Plan = (existing: ExistingVal | undefined) => ImportPlan
 
 const limits = {
   /**
-   * Where a transaction is alone, those that come together share one, and with it the wait for the
-   * disk.
+   * Where transactions run one at a time, writes that arrive together share one transaction and one
+   * wait for the disk.
    */
   atOnceAloneMax: 200,
-  /** Elsewhere each takes a connection, and others want one too. */
+  /** Elsewhere each import uses one of the connections that all requests share. */
   atOnceMax: 4,
 }
 
@@ -61,13 +61,14 @@ function* importVal(
   const existing = yield* findExisting(val)
   const planned = plan(existing)
   if (!existing) return yield* create(dialect, val, planned, at)
-  // Most of those that are there already need no lock.
+  // Most vals that exist already do not change, and need no lock.
   if (planned.kind !== "change")
     return { plan: planned, id: existing.val.id, version: existing.val.version }
   const isRecounted = planned.settings.privacy !== undefined
   const imports = planned.versions.length > 0 ? val.history.last.source.imports : undefined
   const locked = yield* lockVal(dialect, { valId: existing.val.id, imports, isRecounted })
-  // Whoever had it locked before us may have changed it, and then we want other locks, or none.
+  // Another transaction may have changed the val before we got the lock. Then we need other locks,
+  // or none.
   if (
     locked?.val.updatedAt !== existing.val.updatedAt ||
     locked.versionLast !== existing.versionLast
@@ -77,8 +78,8 @@ function* importVal(
   const last = versions.at(-1)
   if (!last) return toOne(planned, (yield* changeVal(dialect, locked, settings, at)).val)
   yield* insertVersions(locked.val, versions.slice(0, -1), at)
-  // The one before it is no longer what its code has to differ from, and the number it gets is its
-  // own.
+  // Makes `changeVal` add the last version with its own number, even if its code equals the current
+  // code.
   const before = { ...locked, versionLast: last.version - 1, val: { ...locked.val, code: "" } }
   return toOne(
     planned,
@@ -100,7 +101,7 @@ function* create(
   at: number,
 ): Script<ImportedOne> {
   const isNew = yield* insertVal(dialect, val, val.history, at)
-  // Somebody else was faster, whose val is there by the next attempt.
+  // Another transaction has created a val with this name. The next attempt finds it.
   if (!isNew) throw new LinksMoved()
   yield* insertComments(val, val.comments)
   return { plan, id: val.id, version: val.history.last.version }
@@ -130,7 +131,7 @@ function selectExisting({ ownerId, name }: ValToImport): Statement {
     where v.owner_id = ${ownerId} and v.name_key = ${name.toLowerCase()}`
 }
 
-/** The database compares: of a long history, the code of each version would be much to read. */
+/** The database compares the code: a long history would be much to read. */
 function* selectKnown(valId: string, { history }: ValToImport): Generator<Statement> {
   if (!history.isNumbered) return
   for (const some of inBatches<ImportedVersion>(history.versions)) {

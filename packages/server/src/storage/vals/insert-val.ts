@@ -13,7 +13,7 @@ import { foldBody, foldText } from "../search/fold-text.ts"
 type Beginning = Pick<ImportedHistory, "versions" | "last" | "createdAt" | "updatedAt">
 
 /**
- * Writes down a val that is new, with everything that follows from it: false when its owner has one
+ * Inserts a new val with its versions, links and search text. False when its owner already has a val
  * with that name.
  */
 export function* insertVal(
@@ -45,15 +45,15 @@ export function* insertVal(
   return true
 }
 
-/** The texts of vals that are new, to be written together. */
+/** The search texts of new vals, inserted together. */
 interface NewTexts extends LastStep {
   readonly rows: Statement[]
 }
 
 /**
- * All that are new in a transaction are written in few statements: each statement on that table
- * makes FTS5 write its index out, which takes longer than everything else about a new val. The key
- * comes before all ids, because what a later script changes of a text has to be there.
+ * The texts of all new vals of a transaction are inserted in few statements: each statement on that
+ * table makes FTS5 flush its index, which takes longer than the rest of a new val. The key sorts
+ * before all ids, because a text must be inserted before a later script changes it.
  */
 function writeNewText(row: Statement): NewTexts {
   const rows = [row]
@@ -68,7 +68,7 @@ function writeNewText(row: Statement): NewTexts {
   }
 }
 
-/** Writes down versions of a val, with what they import. */
+/** Inserts versions of a val, with their imports. */
 export function* insertVersions(
   val: Pick<Val, "id" | "ownerId" | "ownerName">,
   versions: readonly ImportedVersion[],

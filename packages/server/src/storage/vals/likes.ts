@@ -28,8 +28,8 @@ export function createLikeStore(db: Database): LikeStore {
   }
 }
 
-// Both lock the val first: one that took the like first would wait for the other, which holds the
-// val and waits for the like.
+// Both lock the val first. If one of them locked the like first, two transactions could wait for
+// each other.
 function* addLike(dialect: Dialect, userId: string, valId: string, at: number): Script<void> {
   const val = yield* firstRow(sql`select id from vals where id = ${valId} ${dialect.forUpdate}`)
   if (!val) return
@@ -39,7 +39,7 @@ function* addLike(dialect: Dialect, userId: string, valId: string, at: number): 
   if (added) yield sql`update vals set like_count = like_count + 1 where id = ${valId}`
 }
 
-/** Takes a like back. */
+/** Removes a like. */
 export function* removeLike(dialect: Dialect, userId: string, valId: string): Script<void> {
   yield sql`select id from vals where id = ${valId} ${dialect.forUpdate}`
   const removed = yield* firstRow(

@@ -9,29 +9,30 @@ import { listedColumns, toVal, type ValRow, withCurrentVersion } from "./val-row
 
 const limits = {
   /**
-   * So many of the newest vals are sorted where no index has the order: it takes some milliseconds.
+   * How many of the newest vals are sorted where no index has the order. It takes a few
+   * milliseconds.
    */
   sortedMax: 10_000,
 }
 
-/** The owner's vals in the database, as they are listed for them. */
+/** The list of an owner's own vals. */
 export function createOwnValStore(db: Database, { sortedMax } = limits): OwnValStore {
   return {
     async list(ownerId, filter, page) {
-      const rows = await readVals<PlacedRow>(db, listOwn(ownerId, filter, page, sortedMax))
+      const rows = await readVals<SortedRow>(db, listOwn(ownerId, filter, page, sortedMax))
       return toPage(rows, page, toVal, (row) => toKeys(row, filter.sort))
     },
   }
 }
 
-/** A val with what it is sorted by. */
-interface PlacedRow extends ValRow {
-  readonly place: number | string | null
+/** A val with its sort key. */
+interface SortedRow extends ValRow {
+  readonly sort_key: number | string | null
 }
 
-function toKeys({ id, place }: PlacedRow, sort: OwnValSort): CursorKeys {
-  if (sort === "name") return [place]
-  return [place === null ? null : Number(place), id]
+function toKeys({ id, sort_key: key }: SortedRow, sort: OwnValSort): CursorKeys {
+  if (sort === "name") return [key]
+  return [key === null ? null : Number(key), id]
 }
 
 const columns: Readonly<Record<OwnValSort, string>> = {
@@ -42,7 +43,7 @@ const columns: Readonly<Record<OwnValSort, string>> = {
   run: "run_started_at",
 }
 
-/** Those for which there is an index, from which the list is read in order and cut. */
+/** The orders that an index has: the list is read from it, in order and limited. */
 const indexedSorts: readonly OwnValSort[] = ["created", "name"]
 
 function listOwn(
@@ -57,16 +58,16 @@ function listOwn(
     ? sql`vals own where own.owner_id = ${ownerId}`
     : sql`(select id, name_key, privacy, type, updated_at, like_count, run_started_at from vals where owner_id = ${ownerId}
         order by created_at desc, id desc limit ${sortedMax}) own where 1 = 1`
-  // Never run is neither the latest nor the earliest, and the databases do not agree on which.
+  // Vals that have never run come last in both directions. The databases disagree on the default.
   const direction = isIndexed ? order : `${order} nulls last`
-  // No two vals of an owner have the same name, and the index has nothing else.
+  // The names of an owner's vals are unique, and the index has no other column.
   const ties = (alias: string) => (sort === "name" ? "" : `, ${alias}.id ${order}`)
   return sql`
-    select ${listedColumns}, found.place from (select own.id, own.${raw(columns[sort])} as place from ${own}
+    select ${listedColumns}, found.sort_key from (select own.id, own.${raw(columns[sort])} as sort_key from ${own}
       ${conditionsOf(filter)} ${isIndexed ? afterIndexed(page, sort, order) : afterSorted(page, sort, order)}
       order by ${raw(`own.${columns[sort]} ${direction}${ties("own")}`)} ${limitTo(page)}) found
     join vals v on v.id = found.id ${withCurrentVersion}
-    order by ${raw(`found.place ${direction}${ties("found")}`)}`
+    order by ${raw(`found.sort_key ${direction}${ties("found")}`)}`
 }
 
 function afterIndexed(page: PageRequest, sort: OwnValSort, order: "asc" | "desc"): Statement {
@@ -75,17 +76,17 @@ function afterIndexed(page: PageRequest, sort: OwnValSort, order: "asc" | "desc"
 }
 
 /**
- * What has no place comes last, in both directions. A val that is saved, liked or run meanwhile has
- * another place, and no other val has.
+ * Vals without a sort key come last, in both directions. A val that is saved, liked or run between
+ * two pages moves; the others keep their positions.
  */
 function afterSorted(page: PageRequest, sort: OwnValSort, order: "asc" | "desc"): Statement {
   const kind: KeyKind = sort === "likes" ? "integer" : "time"
-  const [place = null, id = null] = findCursor(page, [kind, "id"], sort === "run") ?? []
+  const [key = null, id = null] = findCursor(page, [kind, "id"], sort === "run") ?? []
   if (id === null) return nothing
   const column = raw(`own.${columns[sort]}`)
   const beyond = raw(order === "asc" ? ">" : "<")
-  if (place === null) return sql`and ${column} is null and own.id ${beyond} ${id}`
-  return sql`and (${column} is null or (${column}, own.id) ${beyond} (${place}, ${id}))`
+  if (key === null) return sql`and ${column} is null and own.id ${beyond} ${id}`
+  return sql`and (${column} is null or (${column}, own.id) ${beyond} (${key}, ${id}))`
 }
 
 function conditionsOf({ query, privacy, type }: OwnValFilter): Statement {

@@ -5,14 +5,14 @@ import type { ValRow } from "./val-rows.ts"
 
 /**
  * The rows of a list with `listedColumns`. Long texts are read afterwards, one val at a time, with
- * pauses for everybody else.
+ * pauses in which the server handles other requests.
  */
 export async function readVals<Row extends ValRow = ValRow>(
   db: Database,
   list: Statement,
 ): Promise<readonly Row[]> {
   return withTexts<ValRow>(
-    await db.read<Omit<ValRow, "code"> & Untold>(list),
+    await db.read<Omit<ValRow, "code"> & OptionalCode>(list),
     async ({ id, version }) => {
       const [texts] = await db.read<Pick<ValRow, "code" | "readme">>(sql`
       select c.code, v.readme from vals v join versions c on c.val_id = v.id where v.id = ${id} and c.version = ${version}`)
@@ -22,13 +22,14 @@ export async function readVals<Row extends ValRow = ValRow>(
   ) as Promise<readonly Row[]>
 }
 
-interface Untold {
+/** The code is null where it is too long for the list. */
+interface OptionalCode {
   readonly code: string | null
 }
 
 /** Completes the rows whose code was too long for the list. */
 export async function withTexts<Row extends { readonly code: string }>(
-  rows: readonly (Omit<Row, "code"> & Untold)[],
+  rows: readonly (Omit<Row, "code"> & OptionalCode)[],
   readTexts: (row: Omit<Row, "code">) => Promise<Partial<Row>>,
 ): Promise<readonly Row[]> {
   const pace = createPace()

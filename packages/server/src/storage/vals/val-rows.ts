@@ -23,12 +23,12 @@ export interface ValRow {
   readonly run_ended_at: number | string | null
 }
 
-/** The columns of a ValRow; `v` is the val, `u` its owner, `c` the version whose code is meant. */
+/** The columns of a ValRow; `v` is the val, `u` its owner, `c` the version with the code. */
 export const valColumns = toColumns("v.readme", "c.code")
 
 /**
- * Texts longer than this together are not read with a list but one val at a time: a page of the
- * longest would take 40 MB in one go.
+ * Code and readme that are longer than this together are not read with a list, but one val at a
+ * time: a page of the longest ones would be a single read of 40 MB.
  */
 const listedTextBytesMax = 32_768
 const isLong = `octet_length(c.code) + coalesce(octet_length(v.readme), 0) > ${listedTextBytesMax}`
@@ -56,7 +56,7 @@ export const withCurrentVersion = raw(
   `join users u on u.id = v.owner_id join versions c on c.val_id = v.id and c.version = v.version`,
 )
 
-/** The val as the domain knows it. */
+/** Converts a row to a val of the domain. */
 export function toVal(row: ValRow): Val {
   return {
     id: row.id,
@@ -80,13 +80,13 @@ export function toVal(row: ValRow): Val {
   }
 }
 
-/** What tells whether a val has changed. */
+/** The columns that show whether a val has changed. */
 export type ValStateRow = Pick<
   ValRow,
   "id" | "name" | "version" | "privacy" | "type" | "updated_at"
 >
 
-/** The state as the domain knows it. */
+/** Converts a row to a state of the domain. */
 export function toValState({
   id,
   name,
@@ -98,7 +98,7 @@ export function toValState({
   return { id, name, version, privacy, type, updatedAt: Number(updated_at) }
 }
 
-/** PostgreSQL gives 64-bit integers as text. */
+/** PostgreSQL returns 64-bit integers as text. */
 export function toTime(value: number | string | null): number | null {
   return value === null ? null : Number(value)
 }

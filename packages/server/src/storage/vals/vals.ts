@@ -40,7 +40,7 @@ import {
   withCurrentVersion,
 } from "./val-rows.ts"
 
-const limits = { keysMax: 100, rememberedCharsMax: 8_000_000 }
+const limits = { keysMax: 100, cachedCharsMax: 8_000_000 }
 
 /** Vals in the database. */
 export function createValStore(db: Database): ValStore {
@@ -77,7 +77,7 @@ export function createValStore(db: Database): ValStore {
   }
 }
 
-/** Finds a val by its id, the lookup that nearly every request begins with. */
+/** Finds a val by its id, the first lookup of nearly every request. */
 function createFindById(db: Database): ValStore["findById"] {
   const find = async (id: string) => {
     const [row] = await db.read<ValRow>(
@@ -86,7 +86,7 @@ function createFindById(db: Database): ValStore["findById"] {
     return row && toVal(row)
   }
   const { gather } = db.dialect
-  if (!gather) return createExactCache(db, find, { weightMax: limits.rememberedCharsMax }, weigh)
+  if (!gather) return createExactCache(db, find, { weightMax: limits.cachedCharsMax }, weigh)
   return createBatchLookup<string, Val>(async (ids) => {
     const found = await db.read<ValRow>(
       sql`select ${valColumns} from vals v ${withCurrentVersion} where ${gather.isAnyId("v.id", ids)}`,
@@ -100,8 +100,9 @@ function weigh(val: Val): number {
 }
 
 /**
- * Public vals and the viewer's own, newest first. "Public or own" as one condition would scan: each
- * part that a filter leaves is read from an index in order and cut, and the parts are merged.
+ * Public vals and the viewer's own, newest first. "Public or own" as one condition would scan the
+ * table: each part that the filter leaves is read from an index, in order and limited, and the parts
+ * are merged.
  */
 export function listVals(
   viewerId: string | undefined,
@@ -142,18 +143,17 @@ function partsOf(viewerId: string | undefined, filter: ValFilter): readonly Stat
 }
 
 /**
- * The val, and the locks that keep it and whatever it is linked to as they are until the
- * transaction ends.
+ * The val, with row locks on it and on the vals it is linked to, until the transaction ends.
  */
 export function* lockVal(dialect: Dialect, change: LinkChange): Script<LockedVal | undefined> {
   yield* lockNames(dialect, [...(change.imports ?? []), ...(change.name ? [change.name] : [])])
-  // Locked first and read after: a select that waits for a lock may join the locked row with older
-  // rows of other tables.
+  // Lock first, then read: a select that waits for a lock may join the locked row with older rows of
+  // other tables.
   const locks = yield* lockVals(dialect, change)
   const row = yield* firstRow<LockedRow>(sql`
     select ${valColumns}, v.version_last, exists (select 1 from dependencies where from_val_id = v.id) as has_dependencies
     from vals v ${withCurrentVersion} where v.id = ${change.valId}`)
-  // SQLite says 1, PostgreSQL true.
+  // SQLite returns 1, PostgreSQL true.
   return (
     row && {
       val: toVal(row),
@@ -235,7 +235,7 @@ function* createOrChange(
   return yield* changeVal(dialect, locked, change, at)
 }
 
-/** Deletes a val that passes the check. False when there is none. */
+/** Deletes a val after `assert` has accepted it. False when there is no such val. */
 export function* deleteValRow(dialect: Dialect, id: string, assert: AssertVal): Script<boolean> {
   const locked = yield* lockVal(dialect, { valId: id, isRecounted: true })
   if (!locked) return false

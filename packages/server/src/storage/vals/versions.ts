@@ -68,7 +68,7 @@ function* deleteVersion(
   assert: AssertVal,
   at: number,
 ): Script<VersionDeletion> {
-  // If it is the current one, the next one becomes current, and what that one imports is resolved.
+  // If it is the current version, the one before it becomes current, and its imports are resolved.
   const newest = yield* rows<{ version: number }>(
     sql`select version from versions where val_id = ${valId} order by version desc limit 2`,
   )
@@ -93,15 +93,15 @@ function* deleteVersion(
     select version, code from versions where val_id = ${valId} and version <> ${version} order by version desc limit 1`)
   if (!highest) return "last_version"
   if (version === val.version) {
-    const wasKnown = (next: ImportRow) => imported.some((one) => one.version === next.version)
-    if (!(yield* listImports(valId, [highest.version])).every(wasKnown)) throw new LinksMoved()
+    const isLocked = (next: ImportRow) => imported.some((one) => one.version === next.version)
+    if (!(yield* listImports(valId, [highest.version])).every(isLocked)) throw new LinksMoved()
     yield* makeCurrent(dialect, locks, { ...val, version: highest.version, code: highest.code }, at)
   }
   yield sql`delete from versions where val_id = ${valId} and version = ${version}`
   return "deleted"
 }
 
-/** What the val imports in those of its versions. */
+/** The imports of some versions of the val. */
 function* listImports(valId: string, versions: readonly number[]): Script<readonly ImportRow[]> {
   if (versions.length === 0) return []
   const numbers = join(

@@ -12,17 +12,17 @@ import {
 } from "@hamlet/contract/backup"
 import { fromPayload, type Payload } from "./payload.ts"
 
-/** A data frame, unpacked. */
+/** A data frame, decompressed. */
 export interface Frame extends Payload {
   readonly section: number
   readonly items: number
 }
 
-/** What is read at a time. */
+/** Bytes read at a time. */
 const pieceBytes = 1_048_576
 
 /**
- * Reads the file from its first byte to its last and throws unless all of it is as it was written.
+ * Reads the whole file, and throws unless all of its hashes are right.
  */
 export async function checkFile(
   path: string,
@@ -46,8 +46,8 @@ export async function checkFile(
 }
 
 /**
- * The data of a file that was checked. It is hashed once more: what is loaded is what was checked,
- * or it is not loaded.
+ * The data frames of a file that was checked. The file is hashed again, so that only what was
+ * checked is restored.
  */
 export async function* readFrames(path: string): AsyncGenerator<Frame, void> {
   const file = await open(path)
@@ -66,11 +66,11 @@ export async function* readFrames(path: string): AsyncGenerator<Frame, void> {
       const stored = await read(storedBytes)
       if (kind === frameKinds.trailer) break
       if (kind === frameKinds.data)
-        yield { section, items, ...fromPayload(unpack(stored, rawBytes)) }
+        yield { section, items, ...fromPayload(decompress(stored, rawBytes)) }
     }
     const whole = hash.digest()
     if (!whole.equals(await readExactly(file, backupSizes.hash)))
-      throw new BackupDamaged("it was changed while it was read")
+      throw new BackupDamaged("it changed while it was read")
   } finally {
     await file.close()
   }
@@ -80,24 +80,24 @@ async function readExactly(file: FileHandle, bytes: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(bytes)
   for (let filled = 0; filled < bytes; ) {
     const { bytesRead } = await file.read(buffer, filled, bytes - filled, null)
-    if (bytesRead === 0) throw new BackupDamaged("it was changed while it was read")
+    if (bytesRead === 0) throw new BackupDamaged("it changed while it was read")
     filled += bytesRead
   }
   return buffer
 }
 
-/** The types that we have are of a Node that did not know it yet. */
+/** Our type definitions are of a Node without zstd. */
 const { zstdDecompressSync } = zlib as unknown as {
   zstdDecompressSync(bytes: Uint8Array, options: { readonly maxOutputLength: number }): Buffer
 }
 
-/** What says that it is small and is not, is not unpacked any further. */
-function unpack(stored: Buffer, rawBytes: number): Buffer {
+/** Stops at the size that the frame declares. */
+function decompress(stored: Buffer, rawBytes: number): Buffer {
   try {
     const raw = zstdDecompressSync(stored, { maxOutputLength: rawBytes })
     if (raw.length === rawBytes) return raw
   } catch {
-    // Told below.
+    // Reported below.
   }
-  throw new BackupDamaged("it has a frame that cannot be unpacked")
+  throw new BackupDamaged("it contains a frame that cannot be decompressed")
 }

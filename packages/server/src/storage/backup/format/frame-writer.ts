@@ -11,10 +11,10 @@ import {
 import { AppError } from "../../../domain/app-error.ts"
 import { toPayload } from "./payload.ts"
 
-/** The fastest: to compress better takes longer than to read the database. */
+/** The fastest: better compression takes longer than reading the database. */
 const compressionLevel = 1
 
-/** Makes the bytes of a backup, in order, and remembers what the trailer has to say about them. */
+/** Produces the bytes of a backup, in order, and collects the counts and hashes of the trailer. */
 export class FrameWriter {
   readonly #header: BackupHeader
   readonly #whole = createHash("sha256")
@@ -38,19 +38,19 @@ export class FrameWriter {
   }
 
   begin(): Uint8Array {
-    return this.#note([Buffer.from(backupMark), ...toJsonFrame(frameKinds.header, this.#header)])
+    return this.#hash([Buffer.from(backupMark), ...toJsonFrame(frameKinds.header, this.#header)])
   }
 
-  /** A frame of the section with that number. */
+  /** A data frame of the section with that number. */
   data(index: number, items: number, json: unknown, bytes: readonly Uint8Array[]): Uint8Array {
     const section = this.#sections[index]
-    if (!section) throw new Error(`Cannot write to section ${index}: there is none`)
+    if (!section) throw new Error(`Cannot write to section ${index}: there is no such section`)
     const raw = toPayload(json, bytes)
     const stored = Bun.zstdCompressSync(raw, { level: compressionLevel })
     if (Math.max(raw.length, stored.length) > backupLimits.frameBytesMax)
       throw new AppError(
         "internal",
-        `Cannot back up ${section.name}: one of them has more than ${backupLimits.frameBytesMax} bytes`,
+        `Cannot back up ${section.name}: one row has more than ${backupLimits.frameBytesMax} bytes`,
       )
     const head = toHeadBytes({
       kind: frameKinds.data,
@@ -63,7 +63,7 @@ export class FrameWriter {
     section.items += items
     section.frames += 1
     section.bytes += head.length + stored.length
-    return this.#note([head, stored])
+    return this.#hash([head, stored])
   }
 
   end(losses: Pick<BackupTrailer, "missing" | "damaged">): Uint8Array {
@@ -72,11 +72,11 @@ export class FrameWriter {
       sha256: hash.digest("hex"),
     }))
     const items = sections.reduce((sum, section) => sum + section.items, 0)
-    const last = this.#note(toJsonFrame(frameKinds.trailer, { items, sections, ...losses }))
+    const last = this.#hash(toJsonFrame(frameKinds.trailer, { items, sections, ...losses }))
     return Buffer.concat([last, this.#whole.digest()])
   }
 
-  #note(parts: readonly Uint8Array[]): Uint8Array {
+  #hash(parts: readonly Uint8Array[]): Uint8Array {
     const bytes = Buffer.concat(parts)
     this.#whole.update(bytes)
     return bytes

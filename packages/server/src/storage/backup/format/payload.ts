@@ -1,8 +1,7 @@
 import { BackupDamaged } from "@hamlet/contract/backup"
 
 /**
- * What a data frame holds: something that JSON can say, and the bytes that it speaks of, one after
- * the other.
+ * The content of a data frame: JSON, and the bytes that it refers to, one after the other.
  */
 export interface Payload {
   readonly json: unknown
@@ -11,7 +10,7 @@ export interface Payload {
 
 const lengthBytes = 4
 
-/** As it is before it is compressed. */
+/** Encodes a payload, without compression. */
 export function toPayload(json: unknown, bytes: readonly Uint8Array[]): Buffer {
   const text = Buffer.from(JSON.stringify(json))
   const length = Buffer.alloc(lengthBytes)
@@ -19,16 +18,16 @@ export function toPayload(json: unknown, bytes: readonly Uint8Array[]): Buffer {
   return Buffer.concat([length, text, ...bytes])
 }
 
-/** The reverse. */
+/** Decodes a payload. */
 export function fromPayload(raw: Buffer): Payload {
   const length = raw.length < lengthBytes ? raw.length : raw.readUInt32LE(0)
-  if (length > raw.length - lengthBytes) throw new BackupDamaged("it has a frame that is none")
+  if (length > raw.length - lengthBytes) throw new BackupDamaged("it contains an invalid frame")
   try {
     return {
       json: JSON.parse(raw.toString("utf8", lengthBytes, lengthBytes + length)),
       bytes: raw.subarray(lengthBytes + length),
     }
   } catch {
-    throw new BackupDamaged("it holds something that is not JSON where JSON should be")
+    throw new BackupDamaged("it contains a frame with invalid JSON")
   }
 }

@@ -3,37 +3,37 @@ import type { SqlValue } from "../../database/sql.ts"
 import { RestoreRefused } from "../restore/loader.ts"
 import type { Frame } from "./frame-reader.ts"
 
-/** A column of a table that rows are loaded into. */
+/** A column of a table that is restored. */
 export interface TableColumn {
   readonly name: string
   readonly type: "text" | "integer" | "bytes"
 }
 
-/** As both databases write an id; SQLite would store anything. */
+/** The form of an id in both databases. SQLite would store any text. */
 export const idPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Whether a column holds ids. A test compares this with the types of PostgreSQL. */
+/** Whether a column contains ids. A test compares this with the types of PostgreSQL. */
 export function isId(column: string): boolean {
   return /(^|_)id$/.test(column) && column !== "key_id"
 }
 
-/** The rows of a frame. Nothing that the database might take for something else gets through. */
+/** The rows of a frame. Rejects values that a database could store as something else. */
 export function toRows(
   { json, bytes, items }: Frame,
   table: string,
   columns: readonly TableColumn[],
 ): readonly (readonly SqlValue[])[] {
   if (!Array.isArray(json) || json.length !== items)
-    throw new BackupDamaged("it has a frame whose rows are not as many as it says")
+    throw new BackupDamaged("it contains a frame with a wrong number of rows")
   let at = 0
   const take = (length: number) => {
     at += length
-    if (at > bytes.length) throw new BackupDamaged("it has a frame that is too short")
+    if (at > bytes.length) throw new BackupDamaged("it contains a frame that is too short")
     return bytes.subarray(at - length, at)
   }
   return json.map((row: unknown) => {
     if (!Array.isArray(row) || row.length !== columns.length)
-      throw new BackupDamaged(`it has a row of ${table} that is none`)
+      throw new BackupDamaged(`it contains an invalid row of ${table}`)
     return columns.map(({ name, type }, index) => {
       const value: unknown = row[index]
       if (value === null) return null

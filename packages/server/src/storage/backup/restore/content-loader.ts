@@ -1,21 +1,21 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { BackupDamaged } from "@hamlet/contract/backup"
-import type { ContentPlace } from "../../blobs/content-store.ts"
+import type { ContentStore } from "../../blobs/content-store.ts"
 import { chunkBytes } from "../../blobs/object-chunks.ts"
 import { sql } from "../../database/sql.ts"
 import type { Frame } from "../format/frame-reader.ts"
 import { idPattern } from "../format/row-values.ts"
 import type { Loader } from "./loader.ts"
 
-/** What is loaded piece by piece. */
+/** Loads the frames of one section. */
 export interface ContentLoader {
   add(frame: Frame): Promise<void>
   /** After the last piece. */
   end(): Promise<void>
 }
 
-/** Takes the bytes of one thing. */
+/** Receives the bytes of one object. */
 interface Sink {
   write(piece: Uint8Array): Promise<void>
   end(): Promise<void>
@@ -29,7 +29,7 @@ interface Head {
   readonly isMissing: boolean
 }
 
-/** Objects, in chunks of the database. They keep their ids. */
+/** Loads objects into chunks in the database. They keep their ids. */
 export function createChunkLoader(loader: Loader): ContentLoader {
   return createObjectLoader(loader, "database", (id) => {
     let number = 0
@@ -53,12 +53,12 @@ export function createChunkLoader(loader: Loader): ContentLoader {
 }
 
 /**
- * Objects, in a bucket. They get new ids: the server that the backup is of may have the same
- * bucket, and what one of the two deletes must not be missing at the other.
+ * Loads objects into a bucket. They get new ids: the original server may use the same bucket, and
+ * neither server may delete objects of the other.
  */
 export function createBucketLoader(
   loader: Loader,
-  bucket: ContentPlace,
+  bucket: ContentStore,
   ids: Map<string, string>,
 ): ContentLoader {
   return createObjectLoader(
@@ -68,7 +68,7 @@ export function createBucketLoader(
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
       const writer = writable.getWriter()
       const writing = bucket.write(id, readable as unknown as AsyncIterable<Uint8Array>)
-      // Told when the next piece is written, or at the end.
+      // Thrown when the next piece is written, or at the end.
       writing.catch(() => {})
       return {
         async write(piece) {
@@ -97,7 +97,7 @@ function createObjectLoader(
   let current: { readonly head: Head; readonly sink: Sink; bytes: number } | undefined
   const finish = async () => {
     if (current && current.bytes !== current.head.size)
-      throw new BackupDamaged("it has an object that is not as large as it says")
+      throw new BackupDamaged("it contains an object with a wrong size")
     await current?.sink.end()
     current = undefined
   }
@@ -116,7 +116,7 @@ function createObjectLoader(
         current = { head, sink: open(id), bytes: 0 }
       }
       if (head.at !== current.bytes)
-        throw new BackupDamaged("it has an object whose parts are out of order")
+        throw new BackupDamaged("it contains an object whose parts are out of order")
       current.bytes += bytes.length
       await current.sink.write(bytes)
     },
@@ -125,8 +125,8 @@ function createObjectLoader(
 }
 
 /**
- * The databases of users, as files of a folder. Their names are ids of users who are there, and
- * nothing else that a file could say.
+ * Loads the databases of users into files of a folder. A file name is always the id of a restored
+ * user, never another text of the backup.
  */
 export function createOwnerDatabaseLoader(
   loader: Loader,
@@ -149,14 +149,14 @@ export function createOwnerDatabaseLoader(
       if (current?.id !== id) {
         finish()
         const [owner] = await loader.run(sql`select id from users where id = ${id}`)
-        if (!owner) throw new BackupDamaged("it has the database of a user who is not in it")
+        if (!owner) throw new BackupDamaged("it contains the database of a user who is not in it")
         mkdirSync(folder, { recursive: true, mode: 0o700 })
-        // Refuses one that is there: each has its pieces together.
+        // Fails if the file exists: the pieces of a database must be consecutive.
         current = { id, file: openSync(join(folder, `${id}.db`), "wx", 0o600), bytes: 0 }
         count += 1
       }
       if (at !== current.bytes)
-        throw new BackupDamaged("it has a database whose parts are out of order")
+        throw new BackupDamaged("it contains a database whose parts are out of order")
       for (let sent = 0; sent < bytes.length; ) sent += writeSync(current.file, bytes, sent)
       current.bytes += bytes.length
     },
@@ -172,12 +172,12 @@ function toHead(json: unknown): Head {
     size = 0,
     isMissing = false,
   } = Object(json) as Record<string, unknown>
-  const isSound =
+  const isValid =
     typeof id === "string" &&
     idPattern.test(id) &&
     Number.isSafeInteger(at) &&
     typeof ownerId === "string" &&
     Number.isSafeInteger(size)
-  if (!isSound) throw new BackupDamaged("it has content that nobody can tell what it is of")
+  if (!isValid) throw new BackupDamaged("it contains content with an invalid head")
   return { id, at: Number(at), ownerId, size: Number(size), isMissing: isMissing === true }
 }

@@ -2,14 +2,14 @@ import type { Dialect } from "../../database/dialect.ts"
 import type { SqlValue, Statement } from "../../database/sql.ts"
 
 /**
- * A database that a backup is loaded into. Until `commit`, nobody sees anything of it, and whatever
- * happens leaves the database as empty as it was.
+ * A database that a backup is restored into. Before `commit` nothing of it is visible, and any
+ * failure leaves the database empty.
  */
 export interface Loader {
   readonly dialect: Dialect
-  /** What is in the way: undefined when the database is empty. */
+  /** Why a restore is not possible: undefined when the database is empty. */
   findObstacle(): Promise<string | undefined>
-  /** Makes the tables as they were at that step of the schema, without what slows a load down. */
+  /** Creates the tables of that schema version, without indexes and foreign keys. */
   begin(schemaVersion: number): Promise<void>
   run<Row>(statement: Statement): Promise<readonly Row[]>
   insert(
@@ -18,18 +18,18 @@ export interface Loader {
     rows: readonly (readonly SqlValue[])[],
   ): Promise<void>
   /**
-   * Makes everything that `begin` left out, and checks that every row refers to one that is there.
+   * Creates the indexes and foreign keys that `begin` left out, and checks all references.
    */
   finish(signal: AbortSignal): Promise<void>
-  /** Makes it the database, for good. */
+  /** Makes the restored data visible. */
   commit(): Promise<void>
-  /** Leaves nothing behind. */
+  /** Removes everything that was loaded. */
   abort(): Promise<void>
 }
 
 /**
- * A backup that cannot be restored, or not here. The message is the end of a sentence about the
- * file.
+ * A backup that cannot be restored, or not into this server. The message completes the sentence
+ * `Cannot restore "file": …`.
  */
 export class RestoreRefused extends Error {
   override readonly name = "RestoreRefused"

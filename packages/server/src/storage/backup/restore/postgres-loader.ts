@@ -8,14 +8,15 @@ import { fromPostgresError } from "../../postgres/errors.ts"
 import { openPostgres } from "../../postgres/open.ts"
 import { type Loader, RestoreRefused } from "./loader.ts"
 
-interface Made {
+/** An index or a foreign key. */
+interface Dropped {
   readonly drop: string
   readonly create: string
 }
 
 /**
- * What is asked of it takes as long as it takes; but nobody waits for a server that somebody has
- * started on it meanwhile.
+ * Statements have no time limit. Locks have one, in case a server was started on the database
+ * meanwhile.
  */
 const settings = {
   application_name: "hamlet restore",
@@ -28,12 +29,12 @@ const settings = {
   jit: "off",
 }
 
-/** Loads in one transaction. */
+/** Loads a backup in one transaction. */
 export function createPostgresLoader(address: string): Loader {
   const url = parsePostgresUrl(address)
   let client: SQL | undefined
   let connection: ReservedSQL | undefined
-  let made: readonly Made[] = []
+  let dropped: readonly Dropped[] = []
   const connect = async () => {
     client ??= new SQL(url.href, {
       adapter: "postgres",
@@ -44,7 +45,7 @@ export function createPostgresLoader(address: string): Loader {
     connection ??= await client.reserve()
     return connection
   }
-  const ask = async <Row>(
+  const query = async <Row>(
     text: string,
     values: readonly SqlValue[] = [],
   ): Promise<readonly Row[]> => {
@@ -55,13 +56,12 @@ export function createPostgresLoader(address: string): Loader {
     }
   }
   const findObstacle = async () => {
-    const tables = await ask<{ name: string }>(
+    const tables = await query<{ name: string }>(
       "select relname as name from pg_class where oid in (to_regclass('users'), to_regclass('vals'))",
     )
     for (const { name } of tables) {
-      const [row] = await ask(`select 1 from ${name} limit 1`)
-      if (row)
-        return `there are ${name} in the database already, and only an empty server can be restored into`
+      const [row] = await query(`select 1 from ${name} limit 1`)
+      if (row) return `the database already contains ${name}, and a restore needs an empty server`
     }
     return undefined
   }
@@ -75,43 +75,41 @@ export function createPostgresLoader(address: string): Loader {
     findObstacle,
     async begin(schemaVersion) {
       await migrateDatabase(address, schemaVersion)
-      await ask("begin")
-      await ask("lock table users, vals in share row exclusive mode")
+      await query("begin")
+      await query("lock table users, vals in share row exclusive mode")
       const obstacle = await findObstacle()
       if (obstacle !== undefined) throw new RestoreRefused(obstacle)
-      made = [...(await ask<Made>(foreignKeys)), ...(await ask<Made>(indexes))]
-      for (const { drop } of made) await ask(drop)
+      dropped = [...(await query<Dropped>(foreignKeys)), ...(await query<Dropped>(indexes))]
+      for (const { drop } of dropped) await query(drop)
     },
-    run: ({ text, values }) => ask(text, values),
+    run: ({ text, values }) => query(text, values),
     async insert(table, columns, rows) {
       const names = columns.join(", ")
-      // A whole batch is one parameter: the server's own JSON reader turns it into rows of the
-      // table.
+      // A whole batch is one parameter, which PostgreSQL converts from JSON to rows of the table.
       const json = JSON.stringify(
         rows.map((row) =>
           Object.fromEntries(row.map((value, index) => [columns[index], toJsonValue(value)])),
         ),
       )
-      await ask(
+      await query(
         `insert into ${table} (${names}) select ${names} from json_populate_recordset(null::${table}, $1::text::json)`,
         [json],
       )
     },
     async finish(signal) {
-      // Indexes first: what checks the foreign keys uses them.
-      for (const { create } of made.toReversed()) {
+      // Indexes first: the checks of the foreign keys use them.
+      for (const { create } of dropped.toReversed()) {
         signal.throwIfAborted()
-        await ask(create)
+        await query(create)
       }
-      await ask("analyze")
+      await query("analyze")
     },
-    // The first server that starts on it brings its schema up to date.
+    // The first server that starts migrates the schema.
     async commit() {
       try {
-        await ask("commit")
+        await query("commit")
       } catch (error) {
-        // The connection may have broken after the commit. Whether it has happened, only the
-        // database knows.
+        // The connection may have broken after the commit, so ask the database whether it happened.
         await close()
         if ((await findObstacle()) === undefined) throw error
       }

@@ -1,6 +1,6 @@
 import { BackupDamaged, type BackupHeader, type BackupSummary } from "@hamlet/contract/backup"
 import { AppError } from "../../../domain/app-error.ts"
-import type { ContentPlace } from "../../blobs/content-store.ts"
+import type { ContentStore } from "../../blobs/content-store.ts"
 import { raw, sql } from "../../database/sql.ts"
 import { migrations } from "../../migrations/index.ts"
 import { foldBody, foldText } from "../../search/fold-text.ts"
@@ -16,24 +16,24 @@ import {
 import { type Loader, RestoreRefused } from "./loader.ts"
 import type { RestoreFiles } from "./restore-files.ts"
 
-/** Where a backup is restored to. */
+/** The server that a backup is restored into. */
 export interface RestoreTarget {
   readonly loader: Loader
   readonly files: RestoreFiles
-  readonly bucket: ContentPlace | undefined
+  readonly bucket: ContentStore | undefined
 }
 
-/** How far it has got. */
+/** The progress of a restore. */
 export interface RestoreProgress {
   readonly step: "check" | "load" | "index" | "verify"
   readonly done: number
   readonly total: number
 }
 
-/** What was restored. */
+/** The result of a restore. */
 export interface Restored {
   readonly summary: BackupSummary
-  /** How many there are, by section. */
+  /** The number of items of each section. */
   readonly sections: Readonly<Record<string, number>>
   readonly ownerDatabases: number
 }
@@ -43,12 +43,12 @@ export interface RestoreOptions {
   report(progress: RestoreProgress): void
 }
 
-/** The oldest schema of which there are backups. */
+/** The oldest schema version that a backup can have. */
 const schemaVersionMin = 3
 
 /**
- * Makes the server again that a backup is of. The file is read twice: first all of it is checked,
- * and then it is loaded, in a way that shows nothing before the end.
+ * Restores a backup into an empty server. The file is read twice: first it is checked completely,
+ * then it is loaded. Nothing is visible before the end.
  */
 export async function restoreBackup(
   path: string,
@@ -60,7 +60,7 @@ export async function restoreBackup(
     options.signal.throwIfAborted()
     options.report({ step: "check", done, total })
   })
-  assertKnown(summary.header)
+  assertSupported(summary.header)
   const obstacle = await loader.findObstacle()
   if (obstacle !== undefined) throw new RestoreRefused(obstacle)
   files.begin()
@@ -80,7 +80,7 @@ export async function restoreBackup(
   }
 }
 
-function assertKnown({ schemaVersion, serverVersion, sections }: BackupHeader): void {
+function assertSupported({ schemaVersion, serverVersion, sections }: BackupHeader): void {
   const newest = migrations.at(-1)?.version ?? 0
   if (schemaVersion > newest)
     throw new RestoreRefused(
@@ -88,7 +88,7 @@ function assertKnown({ schemaVersion, serverVersion, sections }: BackupHeader): 
     )
   if (schemaVersion < schemaVersionMin)
     throw new RestoreRefused(
-      `its schema is ${schemaVersion}, and no backup has one below ${schemaVersionMin}`,
+      `its schema is ${schemaVersion}, but the schema of a backup is at least ${schemaVersionMin}`,
     )
   const names = sections.map(({ name }) => name)
   const unknown = names.find(
@@ -96,9 +96,8 @@ function assertKnown({ schemaVersion, serverVersion, sections }: BackupHeader): 
       name !== ownerDatabases &&
       (!Object.hasOwn(backupTables, name) || backupTables[name]?.kind === "none"),
   )
-  if (unknown !== undefined)
-    throw new RestoreRefused(`it has a section "${unknown}", which no backup has`)
-  if (new Set(names).size !== names.length) throw new BackupDamaged("it has a section twice")
+  if (unknown !== undefined) throw new RestoreRefused(`it contains an unknown section "${unknown}"`)
+  if (new Set(names).size !== names.length) throw new BackupDamaged("it contains a section twice")
 }
 
 async function load(
@@ -113,7 +112,7 @@ async function load(
   const owners = createOwnerDatabaseLoader(loader, files.besideFolder)
   const objects = bucket ? createBucketLoader(loader, bucket, objectIds) : createChunkLoader(loader)
   const loads = await planLoads(loader, header, { objects, owners }, objectIds)
-  // What the migrations have put there themselves is in the backup too.
+  // Rows that migrations have inserted are in the backup too.
   for (const { name } of header.sections)
     if (backupTables[name]?.kind === "rows") await loader.run(raw(`delete from ${name}`))
   let items = 0
@@ -156,20 +155,20 @@ async function planLoads(
     const types = new Map(
       (tables.get(name) ?? []).map((column) => [column.column_name, column.type]),
     )
-    const known = columns.flatMap((column) => ({
+    const typed = columns.flatMap((column) => ({
       name: column,
       type: types.get(column) ?? "unknown",
     }))
     if (
       types.size === 0 ||
-      known.some(({ type }) => type === "unknown") ||
+      typed.some(({ type }) => type === "unknown") ||
       new Set(columns).size !== types.size ||
       columns.length !== types.size
     )
       throw new RestoreRefused(
-        `the columns of its section "${name}" are not those that the table has at schema ${header.schemaVersion}`,
+        `the columns of its section "${name}" differ from those of the table at schema ${header.schemaVersion}`,
       )
-    return createTableLoader(loader, name, known as readonly TableColumn[], objectIds)
+    return createTableLoader(loader, name, typed as readonly TableColumn[], objectIds)
   })
 }
 
@@ -199,8 +198,8 @@ function moveObject<Value>(id: Value, objectIds: ReadonlyMap<string, string>): V
 }
 
 /**
- * What a database says against a row is said of the file; that the database is away is said as
- * always.
+ * An error of the database about a row is reported as a fault of the file. Other errors, such as an
+ * unavailable database, stay unchanged.
  */
 async function translate<T>(table: string, work: () => Promise<T>): Promise<T> {
   try {
@@ -214,7 +213,7 @@ async function translate<T>(table: string, work: () => Promise<T>): Promise<T> {
     )
       throw error
     throw new RestoreRefused(
-      `${table === "" ? "its rows do" : `a row of ${table} does`} not fit together: ${error.message}`,
+      `${table === "" ? "its rows are" : `a row of ${table} is`} inconsistent: ${error.message}`,
       {
         cause: error,
       },
@@ -233,7 +232,7 @@ async function verify(
       raw(`select count(*) as count from ${name}`),
     )
     if (Number(row?.count) !== expected)
-      throw new RestoreRefused(`of ${expected} ${name}, ${row?.count} were restored`)
+      throw new RestoreRefused(`${row?.count} of ${expected} ${name} were restored`)
     report({ step: "verify", done: index + 1, total: tables.length })
   }
 }
@@ -246,10 +245,10 @@ interface TextSource {
   readonly code: string
 }
 
-/** Vals that are taken at a time. */
+/** Vals per batch. */
 const valsMax = 500
 
-/** Makes the texts that search looks through, in the order in which the vals were made. */
+/** Builds the search texts, in the order in which the vals were created. */
 async function loadSearchTexts(loader: Loader, report: (vals: number) => void): Promise<void> {
   let done = 0
   for (let after = "00000000-0000-0000-0000-000000000000"; ; ) {

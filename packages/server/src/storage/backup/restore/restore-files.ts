@@ -4,27 +4,27 @@ import { listOwnerDatabases } from "../owner-database-files.ts"
 import { RestoreRefused } from "./loader.ts"
 import { syncPath } from "./sqlite-loader.ts"
 
-/** The files beside a database that a restore makes. */
+/** The files that a restore creates besides the database. */
 export interface RestoreFiles {
-  /** Where the databases of users are put at first. */
+  /** The folder into which the databases of users are restored at first. */
   readonly besideFolder: string
   /**
-   * Refuses when there are databases of users, but for those that a restore has left that was
-   * killed.
+   * Throws when there are databases of users, except for those of a restore that was killed.
    */
   begin(): void
-  /** Puts them where they belong. */
+  /** Moves them to their final folder. */
   placeOwnerDatabases(): void
-  /** There is nothing to clean up any more. */
+  /** The restore is complete. */
   end(): void
   abort(): void
 }
 
-/** As long as this file is there, what is in the folder is half of something. */
+/** While this file exists, the folder contains an incomplete restore. */
 const markName = "restore.unfinished"
 
 /**
- * What a restore does in the data folder. It must have been made sure that the database is empty.
+ * The changes of a restore in the data folder. The caller must have checked that the database is
+ * empty.
  */
 export function createRestoreFiles(dataDir: string, ownerFolder: string): RestoreFiles {
   const besideFolder = `${ownerFolder}.restoring`
@@ -44,7 +44,7 @@ export function createRestoreFiles(dataDir: string, ownerFolder: string): Restor
       } else clean(false)
       if (listOwnerDatabases(ownerFolder).length > 0)
         throw new RestoreRefused(
-          `there are databases of users in ${ownerFolder} already, and only an empty server can be restored into; name another folder with HAMLET_DATA_DIR`,
+          `${ownerFolder} already contains databases of users, and a restore needs an empty server; choose another folder with HAMLET_DATA_DIR`,
         )
       writeFileSync(mark, `${process.pid}\n`, { mode: 0o600 })
       syncPath(dataDir)
@@ -77,6 +77,6 @@ function assertEnded(mark: string): void {
     return
   }
   throw new RestoreRefused(
-    `another restore is under way, as process ${pid}; if that is some other program, delete ${mark}`,
+    `another restore is running, as process ${pid}; if that is a different program, delete ${mark}`,
   )
 }

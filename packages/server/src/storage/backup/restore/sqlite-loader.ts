@@ -9,7 +9,7 @@ import { fromSqliteError } from "../../sqlite/errors.ts"
 import { openSqlite } from "../../sqlite/open.ts"
 import { type Loader, RestoreRefused } from "./loader.ts"
 
-/** Nothing is written twice or waited for: the file is thrown away when anything goes wrong. */
+/** No journal on disk and no syncs: the file is deleted when anything fails. */
 const pragmas = [
   "journal_mode = memory",
   "synchronous = off",
@@ -18,17 +18,18 @@ const pragmas = [
   "cache_size = -262144",
 ]
 
-interface Made {
+/** An index or a trigger. */
+interface Dropped {
   readonly type: "index" | "trigger"
   readonly name: string
   readonly sql: string
 }
 
-/** Loads into a file beside the database, which takes its place at the end. */
+/** Loads a backup into a file beside the database, which replaces it at the end. */
 export function createSqliteLoader(path: string): Loader {
   const beside = `${path}.restoring`
   let connection: Connection | undefined
-  let made: readonly Made[] = []
+  let dropped: readonly Dropped[] = []
   const open = () => {
     if (!connection) throw new Error("Cannot load: begin was not called")
     return connection
@@ -41,12 +42,12 @@ export function createSqliteLoader(path: string): Loader {
       await migrateFile(beside, schemaVersion)
       connection = new Connection(beside, { readwrite: true })
       for (const pragma of pragmas) connection.run(`pragma ${pragma}`)
-      made = connection
-        .query<Made, []>(
+      dropped = connection
+        .query<Dropped, []>(
           "select type, name, sql from sqlite_schema where type in ('index', 'trigger') and sql is not null",
         )
         .all()
-      for (const { type, name } of made) connection.run(`drop ${type} ${name}`)
+      for (const { type, name } of dropped) connection.run(`drop ${type} ${name}`)
       connection.run("begin")
     },
     async run<Row>({ text, values }: Statement) {
@@ -62,14 +63,14 @@ export function createSqliteLoader(path: string): Loader {
       })
     },
     async finish(signal) {
-      const ofType = (wanted: Made["type"]) =>
-        made.filter(({ type }) => type === wanted).map(({ sql }) => sql)
+      const ofType = (wanted: Dropped["type"]) =>
+        dropped.filter(({ type }) => type === wanted).map(({ sql }) => sql)
       for (const statement of [
         ...ofType("index"),
         ...sqliteDialect.search.fill,
         ...ofType("trigger"),
       ]) {
-        // Each may take minutes, and nothing else is heard meanwhile.
+        // Each may block the thread for minutes: let signals through in between.
         await Bun.sleep(0)
         signal.throwIfAborted()
         translated(() => open().run(statement))
@@ -79,7 +80,7 @@ export function createSqliteLoader(path: string): Loader {
         .all()
       if (broken)
         throw new RestoreRefused(
-          `a row of ${broken.table} refers to one of ${broken.parent} that is not there`,
+          `a row of ${broken.table} refers to a missing row of ${broken.parent}`,
         )
       open().run("commit")
     },
@@ -88,7 +89,7 @@ export function createSqliteLoader(path: string): Loader {
       connection = undefined
       await migrateFile(beside)
       syncPath(beside)
-      // Somebody may have started a server meanwhile.
+      // A server may have been started meanwhile.
       const obstacle = findObstacle(path)
       if (obstacle !== undefined) throw new RestoreRefused(obstacle)
       removeDatabase(path)
@@ -102,7 +103,7 @@ export function createSqliteLoader(path: string): Loader {
   }
 }
 
-/** That the disk is full is no fault of the file. */
+/** Reports a full disk as such, not as a fault of the backup. */
 function translated<T>(work: () => T): T {
   try {
     return work()
@@ -122,13 +123,10 @@ function findObstacle(path: string): string | undefined {
     const table = tables.find(({ name }) =>
       connection?.query(`select 1 from ${name} limit 1`).get(),
     )
-    return (
-      table &&
-      `there are ${table.name} in ${path} already, and only an empty server can be restored into`
-    )
+    return table && `${path} already contains ${table.name}, and a restore needs an empty server`
   } catch (error) {
     if (error instanceof SQLiteError)
-      return `${path} is there already, and cannot be read: ${error.message}`
+      return `${path} already exists and cannot be read: ${error.message}`
     throw error
   } finally {
     connection?.close()
@@ -151,7 +149,7 @@ function removeDatabase(path: string): void {
   for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(`${path}${suffix}`, { force: true })
 }
 
-/** The content of a file, or the names in a folder, are on the disk afterwards. */
+/** Syncs the content of a file, or the entries of a folder, to the disk. */
 export function syncPath(path: string): void {
   const file = openSync(path, "r")
   try {
