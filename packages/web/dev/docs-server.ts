@@ -11,7 +11,7 @@ export interface DocsServerOptions {
   /** Built anew for each request when absent, so that a change shows on reload. */
   readonly page?: DocsPage
   /** The rest of the server. */
-  readonly answer: (request: Request) => Response | Promise<Response>
+  readonly respond: (request: Request) => Response | Promise<Response>
 }
 
 /** Serves the page as in production, with a made-up API behind it. */
@@ -22,7 +22,7 @@ export function startDocsServer(options: DocsServerOptions): Bun.Server<undefine
     development: false,
     async fetch(request) {
       const { pathname } = new URL(request.url)
-      if (!/^\/docs(\/|$)/.test(pathname)) return await options.answer(request)
+      if (!/^\/docs(\/|$)/.test(pathname)) return await options.respond(request)
       const { html, assets } = options.page ?? (await buildDocsPage())
       const asset = assets.get(pathname)
       if (asset)

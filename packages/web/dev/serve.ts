@@ -3,10 +3,10 @@
 import { toOpenApi } from "@hamlet/contract"
 import { startDocsServer } from "./docs-server.ts"
 
-const server = startDocsServer({ port: Number(process.argv[2] ?? 8090), answer })
+const server = startDocsServer({ port: Number(process.argv[2] ?? 8090), respond })
 console.log(`${server.url.origin}/docs`)
 
-async function answer(request: Request): Promise<Response> {
+async function respond(request: Request): Promise<Response> {
   const { pathname, search } = new URL(request.url)
   if (pathname === "/openapi.json")
     return Response.json(toOpenApi({ baseUrl: server.url.origin, version: "0.1.0" }))
@@ -17,7 +17,7 @@ async function answer(request: Request): Promise<Response> {
       statusCode: 401,
       error: "Unauthorized",
       code: "unauthenticated",
-      message: "Cannot answer: no token was sent",
+      message: "Cannot respond: no token was sent",
       requestId,
     }
     return Response.json(error, {

@@ -24,7 +24,7 @@ let seen: SeenRequest[] = []
 let isDocumentBroken = false
 const open: OpenDocs[] = []
 
-async function answer(request: Request): Promise<Response> {
+async function respond(request: Request): Promise<Response> {
   const { pathname, search } = new URL(request.url)
   if (pathname === "/openapi.json")
     return isDocumentBroken ? new Response("no", { status: 503 }) : Response.json(realDocument)
@@ -42,7 +42,7 @@ async function answer(request: Request): Promise<Response> {
 
 describeInBrowser("docs page", (getBrowser) => {
   beforeAll(async () => {
-    server = startDocsServer({ port: 0, page: await buildDocsPage(), answer })
+    server = startDocsServer({ port: 0, page: await buildDocsPage(), respond })
   })
 
   afterAll(() => server?.stop(true))
@@ -89,7 +89,7 @@ describeInBrowser("docs page", (getBrowser) => {
     )
 
     inBrowser(
-      "opens every operation, whatever its answers and parameters are",
+      "opens every operation, whatever its responses and parameters are",
       "",
       async (page) => {
         for (const name of routeNames) {
@@ -119,7 +119,7 @@ describeInBrowser("docs page", (getBrowser) => {
     )
 
     inBrowser(
-      "opens the operation that the address names, and shows its fields, answers and errors",
+      "opens the operation that the address names, and shows its fields, responses and errors",
       "#createVersion",
       async (page) => {
         await expectText(page.locator("h1"), "Create version")
@@ -129,7 +129,7 @@ describeInBrowser("docs page", (getBrowser) => {
         )
         expect(await page.locator(".auth-note").textContent()).toContain("val:write")
         expect(await page.locator(".error-code").allTextContents()).toContain("version_conflict")
-        await page.locator(".answer-details .nested summary").first().click()
+        await page.locator(".response-details .nested summary").first().click()
         await page
           .locator(".nested .field-name")
           .getByText("endpoint", { exact: true })
@@ -157,7 +157,7 @@ describeInBrowser("docs page", (getBrowser) => {
     inBrowser("says so when the description is missing, and tries again", "", async (page) => {
       isDocumentBroken = true
       await page.reload()
-      await page.getByText("Cannot load /openapi.json: the server answered 503").waitFor()
+      await page.getByText("Cannot load /openapi.json: the server responded 503").waitFor()
       isDocumentBroken = false
       await page.getByRole("button", { name: "Try again" }).click()
       await page.locator("h1", { hasText: "Hamlet API" }).waitFor()
@@ -166,7 +166,7 @@ describeInBrowser("docs page", (getBrowser) => {
 
   describe("trying", () => {
     inBrowser(
-      "sends what is typed with the token, and shows a hostile answer as text",
+      "sends what is typed with the token, and shows a hostile response as text",
       "#createVal",
       async (page) => {
         await openForm(page)
@@ -186,11 +186,11 @@ describeInBrowser("docs page", (getBrowser) => {
         expect(seen[0]?.headers.get("idempotency-key")).toBe("once")
         expect(seen[0]?.headers.get("content-type")).toBe("application/json")
 
-        const shown = await page.locator(".answer-body").textContent()
+        const shown = await page.locator(".response-body").textContent()
         expect(JSON.parse(shown ?? "")).toMatchObject({ code: hostile })
-        await expectInView(page, ".answer-body")
+        await expectInView(page, ".response-body")
         await page.getByText(/\d headers/).click()
-        await expectText(page.locator(".answer-headers"), hostile)
+        await expectText(page.locator(".headers"), hostile)
         expect(await page.locator("#app img, #app script").count()).toBe(0)
         expect(await page.evaluate(() => "isHurt" in globalThis)).toBe(false)
       },
@@ -290,7 +290,7 @@ describeInBrowser("docs page", (getBrowser) => {
           await openForm(page)
           await page.locator("[data-name=name]").fill("1")
           await page.getByRole("button", { name: "Send POST" }).click()
-          await page.locator(".answer-body").waitFor()
+          await page.locator(".response-body").waitFor()
           expect(await page.evaluate(findPaleTexts)).toEqual([])
         },
         { colorScheme },
@@ -345,7 +345,7 @@ describeInBrowser("docs page", (getBrowser) => {
         await page.locator("dialog a[href='#createToken']").click()
         await page.locator("h1", { hasText: "Create token" }).waitFor()
         await page.locator("dialog").waitFor({ state: "hidden" })
-        await page.getByRole("button", { name: "Go and try it" }).click()
+        await page.getByRole("button", { name: "Go to the form" }).click()
         for (const name of routeNames) {
           await page.goto(`${server.url.origin}/docs#${name}`)
           await page.locator(".crumb-id").getByText(name, { exact: true }).waitFor()
@@ -381,9 +381,9 @@ async function overflow(page: Page): Promise<number> {
   return await page.evaluate(() => document.body.scrollWidth - document.body.clientWidth)
 }
 
-async function expectText(place: Locator, text: string): Promise<void> {
+async function expectText(element: Locator, text: string): Promise<void> {
   await eventually(
-    () => place.textContent(),
+    () => element.textContent(),
     (shown) => expect(shown).toContain(text),
   )
 }

@@ -1,16 +1,16 @@
 import { type Client, createClient, sessionHeader } from "@hamlet/contract/client"
 import { readPageKey } from "./session/page-key.ts"
-import { signedOut } from "./session/session.ts"
+import { markSessionEnded } from "./session/session.ts"
 import { isEmbedded } from "./settings.ts"
 
-/** The API, for whoever is signed in; nobody has to be. */
+/** The API, with the session of this browser if there is one. */
 export const api: Client = createClient({ baseUrl: location.origin, fetch: sendWithSession })
 
-/** Like `fetch`, for whoever is signed in. */
+/** Like `fetch`, with the session. */
 async function sendWithSession(url: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers)
-  // What others can put into their pages acts for nobody, even where the browser would send the
-  // cookie: from a page of the same site.
+  // An embedded page never acts for the user, even where the browser would send the cookie: in a
+  // page of the same site.
   if (!isEmbedded) headers.set(sessionHeader, readPageKey())
   const response = await fetch(url, {
     ...init,
@@ -18,11 +18,11 @@ async function sendWithSession(url: string, init: RequestInit = {}): Promise<Res
     credentials: isEmbedded ? "omit" : "same-origin",
     cache: "no-store",
   })
-  if (response.status === 401 && !isSignIn(url)) signedOut()
+  if (response.status === 401 && !isSignIn(url)) markSessionEnded()
   return response
 }
 
-/** A wrong token or link says nothing about the session that the browser has. */
+/** A wrong token or link does not mean that the session has ended. */
 function isSignIn(url: string): boolean {
   return /\/v1\/(sessions|sign-in-links\/owner)$/.test(url)
 }

@@ -1,13 +1,13 @@
 import { render } from "preact"
 import { App } from "./frame/app.tsx"
-import { followLocation } from "./frame/location.ts"
+import { followNavigation } from "./frame/location.ts"
 import { loadSession } from "./session/sign-in.ts"
 import { isEmbedded } from "./settings.ts"
 
-// A view inside somebody else's page has nobody to be, and turns into no other page: the browser
-// loads that, which may not be framed.
+// An embedded page has no session and follows no links: the browser loads those itself, and other
+// pages may not be framed.
 if (!isEmbedded) {
-  followLocation()
+  followNavigation()
   void loadSession()
 }
 

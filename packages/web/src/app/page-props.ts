@@ -1,2 +1,2 @@
-/** What a page is told: the parts of the path that its pattern names. */
+/** The properties of a page: the named parts of its path. */
 export type PageProps = Readonly<Record<string, string>>

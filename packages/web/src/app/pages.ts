@@ -1,24 +1,23 @@
 import type { ComponentType } from "preact"
 import type { PageProps } from "./page-props.ts"
 
-/** A page that has not been loaded yet. */
+/** A page and how to load it. */
 export interface PageRow {
-  /** `/u/{username}`: parts in braces stand for one part of the path. */
+  /** `/u/{username}`: each part in braces matches one path segment. */
   readonly pattern: string
-  /** Only for those who are signed in; others are asked to, and come back here. */
+  /** Needs a session; without one, the user signs in first. */
   readonly isPersonal?: true
   /** Without the frame of the app around it. */
   readonly isBare?: true
-  /** Each page is a file of its own, so that the first one does not wait for all. */
+  /** Each page is a separate bundle. */
   readonly load: () => Promise<{ readonly Page: ComponentType<PageProps> }>
 }
 
-// One function for all paths of a page: it is how the app knows that it has the page already, and
-// need not take away what is shown.
+// One function for all paths of a page: the app recognises a loaded page by it.
 const loadAccount = () => import("./pages/account.tsx")
 const loadVal = () => import("./pages/val.tsx")
 
-/** The pages there are. The server knows their first parts too: `http/web-app.ts`. */
+/** All pages. The server also lists their first segments: `http/pages/web-app.ts`. */
 const pages: readonly PageRow[] = [
   { pattern: "/", load: () => import("./pages/home.tsx") },
   { pattern: "/sign-in", isBare: true, load: () => import("./pages/sign-in.tsx") },
@@ -35,7 +34,7 @@ const pages: readonly PageRow[] = [
   { pattern: "/embed/{username}/{valName}", isBare: true, load: () => import("./pages/embed.tsx") },
 ]
 
-/** The page at a path, and what the path says. */
+/** The page at a path, and the named parts of the path. */
 export function findPage(
   path: string,
 ): { readonly row: PageRow; readonly props: PageProps } | undefined {

@@ -1,22 +1,19 @@
-/** What the server has told the page. */
+/** The settings that the server put into the page. */
 export interface Settings {
   /** Host and port under which vals have addresses of their own. */
   readonly valsDomain: string
   readonly version: string
-  /** Where the worker that knows types is, and the types that it knows. */
+  /** The addresses of the type worker and of its libraries. */
   readonly typeWorker: string
   readonly typeLibs: string
-  /** What everybody who looks at a page should know. */
+  /** The operator's notice for all users. */
   readonly notice: string | null
 }
 
-/** Read once: the page stays the one that it was when it was loaded. */
+/** Read once, when the page is loaded. */
 export const settings: Settings = JSON.parse(readMeta("hamlet"))
 
-/**
- * Whether the page is one that others may put into theirs. It stays that: whatever else they could
- * show in it, they may not.
- */
+/** Whether this is the embeddable page. Fixed at load: a frame never shows other pages. */
 export const isEmbedded: boolean = location.pathname.startsWith("/embed/")
 
 function readMeta(name: string): string {

@@ -1,14 +1,14 @@
 import { render } from "preact"
-import { App } from "./frame/app.tsx"
-import { followSlash } from "./frame/filter-box.tsx"
-import { followLocation } from "./frame/location.ts"
+import { DocsApp } from "./frame/app.tsx"
+import { followSlash } from "./frame/sidebar.tsx"
+import { followHash } from "./frame/view.ts"
 import { loadDocument } from "./operations/document.ts"
 import { followToken } from "./requests/token.ts"
 
-followLocation()
+followHash()
 followToken()
 followSlash()
 void loadDocument()
 
 const root = document.getElementById("app")
-if (root) render(<App />, root)
+if (root) render(<DocsApp />, root)

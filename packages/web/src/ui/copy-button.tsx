@@ -4,12 +4,12 @@ import { Icon } from "./icon.tsx"
 
 const doneMs = 1_600
 
-/** Copies a text and says so for a moment. A long one is made when it is asked for. */
+/** Copies a text and confirms it briefly. A long text is created on click. */
 export function CopyButton({ text, label }: { text: string | (() => string); label: string }) {
   const state = useSignal<"ready" | "done" | "failed">("ready")
   const copy = async () => {
     try {
-      // Absent where the page came over plain http from another machine.
+      // Browsers have no clipboard on plain http from another machine.
       await navigator.clipboard.writeText(typeof text === "string" ? text : text())
       state.value = "done"
     } catch {

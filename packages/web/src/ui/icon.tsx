@@ -46,10 +46,10 @@ const paths = {
   warning: "M8 2.2l6.3 11.3H1.7zM8 6.5v3.2M8 11.4v.4",
 } as const
 
-/** The names of the drawings. */
+/** The names of the icons. */
 export type IconName = keyof typeof paths
 
-/** A small drawing in the colour of the text around it; the text says what it means. */
+/** An icon in the colour of the surrounding text, which says what it means. */
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">

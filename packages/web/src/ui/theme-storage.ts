@@ -1,4 +1,4 @@
-/** The colour schemes one can choose. */
+/** The colour schemes. */
 export type Theme = "system" | "light" | "dark"
 
 /** All of them, in the order of the switch. */
@@ -6,7 +6,7 @@ export const themes: readonly Theme[] = ["system", "light", "dark"]
 
 const storageKey = "hamlet.theme"
 
-/** The scheme chosen earlier. */
+/** The stored scheme. */
 export function readTheme(): Theme {
   try {
     const stored = localStorage.getItem(storageKey)
@@ -16,16 +16,16 @@ export function readTheme(): Theme {
   }
 }
 
-/** Remembers the choice, where the browser lets us. */
+/** Stores the scheme. */
 export function writeTheme(theme: Theme): void {
   try {
     localStorage.setItem(storageKey, theme)
   } catch {
-    // Without storage the choice holds until the page is left.
+    // Without storage the choice lasts until the page is left.
   }
 }
 
-/** Puts the scheme on the page; the style sheet does the rest. */
+/** Applies the scheme to the page; the style sheet does the rest. */
 export function applyTheme(theme: Theme): void {
   document.documentElement.dataset.theme = theme
 }

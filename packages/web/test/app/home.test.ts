@@ -101,7 +101,7 @@ describeApp("home", (app) => {
     await page.reload()
     await expectNames(page, ["beta"])
     await page.getByLabel("Type").selectOption("Script")
-    await page.getByRole("button", { name: "Show all of them" }).click()
+    await page.getByRole("button", { name: "Show all vals" }).click()
     await expectNames(page, ["alphabet", "beta", "gamma"])
     const filter = page.getByLabel("Filter by name")
     await eventually(
@@ -133,7 +133,7 @@ describeApp("home", (app) => {
     ).toBeGreaterThan(0)
     expect(await page.evaluate(() => "isSamePage" in globalThis)).toBe(true)
     await page
-      .getByRole("region", { name: "What you like" })
+      .getByRole("region", { name: "Liked vals" })
       .getByRole("link", { name: "carl/lucky" })
       .waitFor()
     await page
@@ -171,7 +171,7 @@ describeApp("home", (app) => {
     const { page } = tab
     await page.context().route("**/v1/**", (route) => route.abort())
     await page.goto("/runs")
-    const failure = page.getByRole("alert").filter({ hasText: "The server does not answer" })
+    const failure = page.getByRole("alert").filter({ hasText: "The server does not respond" })
     await failure.waitFor()
     expect(await findBarriers(page)).toEqual([])
     await page.context().unroute("**/v1/**")
@@ -183,7 +183,7 @@ describeApp("home", (app) => {
     // One part alone.
     await page.context().route("**/v1/me/likes*", (route) => route.abort())
     await page.getByRole("link", { name: "Home", exact: true }).click()
-    const liked = page.getByRole("region", { name: "What you like" })
+    const liked = page.getByRole("region", { name: "Liked vals" })
     await liked.getByRole("alert").waitFor()
     await page.context().unroute("**/v1/me/likes*")
     await liked.getByRole("button", { name: "Try again" }).click()

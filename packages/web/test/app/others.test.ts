@@ -41,17 +41,17 @@ describeApp("what others have made", (app) => {
     await page.getByText("Read only", { exact: true }).waitFor()
     await page.locator(".cm-content").filter({ hasText: "a ?. b" }).waitFor()
     expect(await page.getByRole("button", { name: /likes/ }).isDisabled()).toBe(true)
-    expect(await page.getByRole("button", { name: /Save|Make a copy/ }).count()).toBe(0)
+    expect(await page.getByRole("button", { name: /Save|Fork/ }).count()).toBe(0)
     await page.getByRole("link", { name: "Discussion" }).click()
-    await page.getByText("to say something").waitFor()
+    await page.getByText("to comment").waitFor()
     await page.getByRole("link", { name: "ada", exact: true }).click()
     await page.getByText("Writes <i>small</i> programs").waitFor()
     await page.getByText("What others build upon").waitFor()
     expect(await page.locator(".val-list .table-name").allTextContents()).toEqual(["ada/base"])
     await page.goto("/u/ada/diary")
-    await page.getByRole("heading", { name: "There is nothing here" }).waitFor()
+    await page.getByRole("heading", { name: "Not found" }).waitFor()
     await page.goto("/u/ada/base/settings")
-    await page.getByRole("heading", { name: "There is nothing here" }).waitFor()
+    await page.getByRole("heading", { name: "Not found" }).waitFor()
     await page.goto("/runs")
     await page.getByText("Sign in to see this").waitFor()
     expect(tab.problems).toEqual([])
@@ -117,7 +117,7 @@ describeApp("what others have made", (app) => {
     )
     expect(await comment.locator("img").count()).toBe(0)
     await comment.getByRole("button", { name: "Delete" }).click()
-    await page.getByText("Nobody has said anything yet").waitFor()
+    await page.getByText("No comments yet").waitFor()
     expect(tab.problems).toEqual([])
   })
 
@@ -134,7 +134,7 @@ describeApp("what others have made", (app) => {
     await page.keyboard.press("Enter")
     await page.waitForURL("**/u/bob/top/graph")
     await page
-      .getByRole("region", { name: "It imports" })
+      .getByRole("region", { name: "Imports" })
       .getByRole("link", { name: "bob/middle" })
       .waitFor()
     await eventually(
@@ -161,7 +161,7 @@ describeApp("what others have made", (app) => {
       await page.getByRole("link", { name: "ada/base" }).waitFor()
     }
     await page.goto("/search?q=not+for+you")
-    await page.getByText("Nothing has that in it").waitFor()
+    await page.getByText("No val matches").waitFor()
     await page.getByRole("link", { name: "Explore" }).click()
     await page.getByRole("link", { name: "ada/base" }).waitFor()
     await eventually(
@@ -193,7 +193,7 @@ describeApp("what others have made", (app) => {
     expect(await embedded?.getByRole("link", { name: "ada/base" }).getAttribute("target")).toBe(
       "_blank",
     )
-    await secret?.getByRole("heading", { name: "There is nothing here" }).waitFor()
+    await secret?.getByRole("heading", { name: "Not found" }).waitFor()
     const addresses = () => page.frames().map((frame) => frame.url())
     await eventually(addresses, (urls) =>
       expect(urls.filter((url) => url.startsWith("chrome-error:"))).toHaveLength(1),

@@ -22,20 +22,20 @@ export const pageCases: Readonly<Record<"nobody" | "ada" | "newcomer", readonly 
     {
       name: "search without hits",
       path: "/search?q=nothing_is_called_so",
-      text: "Nothing has that in it",
+      text: "No val matches",
     },
     { name: "user", path: "/u/ada", text: "Writes notes on engines" },
     { name: "val", path: ofVal(""), text: "Read only" },
     { name: "embed", path: (seeded) => `/embed/ada/${seeded.name}`, text: "Says which numbers" },
-    { name: "not found", path: "/u/nobody_at_all", text: "There is nothing here" },
-    { name: "nothing to embed", path: "/embed/nobody/at_all", text: "There is nothing here" },
+    { name: "not found", path: "/u/nobody_at_all", text: "Not found" },
+    { name: "nothing to embed", path: "/embed/nobody/at_all", text: "Not found" },
   ],
   ada: [
     { name: "home", path: "/", text: "Show more" },
     {
       name: "home without hits",
       path: "/?q=nothing_is_called_so",
-      text: "None of your vals is like that",
+      text: "No val matches",
     },
     {
       name: "user with a long name",
@@ -48,12 +48,12 @@ export const pageCases: Readonly<Record<"nobody" | "ada" | "newcomer", readonly 
     { name: "val, versions", path: ofVal("/versions"), text: "current" },
     { name: "val, runs", path: ofVal("/runs"), text: "no number was given" },
     { name: "val, discussion", path: ofVal("/discussion"), text: "Thanks!" },
-    { name: "val, graph", path: ofVal("/graph"), text: "It is imported by" },
+    { name: "val, graph", path: ofVal("/graph"), text: "Imported by" },
     { name: "val, settings", path: ofVal("/settings"), text: "Delete this val" },
     {
       name: "val, delete",
       path: ofVal("/settings"),
-      text: "to delete it for good",
+      text: "to confirm",
       before: (page) => page.getByRole("button", { name: "Delete…" }).click(),
     },
     { name: "runs", path: "/runs", text: "no number was given" },
@@ -72,7 +72,7 @@ export const pageCases: Readonly<Record<"nobody" | "ada" | "newcomer", readonly 
     {
       name: "new token",
       path: "/account/tokens",
-      text: "make and change vals",
+      text: "create and change vals",
       before: (page) => page.getByRole("button", { name: "New token" }).click(),
     },
     { name: "secrets", path: "/account/secrets", text: "api.example.com" },
@@ -84,7 +84,7 @@ export const pageCases: Readonly<Record<"nobody" | "ada" | "newcomer", readonly 
     },
     { name: "usage", path: "/account/usage", text: "Runs at once" },
     { name: "sessions", path: "/account/sessions", text: "Sign out everywhere" },
-    { name: "no such part", path: "/account/nothing", text: "There is nothing here" },
+    { name: "no such part", path: "/account/nothing", text: "Not found" },
   ],
   newcomer: [
     { name: "home", path: "/", text: "Welcome, newcomer" },
@@ -96,9 +96,9 @@ export const pageCases: Readonly<Record<"nobody" | "ada" | "newcomer", readonly 
       before: (page) => page.getByRole("button", { name: "Account of newcomer" }).click(),
     },
     { name: "new", path: "/new", text: "Or begin with one that works" },
-    { name: "runs", path: "/runs", text: "No runs in this time" },
+    { name: "runs", path: "/runs", text: "No runs in this period" },
     { name: "secrets", path: "/account/secrets", text: "No secrets" },
-    { name: "user", path: "/u/newcomer", text: "Nothing to see" },
+    { name: "user", path: "/u/newcomer", text: "has no vals that you can see" },
   ],
 }
 

@@ -47,7 +47,7 @@ describeApp("runs", (app) => {
     await expectRows(page, ["Succeeded page Web"])
     await page.getByLabel("Val", { exact: true }).fill("nothing")
     await page.keyboard.press("Enter")
-    await page.getByText("No run is like that").waitFor()
+    await page.getByText("No run matches").waitFor()
     await page.getByLabel("Val", { exact: true }).fill("")
     await page.keyboard.press("Enter")
     await page.locator("tbody tr").nth(3).waitFor()

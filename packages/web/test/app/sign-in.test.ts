@@ -63,7 +63,7 @@ describeApp("signing in", (app) => {
     expect(tab.page.url()).not.toContain("code")
     const token = (await tab.page.locator("code.token").textContent()) ?? ""
     expect((await createClient({ baseUrl: app.stage.url, token }).getMe()).username).toBe("invited")
-    await tab.page.getByRole("button", { name: "Go on" }).click()
+    await tab.page.getByRole("button", { name: "Continue" }).click()
     await tab.page.getByRole("button", { name: "Account of invited" }).waitFor()
     await using other = await app.open()
     await other.page.goto(url)

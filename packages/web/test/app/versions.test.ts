@@ -27,7 +27,7 @@ describeApp("versions", (app) => {
     const rows = page.getByRole("region", { name: "Versions" }).getByRole("listitem")
     await rows.nth(2).waitFor()
     expect(await rows.getByRole("link").allTextContents()).toEqual(["v3", "v2", "v1"])
-    const changed = page.getByRole("region", { name: "What changed" })
+    const changed = page.getByRole("region", { name: "Changes" })
     const inline = (from: number, to: number) =>
       changed.getByLabel(`Changes from version ${from} to version ${to}`, { exact: true })
     await inline(2, 3).getByText('"three"').waitFor()
@@ -57,7 +57,7 @@ describeApp("versions", (app) => {
       .getByText('"two"')
       .waitFor()
     await changed.getByRole("combobox", { name: "From" }).selectOption("v2")
-    await changed.getByText("The two are the same").waitFor()
+    await changed.getByText("The versions are the same").waitFor()
     await rows.first().getByRole("link", { name: "v3" }).click()
     await changed
       .getByRole("textbox", { name: "Changes from version 2 to version 3: after" })
@@ -88,7 +88,7 @@ describeApp("versions", (app) => {
     await page.getByRole("button", { name: "Restore version 1" }).click()
     await findVersion(page, 4).waitFor()
     await page
-      .getByRole("region", { name: "What changed" })
+      .getByRole("region", { name: "Changes" })
       .getByLabel("Changes from version 3 to version 4", { exact: true })
       .waitFor()
     expect(await app.stage.admin.client.getVal({ val_id: val.id })).toMatchObject({
@@ -97,14 +97,14 @@ describeApp("versions", (app) => {
     })
     await page.getByRole("link", { name: "Code", exact: true }).click()
     await expectText(editor, val.code)
-    await page.getByText(/Your unsaved text was put aside/).waitFor()
-    await page.getByRole("button", { name: "Bring it back" }).click()
+    await page.getByText(/Your unsaved text was set aside/).waitFor()
+    await page.getByRole("button", { name: "Restore" }).click()
     await editor.getByText("'typed'").waitFor()
     await findStatus(page, "Unsaved changes").waitFor()
     // It was written on version 3: whoever saves it is shown what has come since.
     await editor.press("Control+s")
     await page
-      .getByRole("dialog", { name: "Version 4 was saved meanwhile" })
+      .getByRole("dialog", { name: "Version 4 was saved elsewhere" })
       .getByRole("button", { name: "Save mine" })
       .click()
     await findVersion(page, 5).waitFor()
@@ -121,7 +121,7 @@ describeApp("versions", (app) => {
       .getByRole("dialog", { name: "Delete version 2?" })
       .getByRole("button", { name: "Delete version 2" })
       .click()
-    const changed = page.getByRole("region", { name: "What changed" })
+    const changed = page.getByRole("region", { name: "Changes" })
     await changed.getByLabel("Changes from version 1 to version 3", { exact: true }).waitFor()
     await page.goto(`${val.versionsPath}?from=2&to=3`)
     await changed.getByText("Version 2 was deleted").waitFor()
@@ -143,7 +143,7 @@ describeApp("versions", (app) => {
     expect(await page.getByRole("button", { name: /^(Restore|Delete) version/ }).count()).toBe(0)
     await using nobody = await app.open()
     await nobody.page.goto(val.versionsPath)
-    await nobody.page.getByRole("region", { name: "What changed" }).getByText('"three"').waitFor()
+    await nobody.page.getByRole("region", { name: "Changes" }).getByText('"three"').waitFor()
     expect(await nobody.page.getByRole("button", { name: /version/ }).count()).toBe(0)
     expect([...own.problems, ...nobody.problems]).toEqual([])
   })

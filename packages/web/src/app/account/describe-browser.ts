@@ -15,7 +15,7 @@ const systems = [
   ["Linux", "Linux"],
 ] as const
 
-/** A browser in two words, as far as it says what it is. */
+/** Browser and system of a user agent, as far as it names them. */
 export function describeBrowser(userAgent: string | null): string {
   if (userAgent === null || userAgent === "") return "A browser"
   const find = (names: readonly (readonly [string, string])[]) =>

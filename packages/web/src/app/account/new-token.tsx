@@ -1,7 +1,8 @@
 import type { Input, Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
+import { bindText } from "../../ui/bind.ts"
+import { Dialog } from "../../ui/dialog.tsx"
 import { api } from "../api.ts"
-import { Dialog } from "../parts/dialog.tsx"
 import { Field, Select } from "../parts/field.tsx"
 import { Form } from "../parts/form.tsx"
 
@@ -9,11 +10,11 @@ type Scope = Input<"createToken">["scopes"][number]
 
 const scopes: readonly (readonly [Scope, string])[] = [
   ["val:read", "read vals"],
-  ["val:write", "make and change vals"],
+  ["val:write", "create and change vals"],
   ["run:read", "read runs and logs"],
   ["run:write", "run vals"],
   ["user:read", "read your account"],
-  ["user:write", "change your account, make tokens"],
+  ["user:write", "change your account, create tokens"],
   ["blob:read", "read blobs"],
   ["blob:write", "write blobs"],
   ["sqlite:read", "read your database"],
@@ -28,25 +29,21 @@ const lifetimes = [
   { value: "365", label: "In a year" },
 ] as const
 
-/** Asks what a new token is for. */
-export function NewToken({
-  onClose,
-  onDone,
-}: {
-  onClose: () => void
-  onDone: (token: Output<"createToken">) => void
+/** The form for a new token. */
+export function NewToken(props: {
+  readonly onClose: () => void
+  readonly onDone: (token: Output<"createToken">) => void
 }) {
   const name = useSignal("")
   const chosen = useSignal<ReadonlySet<Scope>>(
     new Set(["val:read", "val:write", "run:read", "run:write", "user:read"]),
   )
   const days = useSignal<(typeof lifetimes)[number]["value"]>("90")
-  const make = async () => {
-    const expiresAt =
-      days.value === ""
-        ? null
-        : new Date(Date.now() + Number(days.value) * 86_400_000).toISOString()
-    onDone(await api.createToken({ name: name.value.trim(), scopes: [...chosen.value], expiresAt }))
+  const create = async () => {
+    const lifetimeMs = Number(days.value) * 86_400_000
+    const expiresAt = days.value === "" ? null : new Date(Date.now() + lifetimeMs).toISOString()
+    const input = { name: name.value.trim(), scopes: [...chosen.value], expiresAt }
+    props.onDone(await api.createToken(input))
   }
   const toggle = (scope: Scope) => {
     const next = new Set(chosen.value)
@@ -54,22 +51,13 @@ export function NewToken({
     chosen.value = next
   }
   return (
-    <Dialog title="New token" onClose={onClose}>
-      <Form onSubmit={make} label="Make it" isReady={chosen.value.size > 0} foot="dialog-foot">
-        <Field label="Name" hint="What it is for, so that you know it later.">
-          <input
-            class="input"
-            required
-            maxLength={100}
-            autocomplete="off"
-            value={name.value}
-            onInput={(event) => {
-              name.value = event.currentTarget.value
-            }}
-          />
+    <Dialog title="New token" onClose={props.onClose}>
+      <Form onSubmit={create} label="Create" isReady={chosen.value.size > 0} foot="dialog-foot">
+        <Field label="Name" hint="Its purpose, so that you recognize it later.">
+          <input class="input" required maxLength={100} autocomplete="off" {...bindText(name)} />
         </Field>
         <fieldset>
-          <legend class="field-label">It may</legend>
+          <legend class="field-label">Scopes</legend>
           <div class="scopes">
             {scopes.map(([scope, meaning]) => (
               <label key={scope} class="check">
@@ -88,7 +76,7 @@ export function NewToken({
         <Select
           label="Expires"
           value={days.value}
-          choices={[...lifetimes]}
+          choices={lifetimes}
           onChange={(value) => {
             days.value = value
           }}

@@ -1,27 +1,25 @@
 import { useSignal } from "@preact/signals"
+import { bindText } from "../../ui/bind.ts"
 import { api } from "../api.ts"
-import { sayDone } from "../frame/toast-list.ts"
+import { showDone } from "../frame/toast-list.ts"
 import { Avatar } from "../parts/avatar.tsx"
 import { Field } from "../parts/field.tsx"
 import { Form } from "../parts/form.tsx"
-import { session, whoIsHere } from "../session/session.ts"
+import { currentUser, session } from "../session/session.ts"
 
 const bioCharsMax = 2_000
 
-/** What others see of one, and where one can be reached. */
+/** The public profile and the email address of the user. */
 export function Profile() {
-  const me = whoIsHere()
-  const wanted = useSignal({ bio: me?.bio ?? "", email: me?.email ?? "" })
+  const me = currentUser()
+  const bio = useSignal(me?.bio ?? "")
+  const email = useSignal(me?.email ?? "")
   if (!me) return null
-  const isChanged = wanted.value.bio !== (me.bio ?? "") || wanted.value.email !== (me.email ?? "")
+  const isChanged = bio.value !== (me.bio ?? "") || email.value !== (me.email ?? "")
   const save = async () => {
-    const { bio, email } = wanted.value
-    const saved = await api.updateMe({
-      bio: bio === "" ? null : bio,
-      email: email === "" ? null : email,
-    })
+    const saved = await api.updateMe({ bio: bio.value || null, email: email.value || null })
     session.value = { kind: "signed-in", me: saved }
-    sayDone("Saved")
+    showDone("Saved")
   }
   return (
     <Form onSubmit={save} label="Save" isReady={isChanged}>
@@ -32,26 +30,11 @@ export function Profile() {
           <a href={`/u/${me.username}`}>Your page</a>
         </div>
       </div>
-      <Field label="About you" hint="Everybody can read it on your page.">
-        <textarea
-          class="input"
-          maxLength={bioCharsMax}
-          value={wanted.value.bio}
-          onInput={(event) => {
-            wanted.value = { ...wanted.value, bio: event.currentTarget.value }
-          }}
-        />
+      <Field label="About you" hint="Public, on your page.">
+        <textarea class="input" maxLength={bioCharsMax} {...bindText(bio)} />
       </Field>
-      <Field label="Email" hint="Only you and whoever runs this server can see it.">
-        <input
-          class="input"
-          type="email"
-          autocomplete="email"
-          value={wanted.value.email}
-          onInput={(event) => {
-            wanted.value = { ...wanted.value, email: event.currentTarget.value }
-          }}
-        />
+      <Field label="Email" hint="Visible only to you and the operator of this server.">
+        <input class="input" type="email" autocomplete="email" {...bindText(email)} />
       </Field>
     </Form>
   )

@@ -1,192 +1,159 @@
 import type { Item } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
+import { bindText, setTo } from "../../ui/bind.ts"
+import { Dialog } from "../../ui/dialog.tsx"
 import { Icon } from "../../ui/icon.tsx"
+import { EmptyState } from "../../ui/page-states.tsx"
 import { api } from "../api.ts"
-import { MoreButton } from "../data/more-button.tsx"
-import { Bars, EmptyState, Loaded } from "../data/page-states.tsx"
+import { LoadedPages } from "../data/loaded.tsx"
 import { usePages } from "../data/pages.ts"
-import { sayDone, sayFailed } from "../frame/toast-list.ts"
-import { Dialog } from "../parts/dialog.tsx"
+import { showDone } from "../frame/toast-list.ts"
+import { DataTable } from "../parts/data-table.tsx"
 import { Field } from "../parts/field.tsx"
 import { Form } from "../parts/form.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
+import { useAction } from "../parts/use-action.ts"
 
-/** Named values that one's vals see as environment. Nobody can read them back, not even here. */
+type Secret = Item<"listSecrets">
+
+/** Named values that the user's vals read from the environment. They cannot be read back. */
 export function Secrets() {
   const secrets = usePages("listSecrets", {})
-  const setting = useSignal<{ readonly name: string; readonly hosts: string } | undefined>(
-    undefined,
-  )
+  const edited = useSignal<Pick<Secret, "name" | "hosts"> | undefined>(undefined)
   return (
     <>
       <div class="toolbar">
         <p class="quiet">
-          Your vals see secrets as <code>Deno.env</code>. A value can be set and replaced, never
-          read back.
+          Your vals read secrets from <code>Deno.env</code>. A value can be set and replaced, but
+          not read back.
         </p>
         <span class="toolbar-push" />
-        <button
-          type="button"
-          class="button"
-          onClick={() => {
-            setting.value = { name: "", hosts: "" }
-          }}
-        >
+        <button type="button" class="button" onClick={setTo(edited, { name: "", hosts: null })}>
           <Icon name="plus" /> New secret
         </button>
       </div>
-      {setting.value ? (
-        <SetSecret
-          beginning={setting.value}
-          onClose={() => {
-            setting.value = undefined
-          }}
+      {edited.value ? (
+        <SecretDialog
+          secret={edited.value}
+          onClose={setTo(edited, undefined)}
           onDone={() => {
-            setting.value = undefined
+            edited.value = undefined
             secrets.reload()
           }}
         />
       ) : null}
-      <Loaded of={secrets.state} onRetry={secrets.reload} skeleton={<Bars count={3} kind="row" />}>
-        {({ items }) =>
-          items.length > 0 ? (
-            <SecretTable
-              secrets={items}
-              onChange={secrets.reload}
-              onReplace={({ name, hosts }) => {
-                setting.value = { name, hosts: hosts?.join(", ") ?? "" }
-              }}
-            />
-          ) : (
-            <EmptyState icon="lock" title="No secrets">
-              <p>Keys for other services belong here and not into code, which others may read.</p>
-            </EmptyState>
-          )
+      <LoadedPages
+        of={secrets}
+        rows={3}
+        empty={
+          <EmptyState icon="lock" title="No secrets">
+            <p>Keep keys for other services here, not in code, which others may read.</p>
+          </EmptyState>
         }
-      </Loaded>
-      <MoreButton list={secrets} />
+      >
+        {(items) => (
+          <SecretTable
+            secrets={items}
+            onChange={secrets.reload}
+            onReplace={(secret) => {
+              edited.value = secret
+            }}
+          />
+        )}
+      </LoadedPages>
     </>
   )
 }
-
-type Secret = Item<"listSecrets">
 
 function SecretTable(props: {
   secrets: readonly Secret[]
   onChange: () => void
   onReplace: (secret: Secret) => void
 }) {
-  const remove = async ({ name }: Secret) => {
-    if (!confirm(`Delete the secret ${name}? Vals that read it find nothing from now on.`)) return
-    try {
+  const { run } = useAction()
+  const remove = ({ name }: Secret) =>
+    run(async () => {
+      if (!confirm(`Delete the secret ${name}? Vals can no longer read it.`)) return
       await api.deleteSecret({ name })
-      sayDone(`${name} is deleted`)
+      showDone(`${name} is deleted`)
       props.onChange()
-    } catch (error) {
-      sayFailed(error)
-    }
-  }
+    })
   return (
-    <div class="card table-scroll">
-      <table class="table">
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>Only for hosts</th>
-            <th class="only-wide">Changed</th>
-            <th>
-              <span class="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {props.secrets.map((secret) => (
-            <tr key={secret.name}>
-              <td class="token-name">
-                <code>{secret.name}</code>
-              </td>
-              <td class="table-wide quiet">{secret.hosts?.join(", ") ?? "seen by your vals"}</td>
-              <td class="only-wide quiet">
-                <TimeAgo at={secret.updatedAt} />
-              </td>
-              <td class="table-number">
-                <button type="button" class="link-button" onClick={() => props.onReplace(secret)}>
-                  Replace<span class="visually-hidden"> {secret.name}</span>
-                </button>
-                <button
-                  type="button"
-                  class="link-button link-danger"
-                  onClick={() => void remove(secret)}
-                >
-                  Delete<span class="visually-hidden"> {secret.name}</span>
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      columns={{ Name: "", "Only for hosts": "", Changed: "only-wide", Actions: "hidden" }}
+      isScrolling
+    >
+      {props.secrets.map((secret) => (
+        <tr key={secret.name}>
+          <td class="token-name">
+            <code>{secret.name}</code>
+          </td>
+          <td class="table-wide quiet">{secret.hosts?.join(", ") ?? "readable by your vals"}</td>
+          <td class="only-wide quiet">
+            <TimeAgo at={secret.updatedAt} />
+          </td>
+          <td class="table-number">
+            <button type="button" class="link-button" onClick={() => props.onReplace(secret)}>
+              Replace<span class="visually-hidden"> {secret.name}</span>
+            </button>
+            <button
+              type="button"
+              class="link-button link-danger"
+              onClick={() => void remove(secret)}
+            >
+              Delete<span class="visually-hidden"> {secret.name}</span>
+            </button>
+          </td>
+        </tr>
+      ))}
+    </DataTable>
   )
 }
 
-function SetSecret(props: {
-  beginning: { readonly name: string; readonly hosts: string }
+function SecretDialog(props: {
+  secret: Pick<Secret, "name" | "hosts">
   onClose: () => void
   onDone: () => void
 }) {
-  const isNew = props.beginning.name === ""
-  const wanted = useSignal({ ...props.beginning, value: "" })
-  const change = (changes: Partial<typeof wanted.value>) => {
-    wanted.value = { ...wanted.value, ...changes }
-  }
+  const isNew = props.secret.name === ""
+  const name = useSignal(props.secret.name)
+  const value = useSignal("")
+  const hostText = useSignal(props.secret.hosts?.join(", ") ?? "")
   const save = async () => {
-    const { name, value } = wanted.value
-    const hosts = wanted.value.hosts.split(/[\s,]+/).filter((host) => host !== "")
-    await api.putSecret({ name, value, ...(hosts.length > 0 ? { hosts } : {}) })
-    sayDone(`${name} is set`)
+    const hosts = hostText.value.split(/[\s,]+/).filter((host) => host !== "")
+    const limit = hosts.length > 0 ? { hosts } : {}
+    await api.putSecret({ name: name.value, value: value.value, ...limit })
+    showDone(`${name.value} is saved`)
     props.onDone()
   }
+  const shared = { class: "input input-mono", autocomplete: "off" } as const
   return (
-    <Dialog
-      title={isNew ? "New secret" : `Replace ${props.beginning.name}`}
-      onClose={props.onClose}
-    >
-      <Form onSubmit={save} label="Set it" foot="dialog-foot">
+    <Dialog title={isNew ? "New secret" : `Replace ${name.value}`} onClose={props.onClose}>
+      <Form onSubmit={save} label="Save" foot="dialog-foot">
         {isNew ? (
-          <Field label="Name" hint="As vals will read it, in capital letters: API_KEY.">
+          <Field label="Name" hint="The environment variable, in capital letters: API_KEY.">
             <input
-              class="input input-mono"
+              {...shared}
               required
               pattern="[A-Z_][A-Z0-9_]*"
               title="Capital letters, digits and _"
-              autocomplete="off"
               spellcheck={false}
-              value={wanted.value.name}
-              onInput={(event) => change({ name: event.currentTarget.value })}
+              {...bindText(name)}
             />
           </Field>
         ) : null}
         <Field label="Value">
-          <input
-            class="input input-mono"
-            type="password"
-            required
-            autocomplete="off"
-            value={wanted.value.value}
-            onInput={(event) => change({ value: event.currentTarget.value })}
-          />
+          <input {...shared} type="password" required {...bindText(value)} />
         </Field>
         <Field
           label="Only for these hosts (optional)"
-          hint="Vals then see a placeholder, and the value is put into headers of requests to these hosts by the server."
+          hint="Vals then read a placeholder, and the server puts the value into the headers of requests to these hosts."
         >
           <input
-            class="input input-mono"
+            {...shared}
             placeholder="api.example.com"
-            autocomplete="off"
             spellcheck={false}
-            value={wanted.value.hosts}
-            onInput={(event) => change({ hosts: event.currentTarget.value })}
+            {...bindText(hostText)}
           />
         </Field>
       </Form>

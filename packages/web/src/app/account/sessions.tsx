@@ -1,59 +1,53 @@
 import type { Item } from "@hamlet/contract/client"
 import { api } from "../api.ts"
-import { MoreButton } from "../data/more-button.tsx"
-import { Bars, Loaded } from "../data/page-states.tsx"
+import { LoadedPages } from "../data/loaded.tsx"
 import { usePages } from "../data/pages.ts"
 import { navigate } from "../frame/location.ts"
-import { sayDone, sayFailed } from "../frame/toast-list.ts"
+import { showDone } from "../frame/toast-list.ts"
 import { TimeAgo } from "../parts/time-ago.tsx"
+import { useAction } from "../parts/use-action.ts"
 import { signOut, signOutEverywhere } from "../session/sign-in.ts"
 import { describeBrowser } from "./describe-browser.ts"
 
 /** The browsers that are signed in. */
 export function Sessions() {
   const sessions = usePages("listSessions", {})
-  const end = async (session: Item<"listSessions">) => {
-    try {
+  const { run } = useAction()
+  const end = (session: Item<"listSessions">) =>
+    run(async () => {
       if (session.current) {
         await signOut()
         navigate("/")
         return
       }
       await api.deleteSession({ session_id: session.id })
-      sayDone("That browser is signed out")
+      showDone("That browser is signed out")
       sessions.reload()
-    } catch (error) {
-      sayFailed(error)
-    }
-  }
-  const endAll = async () => {
-    if (!confirm("Sign out of every browser, this one too?")) return
-    await signOutEverywhere().then(() => navigate("/"), sayFailed)
-  }
+    })
+  const endAll = () =>
+    run(async () => {
+      if (!confirm("Sign out of every browser, including this one?")) return
+      await signOutEverywhere()
+      navigate("/")
+    })
   return (
     <>
       <div class="toolbar">
-        <p class="quiet">
-          Each browser that is signed in has a session, which ends by itself after a while.
-        </p>
+        <p class="quiet">Each signed-in browser has a session, which expires after a while.</p>
         <span class="toolbar-push" />
         <button type="button" class="button button-danger-quiet" onClick={() => void endAll()}>
           Sign out everywhere
         </button>
       </div>
-      <Loaded
-        of={sessions.state}
-        onRetry={sessions.reload}
-        skeleton={<Bars count={2} kind="row" />}
-      >
-        {({ items }) => (
+      <LoadedPages of={sessions} rows={2} empty={null}>
+        {(items) => (
           <ul class="card">
             {items.map((session) => (
               <li key={session.id} class="session-row">
                 <div>
                   <p>
                     {describeBrowser(session.userAgent)}{" "}
-                    {session.current ? <span class="badge">this one</span> : null}
+                    {session.current ? <span class="badge">this browser</span> : null}
                   </p>
                   <p class="quiet">
                     Signed in <TimeAgo at={session.createdAt} />
@@ -75,8 +69,7 @@ export function Sessions() {
             ))}
           </ul>
         )}
-      </Loaded>
-      <MoreButton list={sessions} />
+      </LoadedPages>
     </>
   )
 }

@@ -1,71 +1,65 @@
 import type { Item, Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
+import { setTo } from "../../ui/bind.ts"
 import { CopyButton } from "../../ui/copy-button.tsx"
 import { Icon } from "../../ui/icon.tsx"
+import { EmptyState } from "../../ui/page-states.tsx"
 import { api } from "../api.ts"
-import { MoreButton } from "../data/more-button.tsx"
-import { Bars, EmptyState, Loaded } from "../data/page-states.tsx"
+import { LoadedPages } from "../data/loaded.tsx"
 import { usePages } from "../data/pages.ts"
-import { sayDone, sayFailed } from "../frame/toast-list.ts"
+import { showDone } from "../frame/toast-list.ts"
+import { DataTable } from "../parts/data-table.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
+import { useAction } from "../parts/use-action.ts"
 import { NewToken } from "./new-token.tsx"
 
-/** Tokens that act for one elsewhere: in a terminal, in CI, in other programs. */
+/** Tokens that act for the user elsewhere: in a terminal, in CI, in other programs. */
 export function Tokens() {
   const tokens = usePages("listTokens", {})
-  const isMaking = useSignal(false)
-  const made = useSignal<Output<"createToken"> | undefined>(undefined)
+  const isFormOpen = useSignal(false)
+  const created = useSignal<Output<"createToken"> | undefined>(undefined)
   return (
     <>
       <div class="toolbar">
         <p class="quiet">
-          A token acts for you within its scopes. Its text is shown once, when it is made.
+          A token acts for you within its scopes. It is shown once, when it is created.
         </p>
         <span class="toolbar-push" />
-        <button
-          type="button"
-          class="button"
-          onClick={() => {
-            isMaking.value = true
-          }}
-        >
+        <button type="button" class="button" onClick={setTo(isFormOpen, true)}>
           <Icon name="plus" /> New token
         </button>
       </div>
-      {made.value ? <Made token={made.value} /> : null}
-      {isMaking.value ? (
+      {created.value ? <CreatedToken token={created.value} /> : null}
+      {isFormOpen.value ? (
         <NewToken
-          onClose={() => {
-            isMaking.value = false
-          }}
+          onClose={setTo(isFormOpen, false)}
           onDone={(token) => {
-            isMaking.value = false
-            made.value = token
+            isFormOpen.value = false
+            created.value = token
             tokens.reload()
           }}
         />
       ) : null}
-      <Loaded of={tokens.state} onRetry={tokens.reload} skeleton={<Bars count={3} kind="row" />}>
-        {({ items }) =>
-          items.length > 0 ? (
-            <TokenTable tokens={items} onChange={tokens.reload} />
-          ) : (
-            <EmptyState icon="key" title="No tokens">
-              <p>Make one to use the command line or the API.</p>
-            </EmptyState>
-          )
+      <LoadedPages
+        of={tokens}
+        rows={3}
+        empty={
+          <EmptyState icon="key" title="No tokens">
+            <p>Create one to use the command line or the API.</p>
+          </EmptyState>
         }
-      </Loaded>
-      <MoreButton list={tokens} />
+      >
+        {(items) => <TokenTable tokens={items} onChange={tokens.reload} />}
+      </LoadedPages>
     </>
   )
 }
 
-function Made({ token: { name, token } }: { token: Output<"createToken"> }) {
+function CreatedToken({ token: { name, token } }: { token: Output<"createToken"> }) {
   return (
     <div class="made card card-pad" role="status">
       <p>
-        <strong>{name}</strong> is made. Copy it now: it is never shown again.
+        <strong>{name}</strong> is created. Copy it now: it is not shown again.
       </p>
       <p class="made-text">
         <code>{token}</code>
@@ -75,67 +69,48 @@ function Made({ token: { name, token } }: { token: Output<"createToken"> }) {
   )
 }
 
-function TokenTable({
-  tokens,
-  onChange,
-}: {
-  tokens: readonly Item<"listTokens">[]
-  onChange: () => void
-}) {
-  const revoke = async (token: Item<"listTokens">) => {
-    if (!confirm(`Revoke "${token.name}"? Whatever uses it stops working at once.`)) return
-    try {
-      await api.revokeToken({ token_id: token.id })
-      sayDone(`${token.name} is revoked`)
-      onChange()
-    } catch (error) {
-      sayFailed(error)
-    }
-  }
+function TokenTable(props: { tokens: readonly Item<"listTokens">[]; onChange: () => void }) {
+  const { run } = useAction()
+  const revoke = ({ id, name }: Item<"listTokens">) =>
+    run(async () => {
+      if (!confirm(`Revoke "${name}"? Programs that use it stop working at once.`)) return
+      await api.revokeToken({ token_id: id })
+      showDone(`${name} is revoked`)
+      props.onChange()
+    })
+  const toAgoOrNever = (at: string | null) => (at ? <TimeAgo at={at} /> : "never")
   return (
-    <div class="card table-scroll">
-      <table class="table">
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th class="only-wide">Scopes</th>
-            <th class="only-wide">Made</th>
-            <th>Last used</th>
-            <th class="only-wide">Expires</th>
-            <th>
-              <span class="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {tokens.map((token) => (
-            <tr key={token.id}>
-              <td class="token-name">{token.name}</td>
-              <td class="only-wide table-wide quiet" title={token.scopes.join(" ")}>
-                {token.scopes.join(" ")}
-              </td>
-              <td class="only-wide quiet">
-                <TimeAgo at={token.createdAt} />
-              </td>
-              <td class="quiet">
-                {token.lastUsedAt ? <TimeAgo at={token.lastUsedAt} /> : "never"}
-              </td>
-              <td class="only-wide quiet">
-                {token.expiresAt ? <TimeAgo at={token.expiresAt} /> : "never"}
-              </td>
-              <td class="table-number">
-                <button
-                  type="button"
-                  class="link-button link-danger"
-                  onClick={() => void revoke(token)}
-                >
-                  Revoke<span class="visually-hidden"> {token.name}</span>
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      columns={{
+        Name: "",
+        Scopes: "only-wide",
+        Created: "only-wide",
+        "Last used": "",
+        Expires: "only-wide",
+        Actions: "hidden",
+      }}
+      isScrolling
+    >
+      {props.tokens.map((token) => (
+        <tr key={token.id}>
+          <td class="token-name">{token.name}</td>
+          <td class="only-wide table-wide quiet" title={token.scopes.join(" ")}>
+            {token.scopes.join(" ")}
+          </td>
+          <td class="only-wide quiet">{toAgoOrNever(token.createdAt)}</td>
+          <td class="quiet">{toAgoOrNever(token.lastUsedAt)}</td>
+          <td class="only-wide quiet">{toAgoOrNever(token.expiresAt)}</td>
+          <td class="table-number">
+            <button
+              type="button"
+              class="link-button link-danger"
+              onClick={() => void revoke(token)}
+            >
+              Revoke<span class="visually-hidden"> {token.name}</span>
+            </button>
+          </td>
+        </tr>
+      ))}
+    </DataTable>
   )
 }

@@ -1,51 +1,48 @@
+import { Bars } from "../../ui/page-states.tsx"
+import { toBytes } from "../../ui/units.ts"
 import { api } from "../api.ts"
-import { Bars, Loaded } from "../data/page-states.tsx"
+import { Loaded } from "../data/loaded.tsx"
 import { usePoll } from "../data/poll.ts"
 import { useResource } from "../data/resource.ts"
-import { toBytes } from "../parts/bytes.ts"
 import { TimeAgo } from "../parts/time-ago.tsx"
 
 const pollMs = 3_000
 
-/** What is used of what may be used. */
+/** The usage of the account against its limits. */
 export function UsageView() {
   const usage = useResource("usage", (signal) => api.getMyUsage({}, { signal }))
   usePoll(pollMs, usage.reload)
   return (
-    <Loaded of={usage.state} onRetry={usage.reload} skeleton={<Bars count={6} />}>
+    <Loaded of={usage} skeleton={<Bars count={6} />}>
       {({ countedSince, runs, egress, storage, blobs, sqlite }) => (
         <>
           <div class="meters">
-            <Meter label="Runs at once" used={runs.atOnce} most={runs.atOnceMax} />
+            <Meter label="Runs at once" used={runs.atOnce} max={runs.atOnceMax} />
+            <Meter label="Runs in the last minute" used={runs.lastMinute} max={runs.perMinuteMax} />
             <Meter
-              label="Runs in the last minute"
-              used={runs.lastMinute}
-              most={runs.perMinuteMax}
-            />
-            <Meter
-              label="Traffic out in the last minute"
+              label="Outgoing traffic in the last minute"
               used={egress.bytesLastMinute}
-              most={egress.bytesPerMinuteMax}
+              max={egress.bytesPerMinuteMax}
               show={toBytes}
             />
             <Meter
-              label="Requests to storage in the last minute"
+              label="Storage requests in the last minute"
               used={storage.requestsLastMinute}
-              most={storage.requestsPerMinuteMax}
+              max={storage.requestsPerMinuteMax}
             />
             <Meter
               label={`Blobs (${blobs.count})`}
               used={blobs.bytes}
-              most={blobs.bytesMax}
+              max={blobs.bytesMax}
               show={toBytes}
             />
             {sqlite ? (
-              <Meter label="Database" used={sqlite.bytes} most={sqlite.bytesMax} show={toBytes} />
+              <Meter label="Database" used={sqlite.bytes} max={sqlite.bytesMax} show={toBytes} />
             ) : null}
           </div>
           <p class="quiet">
             {runs.sinceStart.toLocaleString("en")} runs and {toBytes(egress.bytesSinceStart)} of
-            traffic since <TimeAgo at={countedSince} />, counted by the server that answered.
+            traffic since <TimeAgo at={countedSince} />, counted by the node that responded.
           </p>
         </>
       )}
@@ -56,23 +53,23 @@ export function UsageView() {
 function Meter(props: {
   label: string
   used: number
-  most: number | null
+  max: number | null
   show?: (amount: number) => string
 }) {
-  const { label, used, most, show = (amount) => amount.toLocaleString("en") } = props
+  const { label, used, max, show = (amount) => amount.toLocaleString("en") } = props
   return (
     <div class="meter">
       <p>
         <span>{label}</span>
         <span class="quiet">
-          {most === null ? `${show(used)}, no limit` : `${show(used)} of ${show(most)}`}
+          {max === null ? `${show(used)}, no limit` : `${show(used)} of ${show(max)}`}
         </span>
       </p>
       <meter
         min={0}
-        max={most ?? 1}
-        value={most === null ? 0 : used}
-        high={(most ?? 1) * 0.9}
+        max={max ?? 1}
+        value={max === null ? 0 : used}
+        high={(max ?? 1) * 0.9}
         aria-label={label}
       />
     </div>

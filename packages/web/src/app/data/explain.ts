@@ -1,14 +1,14 @@
 import { ApiError, ConnectionError } from "@hamlet/contract/client"
 
-/** What went wrong, in words for the person in front of the screen. */
+/** The reason of a failure, as users read it. */
 export function explain(error: unknown): string {
   if (error instanceof ConnectionError)
-    return "The server does not answer. It may be restarting; what you have typed is kept"
+    return "The server does not respond. It may be restarting; your input is kept"
   if (error instanceof ApiError) return withIssues(error)
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Whether there is nothing at that address, or nothing that this person may see. */
+/** Whether there is nothing at that address, or nothing that this user may see. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404
 }

@@ -2,31 +2,28 @@ import type { Client, Input, Item, PageName } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
 import { useRef } from "preact/hooks"
 import { api } from "../api.ts"
-import { sayFailed } from "../frame/toast-list.ts"
+import { showError } from "../frame/toast-list.ts"
 import { type UsedResource, useResource } from "./resource.ts"
 
-/** A list of which more can be asked for. */
+/** A list that is fetched page by page. */
 export interface UsedPages<Element> extends UsedResource<Pages<Element>> {
-  /** Fetches the next page and puts it at the end. */
+  /** Fetches the next page and appends it. */
   more(): Promise<void>
   readonly isLoadingMore: boolean
-  /**
-   * Puts what is new on top and brings what is shown up to date, without losing the pages that were
-   * asked for.
-   */
+  /** Updates the list and puts new items on top, without losing the pages fetched so far. */
   refresh(): Promise<void>
 }
 
 interface Pages<Element> {
   readonly items: readonly Element[]
-  /** The cursor of the next page; undefined where there is none. */
+  /** The cursor of the next page; undefined on the last one. */
   readonly next: string | undefined
 }
 
-/** The first page of a list, and more of it on demand. Undefined input fetches nothing yet. */
+/** The first page of a list, and more on demand. */
 export function usePages<Name extends PageName>(
   name: Name,
-  input: Input<Name> | undefined,
+  input: Input<Name>,
   limit = 50,
 ): UsedPages<Item<Name>> {
   const isLoadingMore = useSignal(false)
@@ -38,13 +35,13 @@ export function usePages<Name extends PageName>(
     const { data, links } = await call({ ...input, limit, cursor }, { signal })
     return { items: data as unknown as Item<Name>[], next: toCursor(links.next) }
   }
-  const key = input === undefined ? undefined : `${name} ${JSON.stringify(input)} ${limit}`
+  const key = `${name} ${JSON.stringify(input)} ${limit}`
   const resource = useResource(key, (signal) => load(undefined, signal), { keepsPrevious: true })
   const { state } = resource
   const latestKey = useRef(key)
   latestKey.current = key
-  /** What was asked for under another filter is no longer wanted. */
-  const isWanted = () => latestKey.current === key
+  /** A response for an earlier filter is dropped. */
+  const isCurrent = () => latestKey.current === key
   return {
     ...resource,
     isLoadingMore: isLoadingMore.value,
@@ -53,9 +50,10 @@ export function usePages<Name extends PageName>(
       isLoadingMore.value = true
       try {
         const { items, next } = await load(state.data.next)
-        if (isWanted()) resource.set({ items: withoutTwins([...state.data.items, ...items]), next })
+        if (isCurrent())
+          resource.set({ items: withoutDuplicates([...state.data.items, ...items]), next })
       } catch (error) {
-        sayFailed(error)
+        showError(error)
       } finally {
         isLoadingMore.value = false
       }
@@ -63,28 +61,25 @@ export function usePages<Name extends PageName>(
     async refresh() {
       if (state.kind !== "ready" || state.isStale || isLoadingMore.value) return
       const newest = await load()
-      if (isWanted()) resource.set(merge(newest, state.data))
+      if (isCurrent()) resource.set(merge(newest, state.data))
     },
   }
 }
 
-/**
- * The newest page before what is known; alone where nothing joins the two, since there would be a
- * gap.
- */
-function merge<Element>(newest: Pages<Element>, known: Pages<Element>): Pages<Element> {
+/** Puts the newest page before the old items; alone when they do not overlap: there may be a gap. */
+function merge<Element>(newest: Pages<Element>, old: Pages<Element>): Pages<Element> {
   const ids = new Set(newest.items.map(toId))
-  const rest = known.items.filter((item) => !ids.has(toId(item)))
-  if (newest.next === undefined || rest.length === known.items.length) return newest
-  return { items: [...newest.items, ...rest], next: rest.length === 0 ? newest.next : known.next }
+  const rest = old.items.filter((item) => !ids.has(toId(item)))
+  if (newest.next === undefined || rest.length === old.items.length) return newest
+  return { items: [...newest.items, ...rest], next: rest.length === 0 ? newest.next : old.next }
 }
 
 function toCursor(link: string | undefined): string | undefined {
   return link === undefined ? undefined : (new URL(link).searchParams.get("cursor") ?? undefined)
 }
 
-/** An element that has changed meanwhile may have another place in the list. */
-function withoutTwins<Element>(items: readonly Element[]): readonly Element[] {
+/** An item that has changed may be on two pages. */
+function withoutDuplicates<Element>(items: readonly Element[]): readonly Element[] {
   return [...new Map(items.map((item) => [toId(item), item])).values()]
 }
 

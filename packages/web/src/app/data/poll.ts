@@ -1,9 +1,6 @@
 import { useEffect, useRef } from "preact/hooks"
 
-/**
- * Does something again and again while the page is looked at: nobody is asked on behalf of a tab in
- * the background.
- */
+/** Polls while the tab is visible. */
 export function usePoll(everyMs: number, poll: () => unknown): void {
   const latest = useRef(poll)
   latest.current = poll
@@ -14,7 +11,7 @@ export function usePoll(everyMs: number, poll: () => unknown): void {
       try {
         if (!document.hidden) await latest.current()
       } catch {
-        // A failure is shown by whoever loads; the next turn tries again.
+        // The loader shows the failure; the next turn tries again.
       }
     }
     const next = () => {

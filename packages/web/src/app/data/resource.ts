@@ -1,29 +1,26 @@
 import { type Signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 
-/**
- * Something that is fetched. What was there stays until its successor is there, so that nothing
- * jumps.
- */
+/** Fetched data. Old data stays until new data arrives, so that nothing jumps. */
 export type Resource<Data> =
   | { readonly kind: "loading" }
-  /** Stale while its successor is on its way. */
+  /** Stale while it is being fetched again. */
   | { readonly kind: "ready"; readonly data: Data; readonly isStale: boolean }
   | { readonly kind: "failed"; readonly error: unknown }
 
-/** A resource on a page. */
+/** A resource and how to change it. */
 export interface UsedResource<Data> {
   readonly state: Resource<Data>
   /** Fetches it again. */
   reload(): void
-  /** Puts in what is known to be there now, after a change that was made here. */
+  /** Replaces the data, after a change that was made here. */
   set(data: Data): void
 }
 
 /**
- * Fetches what `key` names, again whenever the key changes; undefined fetches nothing yet. Only the
- * latest answer counts. With `keepsPrevious` what another key named stays until its successor is
- * there: for lists whose filter changes with every letter.
+ * Fetches the data of `key`, again whenever the key changes; undefined fetches nothing yet. Only the
+ * latest response counts. With `keepsPrevious` the data of the previous key stays until new data
+ * arrives: for lists whose filter changes with every letter.
  */
 export function useResource<Data>(
   key: string | undefined,
@@ -36,9 +33,9 @@ export function useResource<Data>(
   useEffect(() => {
     if (key === undefined) return
     const controller = new AbortController()
-    const isAnother = loadedKey.peek() !== key
+    const isNewKey = loadedKey.peek() !== key
     const before = state.peek()
-    if (before.kind !== "ready" || (isAnother && !keepsPrevious)) state.value = { kind: "loading" }
+    if (before.kind !== "ready" || (isNewKey && !keepsPrevious)) state.value = { kind: "loading" }
     else state.value = { ...before, isStale: true }
     load(controller.signal).then(
       (data) => {
@@ -48,10 +45,9 @@ export function useResource<Data>(
       },
       (error: unknown) => {
         if (controller.signal.aborted) return
-        const known = state.peek()
-        // What is shown stays when it cannot be fetched again: it was true a moment ago, and
-        // whoever asks regularly asks again.
-        if (known.kind === "ready" && !isAnother) state.value = { ...known, isStale: false }
+        const current = state.peek()
+        // Data that cannot be fetched again stays: it was true a moment ago, and polling retries.
+        if (current.kind === "ready" && !isNewKey) state.value = { ...current, isStale: false }
         else {
           loadedKey.value = key
           state.value = { kind: "failed", error }
@@ -60,8 +56,7 @@ export function useResource<Data>(
     )
     return () => controller.abort()
   }, [key, attempt.value])
-  // The first time a page is drawn with another key, nothing has been asked for yet: what the last
-  // one named must not go by this one's name.
+  // On the first render with another key nothing is fetched yet: the old data must not be shown.
   const isOfKey = keepsPrevious || loadedKey.value === key
   return {
     state: isOfKey ? state.value : { kind: "loading" },

@@ -1,18 +1,16 @@
 import { Icon } from "../../ui/icon.tsx"
+import { setTheme, theme, themeLabels } from "../../ui/theme.ts"
 import { themes } from "../../ui/theme-storage.ts"
 import { Avatar } from "../parts/avatar.tsx"
 import { Menu } from "../parts/menu.tsx"
-import { setTheme, theme } from "../parts/theme.ts"
 import type { Me } from "../session/session.ts"
 import { signOut } from "../session/sign-in.ts"
 import { navigate } from "./location.ts"
-import { sayFailed } from "./toast-list.ts"
+import { showError } from "./toast-list.ts"
 
-const themeLabels = { system: "As the system says", light: "Light", dark: "Dark" } as const
-
-/** What concerns the person who is signed in. */
+/** The menu of the signed-in user. */
 export function AccountMenu({ me }: { me: Me }) {
-  const leave = () => signOut().then(() => navigate("/"), sayFailed)
+  const leave = () => signOut().then(() => navigate("/"), showError)
   return (
     <Menu
       label={`Account of ${me.username}`}

@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentType } from "preact"
 import { useEffect } from "preact/hooks"
-import { Failure, NotFound, PageSkeleton } from "../data/page-states.tsx"
+import { FailureState, PageSkeleton } from "../../ui/page-states.tsx"
+import { NotFound } from "../data/loaded.tsx"
 import type { PageProps } from "../page-props.ts"
 import { findPage, type PageRow } from "../pages.ts"
 import { session } from "../session/session.ts"
@@ -10,13 +11,13 @@ import { loadSession } from "../session/sign-in.ts"
 import { SignInFirst } from "../session/sign-in-form.tsx"
 import { isEmbedded } from "../settings.ts"
 import { CommandPalette } from "./command-palette.tsx"
-import { place } from "./location.ts"
+import { currentLocation } from "./location.ts"
 import { Shell } from "./shell.tsx"
 import { Toasts } from "./toasts.tsx"
 
-/** The whole app: the frame, and the page that the address names. */
+/** The whole app: the frame, and the page at the current address. */
 export function App() {
-  const found = findPage(place.value.path)
+  const found = findPage(currentLocation.value.path)
   const content = found ? <CurrentPage row={found.row} props={found.props} /> : <NotFound />
   if (found?.row.isBare || isEmbedded) {
     return (
@@ -36,7 +37,7 @@ export function App() {
   )
 }
 
-/** A page that is read once is not asked for again. */
+/** Pages that are loaded already. */
 const loaded = new Map<PageRow["load"], ComponentType<PageProps>>()
 
 function CurrentPage({ row, props }: { row: PageRow; props: PageProps }) {
@@ -53,22 +54,22 @@ function CurrentPage({ row, props }: { row: PageRow; props: PageProps }) {
       },
       () => {
         failure.value =
-          "This part of the app could not be loaded: the server does not answer, or has a newer version of it"
+          "Cannot load this page: the server does not respond, or has a newer version of the app"
       },
     )
   }, [row, Page, count.value])
-  const who = session.value
-  if (row.isPersonal && who.kind === "signed-out") return <SignInFirst />
+  const viewer = session.value
+  if (row.isPersonal && viewer.kind === "signed-out") return <SignInFirst />
   if (failure.value !== undefined)
-    return <Failure error={failure.value} onRetry={() => location.reload()} isWholePage />
-  if (who.kind === "unreachable" && !row.isBare)
-    return <Failure error={who.message} onRetry={() => void loadSession()} isWholePage />
-  // What a page shows depends on who looks at it: it is not begun before that is known.
-  if (!Page || (who.kind === "unknown" && !row.isBare)) return <PageSkeleton />
+    return <FailureState message={failure.value} onRetry={() => location.reload()} isWholePage />
+  if (viewer.kind === "unreachable" && !row.isBare)
+    return <FailureState message={viewer.message} onRetry={() => void loadSession()} isWholePage />
+  // The content depends on the viewer: it is not loaded before the session is known.
+  if (!Page || (viewer.kind === "unknown" && !row.isBare)) return <PageSkeleton />
   return <Page key={toKey(row, props)} {...props} />
 }
 
-/** Another val is another page; another tab of the same val is not. */
+/** Another val is another page; another tab of the same val is the same page. */
 function toKey(row: PageRow, { tab: _, section: __, ...props }: PageProps): string {
   return `${row.pattern.replace(/\/\{(?:tab|section)\}$/, "")} ${Object.values(props).join("/")}`
 }

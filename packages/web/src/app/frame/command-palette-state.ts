@@ -1,11 +1,11 @@
 import { signal } from "@preact/signals"
 import type { IconName } from "../../ui/icon.tsx"
 
-/** Something that can be done by its name. */
+/** A command of the palette. */
 export interface PaletteCommand {
   readonly label: string
   readonly icon: IconName
-  /** The keys that do the same, in words. */
+  /** The keyboard shortcut. */
   readonly keys?: string
   run(): void
 }
@@ -13,7 +13,7 @@ export interface PaletteCommand {
 /** Whether the palette is open. */
 export const isPaletteOpen = signal(false)
 
-/** What the page that is shown offers besides what there is everywhere. */
+/** The commands of the current page, besides the global ones. */
 export const pageCommands = signal<readonly PaletteCommand[]>([])
 
 /** Opens the palette. */

@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect } from "preact/hooks"
+import { useModal } from "../../ui/dialog.tsx"
 import { Icon } from "../../ui/icon.tsx"
+import { setTheme } from "../../ui/theme.ts"
 import { api } from "../api.ts"
-import { setTheme } from "../parts/theme.ts"
-import { useModal } from "../parts/use-modal.ts"
-import { session, whoIsHere } from "../session/session.ts"
+import { currentUser, session } from "../session/session.ts"
 import { signOut } from "../session/sign-in.ts"
 import {
   isPaletteOpen,
@@ -14,23 +14,16 @@ import {
 } from "./command-palette-state.ts"
 import { navigate } from "./location.ts"
 import { rankCommands } from "./rank-commands.ts"
-import { sayFailed } from "./toast-list.ts"
+import { showError } from "./toast-list.ts"
 
 const limits = { shownMax: 12, foundMax: 8, pauseMs: 120 }
 
-/** Finds vals and things to do by a few letters, from anywhere. */
+/** Finds vals and commands by a few letters, on every page. */
 export function CommandPalette() {
   useEffect(() => {
     const open = (event: KeyboardEvent) => {
-      if (
-        !(
-          (event.ctrlKey || event.metaKey) &&
-          !event.shiftKey &&
-          !event.altKey &&
-          event.key.toLowerCase() === "k"
-        )
-      )
-        return
+      const isControl = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey
+      if (!isControl || event.key.toLowerCase() !== "k") return
       event.preventDefault()
       openPalette()
     }
@@ -45,17 +38,16 @@ function close(): void {
 }
 
 function Palette() {
-  const element = useRef<HTMLDialogElement>(null)
+  const element = useModal()
   const text = useSignal("")
   const index = useSignal(0)
   const found = useFoundVals(text.value)
   const named = [
-    ...rankCommands([...pageCommands.value, ...commandsEverywhere()], text.value),
+    ...rankCommands([...pageCommands.value, ...globalCommands()], text.value),
     ...found,
   ]
   const commands = [...named.slice(0, limits.shownMax), ...toSearch(text.value)]
   const current = Math.min(index.value, Math.max(0, commands.length - 1))
-  useModal(element)
   const choose = (command: PaletteCommand | undefined) => {
     close()
     command?.run()
@@ -75,7 +67,7 @@ function Palette() {
     <dialog
       ref={element}
       class="dialog palette"
-      aria-label="Search or do something"
+      aria-label="Command palette"
       onCancel={close}
       onClick={(event) => {
         if (event.target === element.current) close()
@@ -89,8 +81,8 @@ function Palette() {
           aria-expanded="true"
           aria-controls="palette-list"
           aria-activedescendant={`palette-${current}`}
-          aria-label="A val or something to do"
-          placeholder="A val, or something to do"
+          aria-label="A val or a command"
+          placeholder="A val or a command"
           spellcheck={false}
           autocomplete="off"
           value={text.value}
@@ -102,9 +94,9 @@ function Palette() {
         />
         <kbd>Esc</kbd>
       </div>
-      <div id="palette-list" class="palette-list" role="listbox" aria-label="What was found">
+      <div id="palette-list" class="palette-list" role="listbox" aria-label="Matches">
         {commands.map((command, at) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field above
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above handles the keys
           // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the field above
           <div
             key={at}
@@ -127,7 +119,7 @@ function Palette() {
   )
 }
 
-/** Vals whose name, code or readme has the text in it; those of one's own by name first. */
+/** Vals whose name, code or readme contains the text; the user's own by name first. */
 function useFoundVals(text: string): readonly PaletteCommand[] {
   const found = useSignal<readonly PaletteCommand[]>([])
   useEffect(() => {
@@ -143,7 +135,7 @@ function useFoundVals(text: string): readonly PaletteCommand[] {
           found.value = commands
         },
         () => {
-          // What is shown stays; the next letter tries again.
+          // The old matches stay; the next letter tries again.
         },
       )
     }, limits.pauseMs)
@@ -170,7 +162,7 @@ async function findVals(query: string, signal: AbortSignal): Promise<readonly Pa
     .map((path) => ({ label: path, icon: "script", run: () => void navigate(`/u/${path}`) }))
 }
 
-/** What is not found by its name may be found by what is in it. */
+/** Offers a search through all vals. */
 function toSearch(text: string): readonly PaletteCommand[] {
   const query = text.trim()
   if (query === "") return []
@@ -183,8 +175,8 @@ function toSearch(text: string): readonly PaletteCommand[] {
   ]
 }
 
-function commandsEverywhere(): readonly PaletteCommand[] {
-  const me = whoIsHere()
+function globalCommands(): readonly PaletteCommand[] {
+  const me = currentUser()
   const go = (label: string, icon: PaletteCommand["icon"], to: string): PaletteCommand => ({
     label,
     icon,
@@ -203,7 +195,7 @@ function commandsEverywhere(): readonly PaletteCommand[] {
         {
           label: "Sign out",
           icon: "unlock" as const,
-          run: () => void signOut().then(() => navigate("/"), sayFailed),
+          run: () => void signOut().then(() => navigate("/"), showError),
         },
       ]
     : [go("Sign in", "unlock", "/sign-in")]
@@ -213,6 +205,6 @@ function commandsEverywhere(): readonly PaletteCommand[] {
     { label: "API reference", icon: "external", run: () => location.assign("/docs") },
     { label: "Light colours", icon: "light", run: () => setTheme("light") },
     { label: "Dark colours", icon: "dark", run: () => setTheme("dark") },
-    { label: "Colours as the system says", icon: "system", run: () => setTheme("system") },
+    { label: "System colours", icon: "system", run: () => setTheme("system") },
   ]
 }

@@ -1,35 +1,27 @@
 import { signal } from "@preact/signals"
 
-/** Where we are: the path, what is asked for after `?`, and what stands after `#`. */
-export interface Place {
+/** The address of the current page, in parts. */
+export interface AppLocation {
   readonly path: string
   readonly query: URLSearchParams
   readonly hash: string
 }
 
-/** Where we are. */
-export const place = signal<Place>(readPlace())
+/** The address of the current page. */
+export const currentLocation = signal<AppLocation>(readLocation())
 
-/**
- * Asked before the page is left, for a path or (undefined) for whatever comes when the tab is
- * closed; one that says no keeps us here.
- */
+/** Whether the page may be left for a path; undefined when the tab is being closed. */
 type Guard = (path: string | undefined) => boolean
 
 const guards = new Set<Guard>()
 
-/**
- * Asks before the page is left, by a link or by closing the tab, for as long as the returned
- * function has not been called.
- */
-export function guardLeaving(guard: Guard): () => void {
+/** Asks the user before the page is left, until the returned function is called. */
+export function guardNavigation(guard: Guard): () => void {
   guards.add(guard)
   return () => guards.delete(guard)
 }
 
-/**
- * Goes to another page of the app, unless somebody there has reason to stay. Gives whether it went.
- */
+/** Goes to another page of the app, unless the user decides to stay. Returns whether it went. */
 export function navigate(
   to: string,
   { replace = false }: { readonly replace?: boolean } = {},
@@ -38,14 +30,14 @@ export function navigate(
   const isSamePage = url.pathname === location.pathname
   if (!isSamePage && !mayLeave(url.pathname)) return false
   history[replace ? "replaceState" : "pushState"](null, "", url)
-  place.value = readPlace()
+  currentLocation.value = readLocation()
   if (!isSamePage) window.scrollTo(0, 0)
   return true
 }
 
 /**
- * Changes what stands after `?` without a step in the history: filters are no places to go back to.
- * A missing value takes its name away.
+ * Changes query parameters without a history entry: filters are not steps to go back through. An
+ * undefined value removes its parameter.
  */
 export function setQuery(changes: Readonly<Record<string, string | undefined>>): void {
   const url = new URL(location.href)
@@ -56,39 +48,32 @@ export function setQuery(changes: Readonly<Record<string, string | undefined>>):
   navigate(url.href, { replace: true })
 }
 
-/** Follows links, the history and the closing of the tab from now on. */
-export function followLocation(): void {
-  addEventListener("popstate", goBack)
+/** Handles links, the history and the closing of the tab from now on. */
+export function followNavigation(): void {
+  addEventListener("popstate", onPopState)
   addEventListener("click", followLink)
   addEventListener("beforeunload", (event) => {
     if ([...guards].some((guard) => !guard(undefined))) event.preventDefault()
   })
 }
 
-/** The browser has gone already when it tells us: whoever wants to stay is brought back. */
-function goBack(): void {
-  const from = place.value
+/** The browser reports this after it went: staying means going forward again. */
+function onPopState(): void {
+  const from = currentLocation.value
   if (location.pathname !== from.path && !mayLeave(location.pathname)) {
     history.pushState(null, "", toHref(from))
     return
   }
-  place.value = readPlace()
+  currentLocation.value = readLocation()
 }
 
 function followLink(event: MouseEvent): void {
-  if (
-    event.defaultPrevented ||
-    event.button !== 0 ||
-    event.metaKey ||
-    event.ctrlKey ||
-    event.shiftKey ||
-    event.altKey
-  )
-    return
+  const hasModifier = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey
+  if (event.defaultPrevented || event.button !== 0 || hasModifier) return
   const link = event.target instanceof Element ? event.target.closest("a") : null
   if (link?.target !== "" || link.hasAttribute("download") || link.origin !== location.origin)
     return
-  // Not pages of the app: the browser goes there itself.
+  // These are not pages of the app: the browser loads them.
   if (/^\/(docs|v1|v|std|assets|openapi\.json|metrics)(\/|$)/.test(link.pathname)) return
   if (link.pathname === location.pathname && link.search === location.search && link.hash !== "")
     return
@@ -98,16 +83,16 @@ function followLink(event: MouseEvent): void {
 
 function mayLeave(path: string): boolean {
   return [...guards].every(
-    (guard) => guard(path) || confirm("There are changes that are not saved. Leave them?"),
+    (guard) => guard(path) || confirm("There are unsaved changes. Discard them?"),
   )
 }
 
-function toHref({ path, query, hash }: Place): string {
+function toHref({ path, query, hash }: AppLocation): string {
   const search = query.toString()
   return `${path}${search === "" ? "" : `?${search}`}${hash}`
 }
 
-function readPlace(): Place {
+function readLocation(): AppLocation {
   return {
     path: location.pathname,
     query: new URLSearchParams(location.search),

@@ -1,12 +1,13 @@
 import type { ComponentChildren } from "preact"
+import { Brand } from "../../ui/brand.tsx"
 import { Icon } from "../../ui/icon.tsx"
 import { session } from "../session/session.ts"
 import { settings } from "../settings.ts"
 import { AccountMenu } from "./account-menu.tsx"
 import { openPalette } from "./command-palette-state.ts"
-import { place } from "./location.ts"
+import { currentLocation } from "./location.ts"
 
-/** The frame around every page: the same in every state, so that nothing jumps. */
+/** The frame around every page. It is the same in every state, so that nothing jumps. */
 export function Shell({ children }: { children: ComponentChildren }) {
   return (
     <>
@@ -14,10 +15,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         Skip to the content
       </a>
       <header class="top-bar">
-        <a class="brand" href="/" aria-label="Hamlet, home">
-          <Icon name="mark" />
-          <span>Hamlet</span>
-        </a>
+        <Brand href="/" label="Hamlet, home" />
         <nav class="top-nav" aria-label="Main">
           <NavLink href="/" label="Home" />
           {session.value.kind === "signed-in" ? <NavLink href="/runs" label="Runs" /> : null}
@@ -26,7 +24,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </nav>
         <button type="button" class="top-search" onClick={openPalette} aria-haspopup="dialog">
           <Icon name="search" />
-          <span class="top-search-text">Search or do…</span>
+          <span class="top-search-text">Search or run a command…</span>
           <kbd>{isMac() ? "⌘K" : "Ctrl K"}</kbd>
         </button>
         <AccountArea />
@@ -44,7 +42,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
 }
 
 function NavLink({ href, label }: { href: string; label: string }) {
-  const { path } = place.value
+  const { path } = currentLocation.value
   const isHere = href === "/" ? path === "/" : path.startsWith(href)
   return (
     <a href={href} {...(isHere ? { "aria-current": "page" as const } : {})}>
@@ -55,22 +53,22 @@ function NavLink({ href, label }: { href: string; label: string }) {
 
 function AccountArea() {
   const { value } = session
-  if (value.kind === "unknown" || value.kind === "unreachable") return <span class="top-account" />
-  if (value.kind === "signed-out")
-    return (
-      <span class="top-account">
+  return (
+    <span class="top-account">
+      {value.kind === "signed-out" ? (
         <a class="button" href="/sign-in">
           Sign in
         </a>
-      </span>
-    )
-  return (
-    <span class="top-account">
-      <a class="button button-new" href="/new">
-        <Icon name="plus" />
-        <span>New val</span>
-      </a>
-      <AccountMenu me={value.me} />
+      ) : null}
+      {"me" in value ? (
+        <>
+          <a class="button button-new" href="/new">
+            <Icon name="plus" />
+            <span>New val</span>
+          </a>
+          <AccountMenu me={value.me} />
+        </>
+      ) : null}
     </span>
   )
 }

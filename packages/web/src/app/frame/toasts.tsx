@@ -1,7 +1,7 @@
 import { Icon } from "../../ui/icon.tsx"
 import { dismiss, toasts } from "./toast-list.ts"
 
-/** Short notes in a corner, read out by screen readers as they come. */
+/** The messages in the corner; screen readers announce them. */
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">

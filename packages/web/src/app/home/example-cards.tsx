@@ -3,10 +3,10 @@ import { Icon } from "../../ui/icon.tsx"
 import { createFromExample } from "../val/create-val.ts"
 import { type Example, examples } from "./examples.ts"
 
-/** Examples that are made with one click, each a val that works. */
+/** Examples that become vals with one click. */
 export function ExampleCards() {
   const busyKey = useSignal<string | undefined>(undefined)
-  const make = async (example: Example) => {
+  const create = async (example: Example) => {
     busyKey.value = example.key
     await createFromExample(example)
     busyKey.value = undefined
@@ -19,14 +19,14 @@ export function ExampleCards() {
             type="button"
             class="example-card"
             disabled={busyKey.value !== undefined}
-            onClick={() => void make(example)}
+            onClick={() => void create(example)}
           >
             <span class="empty-icon">
               <Icon name={example.icon} />
             </span>
             <span class="example-title">{example.title}</span>
             <span class="example-summary">
-              {busyKey.value === example.key ? "Making it…" : example.summary}
+              {busyKey.value === example.key ? "Creating…" : example.summary}
             </span>
           </button>
         </li>

@@ -1,13 +1,13 @@
 import type { IconName } from "../../ui/icon.tsx"
 
-/** A val to begin with, that works as it is. */
+/** A working val to start from. */
 export interface Example {
   readonly key: string
   readonly title: string
   readonly summary: string
   readonly icon: IconName
   readonly type: "http" | "script"
-  /** A web address is for others: it answers nobody while a val is private. */
+  /** The web address of a private val would be closed to other users. */
   readonly privacy: "private" | "unlisted"
   readonly name: string
   readonly code: string
@@ -17,7 +17,7 @@ export interface Example {
 const page: Example = {
   key: "page",
   title: "A web page",
-  summary: "Answers at an address of its own, for anybody you give it to",
+  summary: "Has a web address that you can share",
   icon: "external",
   type: "http",
   privacy: "unlisted",
@@ -42,14 +42,14 @@ function escape(text: string): string {
 const api: Example = {
   key: "api",
   title: "A JSON API",
-  summary: "Keeps a counter in storage and answers with JSON",
+  summary: "Keeps a counter in storage and responds with JSON",
   icon: "script",
   type: "http",
   privacy: "unlisted",
   name: "counter",
   code: `import { blob } from "https://esm.town/v/std/blob"
 
-// What a val keeps in blobs is there in the next run.
+// Blobs keep their content between runs.
 export default async function (request: Request): Promise<Response> {
   const count = ((await blob.getJSON("counter")) as number | undefined) ?? 0
   if (request.method !== "POST") return Response.json({ count })
@@ -79,7 +79,7 @@ export default function roll(sides = 6, times = 3): { rolls: number[]; sum: numb
 const packages: Example = {
   key: "packages",
   title: "With a package",
-  summary: "Imports from npm; what it imports is locked when you save",
+  summary: "Imports from npm; saving locks the versions",
   icon: "branch",
   type: "script",
   privacy: "private",
@@ -94,5 +94,5 @@ export default function check(person: unknown = { name: "Ada", email: "ada@examp
 `,
 }
 
-/** A working val of each kind. */
+/** The examples. */
 export const examples: readonly Example[] = [page, api, script, packages]

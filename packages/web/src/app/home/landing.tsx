@@ -1,9 +1,10 @@
-import { MoreButton } from "../data/more-button.tsx"
-import { Bars, EmptyState, Loaded } from "../data/page-states.tsx"
+import { EmptyState } from "../../ui/page-states.tsx"
+import { LoadedPages } from "../data/loaded.tsx"
 import { usePages } from "../data/pages.ts"
+import { Section } from "../parts/section.tsx"
 import { ValList } from "../parts/val-list.tsx"
 
-/** What somebody sees who is not signed in: what this is, and what others have made with it. */
+/** The home page of signed-out visitors: what Hamlet is, and the latest public vals. */
 export function Landing() {
   const latest = usePages("listVals", { privacy: "public" }, 20)
   return (
@@ -19,27 +20,23 @@ export function Landing() {
             Sign in
           </a>
           <a class="button button-quiet" href="/search">
-            Look around
+            Explore
           </a>
         </p>
       </div>
-      <section class="section" aria-labelledby="latest">
-        <div class="section-head">
-          <h2 id="latest">Latest public vals</h2>
-        </div>
-        <Loaded of={latest.state} onRetry={latest.reload} skeleton={<Bars count={5} kind="row" />}>
-          {({ items }) =>
-            items.length > 0 ? (
-              <ValList vals={items} />
-            ) : (
-              <EmptyState icon="globe" title="Nothing is public yet">
-                <p>Public vals of everybody on this server appear here.</p>
-              </EmptyState>
-            )
+      <Section title="Latest public vals">
+        <LoadedPages
+          of={latest}
+          rows={5}
+          empty={
+            <EmptyState icon="globe" title="Nothing is public yet">
+              <p>Public vals of all users of this server appear here.</p>
+            </EmptyState>
           }
-        </Loaded>
-        <MoreButton list={latest} />
-      </section>
+        >
+          {(items) => <ValList vals={items} />}
+        </LoadedPages>
+      </Section>
     </>
   )
 }

@@ -1,10 +1,10 @@
+import { EmptyState } from "../../ui/page-states.tsx"
 import { api } from "../api.ts"
-import { MoreButton } from "../data/more-button.tsx"
-import { Bars, EmptyState, Loaded } from "../data/page-states.tsx"
+import { LoadedPages } from "../data/loaded.tsx"
 import { usePages } from "../data/pages.ts"
 import { usePoll } from "../data/poll.ts"
 import { useResource } from "../data/resource.ts"
-import { place, setQuery } from "../frame/location.ts"
+import { currentLocation, setQuery } from "../frame/location.ts"
 import { privacyChoices, typeChoices } from "../parts/badges.tsx"
 import { Select } from "../parts/field.tsx"
 import { SearchBox } from "../search/search-box.tsx"
@@ -23,12 +23,9 @@ const sorts = [
   { value: "likes", label: "Most liked" },
 ] as const
 
-/**
- * One's own vals, with what happened to them lately. Filters are in the address, so that they can
- * be kept and shared.
- */
+/** The user's vals and their recent activity. The address contains the filters. */
 export function MyHome({ me }: { me: Me }) {
-  const filter = readFilter(place.value.query)
+  const filter = readFilter(currentLocation.value.query)
   const vals = usePages("listMyVals", filter, limits.valsAtOnce)
   const activity = useResource("activity", (signal) =>
     api.listMyActivity({ hours: 24, buckets: 24 }, { signal }),
@@ -45,32 +42,35 @@ export function MyHome({ me }: { me: Me }) {
         {isFiltered || vals.state.kind !== "ready" || vals.state.data.items.length > 0 ? (
           <Filters />
         ) : null}
-        <Loaded of={vals.state} onRetry={vals.reload} skeleton={<Bars count={8} kind="row" />}>
-          {({ items }) =>
-            items.length > 0 ? (
-              <MyVals
-                vals={items}
-                activity={activity.state.kind === "ready" ? activity.state.data : undefined}
-              />
-            ) : isFiltered ? (
-              <EmptyState icon="search" title="None of your vals is like that">
-                <button
-                  type="button"
-                  class="button button-quiet"
-                  onClick={() => setQuery({ q: undefined, privacy: undefined, type: undefined })}
-                >
-                  Show all of them
-                </button>
-              </EmptyState>
-            ) : (
-              <FirstSteps name={me.username} />
-            )
-          }
-        </Loaded>
-        <MoreButton list={vals} />
+        <LoadedPages
+          of={vals}
+          rows={8}
+          empty={isFiltered ? <NoMatches /> : <FirstSteps name={me.username} />}
+        >
+          {(items) => (
+            <MyVals
+              vals={items}
+              activity={activity.state.kind === "ready" ? activity.state.data : undefined}
+            />
+          )}
+        </LoadedPages>
       </section>
       <HomeAside />
     </div>
+  )
+}
+
+function NoMatches() {
+  return (
+    <EmptyState icon="search" title="No val matches">
+      <button
+        type="button"
+        class="button button-quiet"
+        onClick={() => setQuery({ q: undefined, privacy: undefined, type: undefined })}
+      >
+        Show all vals
+      </button>
+    </EmptyState>
   )
 }
 
@@ -78,15 +78,14 @@ function FirstSteps({ name }: { name: string }) {
   return (
     <div class="first-steps">
       <h2>Welcome, {name}</h2>
-      <p>A val is a small program with a name. Begin with one that works; change it as you like.</p>
+      <p>A val is a small program with a name. Start with an example, and change it.</p>
       <ExampleCards />
     </div>
   )
 }
 
 function Filters() {
-  const { query } = place.value
-  const anything = { value: "" as const, label: "Any" }
+  const { query } = currentLocation.value
   return (
     <search class="toolbar">
       <SearchBox
@@ -98,28 +97,28 @@ function Filters() {
         label="Privacy"
         isLabelHidden
         value={query.get("privacy") ?? ""}
-        choices={[{ ...anything, label: "Any privacy" }, ...privacyChoices]}
+        choices={[{ value: "", label: "Any privacy" }, ...privacyChoices]}
         onChange={(privacy) => setQuery({ privacy })}
       />
       <Select
         label="Type"
         isLabelHidden
         value={query.get("type") ?? ""}
-        choices={[{ ...anything, label: "Any type" }, ...typeChoices]}
+        choices={[{ value: "", label: "Any type" }, ...typeChoices]}
         onChange={(type) => setQuery({ type })}
       />
       <Select
         label="Order"
         isLabelHidden
         value={query.get("sort") ?? "updated"}
-        choices={[...sorts]}
+        choices={sorts}
         onChange={(sort) => setQuery({ sort: sort === "updated" ? undefined : sort })}
       />
     </search>
   )
 }
 
-/** What an address can say is not to be trusted: anything else than what there is means nothing. */
+/** Reads the filters from the address; unknown values are ignored. */
 function readFilter(query: URLSearchParams) {
   const privacy = privacyChoices.find(({ value }) => value === query.get("privacy"))?.value
   const type = typeChoices.find(({ value }) => value === query.get("type"))?.value

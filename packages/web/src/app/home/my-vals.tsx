@@ -1,41 +1,31 @@
 import type { Item, Output } from "@hamlet/contract/client"
 import { Icon } from "../../ui/icon.tsx"
 import { PrivacyBadge, TypeBadge } from "../parts/badges.tsx"
+import { DataTable } from "../parts/data-table.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
 import { SparkLine } from "./spark-line.tsx"
 
 type Val = Item<"listMyVals">
 type Activity = Output<"listMyActivity">
 
-/** One's own vals as a table. */
-export function MyVals({
-  vals,
-  activity,
-}: {
-  vals: readonly Val[]
-  activity: Activity | undefined
-}) {
-  const byVal = new Map(activity?.data.map((row) => [row.valId, row]))
+/** The user's vals as a table. */
+export function MyVals(props: { vals: readonly Val[]; activity: Activity | undefined }) {
+  const byVal = new Map(props.activity?.data.map((row) => [row.valId, row]))
   return (
-    <div class="card">
-      <table class="table">
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>Type</th>
-            <th>Privacy</th>
-            <th class="only-wide">Runs, last 24 hours</th>
-            <th class="only-wide table-number">Likes</th>
-            <th class="table-number">Changed</th>
-          </tr>
-        </thead>
-        <tbody>
-          {vals.map((val) => (
-            <Row key={val.id} val={val} activity={byVal.get(val.id)} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      columns={{
+        Name: "",
+        Type: "",
+        Privacy: "",
+        "Runs, last 24 hours": "only-wide",
+        Likes: "only-wide table-number",
+        Changed: "table-number",
+      }}
+    >
+      {props.vals.map((val) => (
+        <Row key={val.id} val={val} activity={byVal.get(val.id)} />
+      ))}
+    </DataTable>
   )
 }
 

@@ -1,15 +1,12 @@
 const size = { width: 96, height: 24, gap: 1 }
 
-/** Numbers as small bars; those that went wrong in red at the foot. The words say the same. */
-export function SparkLine({
-  runs,
-  errors,
-  label,
-}: {
-  runs: readonly number[]
-  errors: readonly number[]
-  label: string
+/** Runs as small bars, with failures in red at the bottom. The label says the same in words. */
+export function SparkLine(props: {
+  readonly runs: readonly number[]
+  readonly errors: readonly number[]
+  readonly label: string
 }) {
+  const { runs, errors, label } = props
   const most = Math.max(1, ...runs)
   const step = size.width / Math.max(1, runs.length)
   const toHeight = (count: number) => (count === 0 ? 0 : Math.max(2, (count / most) * size.height))
@@ -39,18 +36,11 @@ export function SparkLine({
           <g key={index}>
             <rect
               class="spark-bar"
-              x={x}
+              {...{ x, width }}
               y={size.height - height}
-              width={width}
               height={height - failed}
             />
-            <rect
-              class="spark-error"
-              x={x}
-              y={size.height - failed}
-              width={width}
-              height={failed}
-            />
+            <rect class="spark-error" {...{ x, width }} y={size.height - failed} height={failed} />
           </g>
         )
       })}

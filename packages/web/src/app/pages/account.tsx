@@ -1,12 +1,12 @@
+import { useTitle } from "../../ui/page-title.ts"
 import { Profile } from "../account/profile.tsx"
 import { Secrets } from "../account/secrets.tsx"
 import { Sessions } from "../account/sessions.tsx"
 import { Tokens } from "../account/tokens.tsx"
 import { UsageView } from "../account/usage.tsx"
-import { NotFound } from "../data/page-states.tsx"
-import { useTitle } from "../frame/page-title.tsx"
+import { NotFound } from "../data/loaded.tsx"
 import type { PageProps } from "../page-props.ts"
-import { Tabs } from "../parts/tabs.tsx"
+import { LinkTabs } from "../parts/link-tabs.tsx"
 
 const sections = {
   "": { label: "Profile", icon: "account", View: Profile },
@@ -16,7 +16,7 @@ const sections = {
   sessions: { label: "Sessions", icon: "system", View: Sessions },
 } as const
 
-/** What belongs to the person who is signed in. */
+/** The account of the signed-in user. */
 export function Page({ section = "" }: PageProps) {
   useTitle("Account")
   if (!Object.hasOwn(sections, section)) return <NotFound />
@@ -27,8 +27,8 @@ export function Page({ section = "" }: PageProps) {
       <div class="page-head">
         <h1>Account</h1>
       </div>
-      <Tabs
-        label="Parts of the account"
+      <LinkTabs
+        label="Account"
         current={toHref(section)}
         tabs={Object.entries(sections).map(([name, { label, icon }]) => ({
           href: toHref(name),

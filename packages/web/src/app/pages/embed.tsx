@@ -1,15 +1,12 @@
 import { LazyCodeEditor } from "../../editor/lazy.tsx"
 import { Icon } from "../../ui/icon.tsx"
+import { useTitle } from "../../ui/page-title.ts"
 import { api } from "../api.ts"
-import { Loaded } from "../data/page-states.tsx"
+import { Loaded } from "../data/loaded.tsx"
 import { useResource } from "../data/resource.ts"
-import { useTitle } from "../frame/page-title.tsx"
 import type { PageProps } from "../page-props.ts"
 
-/**
- * A val inside somebody else's page: its code, read only. It shows what everybody may see and can
- * do nothing for anybody.
- */
+/** The code of a val for a frame in another page, read only and without a session. */
 export function Page({ username = "", valName = "" }: PageProps) {
   useTitle(`${username}/${valName}`)
   const val = useResource(`${username}/${valName}`, (signal) =>
@@ -17,7 +14,7 @@ export function Page({ username = "", valName = "" }: PageProps) {
   )
   return (
     <main class="embed">
-      <Loaded of={val.state} onRetry={val.reload}>
+      <Loaded of={val}>
         {({ name, author, code, url, links, version }) => (
           <>
             <header class="embed-head">

@@ -1,9 +1,9 @@
-import { useTitle } from "../frame/page-title.tsx"
+import { useTitle } from "../../ui/page-title.ts"
 import { Landing } from "../home/landing.tsx"
 import { MyHome } from "../home/my-home.tsx"
 import { session } from "../session/session.ts"
 
-/** Where everybody begins: with one's own vals, or with what others have made. */
+/** The home page: the user's vals, or the landing page. */
 export function Page() {
   useTitle(undefined)
   const { value } = session

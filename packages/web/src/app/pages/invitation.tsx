@@ -1,42 +1,37 @@
 import { useSignal } from "@preact/signals"
+import { bindText } from "../../ui/bind.ts"
+import { Brand } from "../../ui/brand.tsx"
 import { CopyButton } from "../../ui/copy-button.tsx"
-import { Icon } from "../../ui/icon.tsx"
+import { useTitle } from "../../ui/page-title.ts"
 import { api } from "../api.ts"
-import { navigate, place } from "../frame/location.ts"
-import { useTitle } from "../frame/page-title.tsx"
+import { currentLocation, navigate } from "../frame/location.ts"
 import { Field } from "../parts/field.tsx"
 import { Form } from "../parts/form.tsx"
-import { whoIsHere } from "../session/session.ts"
+import { currentUser } from "../session/session.ts"
 import { signIn } from "../session/sign-in.ts"
 
-/**
- * Where an invitation leads: a person chooses a name, is signed in, and sees their first token
- * once.
- */
+/** Accepts an invitation: the user chooses a name, is signed in, and sees the first token once. */
 export function Page() {
   useTitle("Invitation")
-  const code = useSignal(new URLSearchParams(place.value.hash.slice(1)).get("code"))
+  const code = useSignal(new URLSearchParams(currentLocation.value.hash.slice(1)).get("code"))
   const token = useSignal<string | undefined>(undefined)
   return (
     <main class="sign-in">
       <div class="sign-in-card">
-        <a class="brand brand-large" href="/">
-          <Icon name="mark" />
-          <span>Hamlet</span>
-        </a>
+        <Brand href="/" kind="large" />
         {token.value !== undefined ? (
           <Welcome token={token.value} />
         ) : code.value === null ? (
           <p role="alert">
-            This is not the whole link: it ends with a code after #. Ask for it again.
+            This link is incomplete: it ends with a code after #. Ask for it again.
           </p>
         ) : (
           <Accept
             code={code.value}
-            onDone={(made) => {
-              // The code is used up: in the history it would only mislead.
+            onDone={(created) => {
+              // The code is used: it must not stay in the history.
               history.replaceState(null, "", location.pathname)
-              token.value = made
+              token.value = created
             }}
           />
         )}
@@ -47,11 +42,11 @@ export function Page() {
 
 function Accept({ code, onDone }: { code: string; onDone: (token: string) => void }) {
   const username = useSignal("")
-  const me = whoIsHere()
+  const me = currentUser()
   const submit = async () => {
-    const made = await api.acceptInvitation({ code, username: username.value.trim() })
-    await signIn({ token: made.token })
-    onDone(made.token)
+    const created = await api.acceptInvitation({ code, username: username.value.trim() })
+    await signIn({ token: created.token })
+    onDone(created.token)
   }
   return (
     <>
@@ -59,7 +54,7 @@ function Accept({ code, onDone }: { code: string; onDone: (token: string) => voi
       <p>
         You are invited to this server.
         {me
-          ? ` You are signed in as ${me.username}: accepting makes another account, and signs you in as that one.`
+          ? ` You are signed in as ${me.username}: accepting creates another account and signs you in to it.`
           : ""}
       </p>
       <Form onSubmit={submit} label="Accept" busyLabel="Accepting…" kind="sign-in-form">
@@ -75,10 +70,7 @@ function Accept({ code, onDone }: { code: string; onDone: (token: string) => voi
             maxLength={30}
             pattern="[a-zA-Z][a-zA-Z0-9_]*"
             spellcheck={false}
-            value={username.value}
-            onInput={(event) => {
-              username.value = event.currentTarget.value
-            }}
+            {...bindText(username)}
           />
         </Field>
       </Form>
@@ -89,17 +81,17 @@ function Accept({ code, onDone }: { code: string; onDone: (token: string) => voi
 function Welcome({ token }: { token: string }) {
   return (
     <>
-      <h1>Welcome, {whoIsHere()?.username}</h1>
+      <h1>Welcome, {currentUser()?.username}</h1>
       <p>
         You are signed in. This is your first token, for <code>hamlet login</code> and for other
-        browsers. It is shown only now: keep it.
+        browsers. It is shown only once: store it.
       </p>
       <p>
         <code class="token">{token}</code> <CopyButton text={token} label="Copy the token" />
       </p>
       <div class="sign-in-form">
         <button type="button" class="button" onClick={() => navigate("/", { replace: true })}>
-          Go on
+          Continue
         </button>
       </div>
     </>

@@ -1,11 +1,13 @@
 import { useSignal } from "@preact/signals"
+import { bindText } from "../../ui/bind.ts"
+import { useTitle } from "../../ui/page-title.ts"
 import { api } from "../api.ts"
 import { navigate } from "../frame/location.ts"
-import { useTitle } from "../frame/page-title.tsx"
 import { ExampleCards } from "../home/example-cards.tsx"
 import { privacyChoices, typeChoices, withMeaning } from "../parts/badges.tsx"
-import { Field, Select } from "../parts/field.tsx"
+import { Field, Select, valNameInput } from "../parts/field.tsx"
 import { Form } from "../parts/form.tsx"
+import { Section } from "../parts/section.tsx"
 
 const starts = {
   http: `export default function (request: Request): Response {\n  return new Response("Hello")\n}\n`,
@@ -14,16 +16,16 @@ const starts = {
   email: `export default function (email: unknown) {\n  console.log(email)\n}\n`,
 } as const
 
-/** Makes a val: of an example with one click, or by name. */
+/** Creates a val: from an example with one click, or by name. */
 export function Page() {
   useTitle("New val")
   const name = useSignal("")
   const type = useSignal<keyof typeof starts>("http")
   const privacy = useSignal<"public" | "unlisted" | "private">("private")
   const submit = async () => {
-    const wanted = name.value.trim()
+    const chosenName = name.value.trim()
     const val = await api.createVal({
-      ...(wanted === "" ? {} : { name: wanted }),
+      ...(chosenName === "" ? {} : { name: chosenName }),
       code: starts[type.value],
       type: type.value,
       privacy: privacy.value,
@@ -35,24 +37,12 @@ export function Page() {
       <div class="page-head">
         <h1>New val</h1>
       </div>
-      <Form onSubmit={submit} label="Make it" busyLabel="Making it…">
+      <Form onSubmit={submit} label="Create" busyLabel="Creating…">
         <Field
           label="Name"
-          hint="Letters, digits and _; becomes part of its web address. Left empty, one is made up."
+          hint="Letters, digits and _; part of its web address. Left empty, the server chooses one."
         >
-          <input
-            class="input"
-            name="name"
-            maxLength={48}
-            pattern="[a-zA-Z][a-zA-Z0-9_]*"
-            title="A letter, then letters, digits and _"
-            autocomplete="off"
-            spellcheck={false}
-            value={name.value}
-            onInput={(event) => {
-              name.value = event.currentTarget.value
-            }}
-          />
+          <input name="name" {...valNameInput} {...bindText(name)} />
         </Field>
         <Select
           label="Type"
@@ -72,17 +62,14 @@ export function Page() {
         />
         {type.value === "http" && privacy.value === "private" ? (
           <p class="field-hint">
-            Its address answers nobody else while it is private. Unlisted, it answers whoever has
-            the address.
+            The address of a private val works only for you. The address of an unlisted val works
+            for anyone who has it.
           </p>
         ) : null}
       </Form>
-      <section class="section" aria-labelledby="examples">
-        <div class="section-head">
-          <h2 id="examples">Or begin with one that works</h2>
-        </div>
+      <Section title="Or start with an example">
         <ExampleCards />
-      </section>
+      </Section>
     </>
   )
 }

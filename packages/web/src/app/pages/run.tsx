@@ -1,16 +1,12 @@
-import { Loaded } from "../data/page-states.tsx"
-import { useTitle } from "../frame/page-title.tsx"
+import { useTitle } from "../../ui/page-title.ts"
+import { Loaded } from "../data/loaded.tsx"
 import type { PageProps } from "../page-props.ts"
 import { useFollowedRun } from "../runs/followed-run.ts"
 import { RunView } from "../runs/run-view.tsx"
 
-/** One run, with everything that is kept of it. */
+/** One run with all recorded details. */
 export function Page({ runId = "" }: PageProps) {
   const run = useFollowedRun(runId)
   useTitle(run.state.kind === "ready" ? `Run of ${run.state.data.val.name}` : "Run")
-  return (
-    <Loaded of={run.state} onRetry={run.reload}>
-      {(data) => <RunView run={data} onChange={run.reload} />}
-    </Loaded>
-  )
+  return <Loaded of={run}>{(data) => <RunView run={data} onChange={run.reload} />}</Loaded>
 }

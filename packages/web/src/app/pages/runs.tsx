@@ -1,7 +1,7 @@
-import { useTitle } from "../frame/page-title.tsx"
+import { useTitle } from "../../ui/page-title.ts"
 import { RunsView } from "../runs/runs-view.tsx"
 
-/** All runs on the account. */
+/** All runs of the account. */
 export function Page() {
   useTitle("Runs")
   return (

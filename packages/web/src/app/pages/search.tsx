@@ -1,17 +1,17 @@
-import { MoreButton } from "../data/more-button.tsx"
-import { Bars, EmptyState, Loaded } from "../data/page-states.tsx"
+import { EmptyState } from "../../ui/page-states.tsx"
+import { useTitle } from "../../ui/page-title.ts"
+import { LoadedPages } from "../data/loaded.tsx"
 import { usePages } from "../data/pages.ts"
-import { place, setQuery } from "../frame/location.ts"
-import { useTitle } from "../frame/page-title.tsx"
+import { currentLocation, setQuery } from "../frame/location.ts"
 import { ValList } from "../parts/val-list.tsx"
 import { SearchBox } from "../search/search-box.tsx"
 import { SearchHits } from "../search/search-hits.tsx"
 
 const limits = { hitsAtOnce: 30, queryCharsMax: 512 }
 
-/** Finds vals by name, code or readme; without a question it shows what is new. */
+/** Finds vals by name, code or readme; without a query it shows the latest public vals. */
 export function Page() {
-  const query = (place.value.query.get("q") ?? "").slice(0, limits.queryCharsMax)
+  const query = (currentLocation.value.query.get("q") ?? "").slice(0, limits.queryCharsMax)
   useTitle(query === "" ? "Explore" : `“${query}”`)
   return (
     <>
@@ -33,42 +33,33 @@ export function Page() {
 function Latest() {
   const vals = usePages("listVals", { privacy: "public" }, limits.hitsAtOnce)
   return (
-    <>
-      <Loaded of={vals.state} onRetry={vals.reload} skeleton={<Bars count={8} kind="row" />}>
-        {({ items }) =>
-          items.length > 0 ? (
-            <ValList vals={items} />
-          ) : (
-            <EmptyState icon="globe" title="Nothing is public yet">
-              <p>Make a val public in its settings, and everybody on this server finds it here.</p>
-            </EmptyState>
-          )
-        }
-      </Loaded>
-      <MoreButton list={vals} />
-    </>
+    <LoadedPages
+      of={vals}
+      rows={8}
+      empty={
+        <EmptyState icon="globe" title="Nothing is public yet">
+          <p>Make a val public in its settings, and all users of this server find it here.</p>
+        </EmptyState>
+      }
+    >
+      {(items) => <ValList vals={items} />}
+    </LoadedPages>
   )
 }
 
 function Hits({ query }: { query: string }) {
   const hits = usePages("searchVals", { query }, limits.hitsAtOnce)
   return (
-    <>
-      <Loaded of={hits.state} onRetry={hits.reload} skeleton={<Bars count={8} kind="row" />}>
-        {({ items }) =>
-          items.length > 0 ? (
-            <SearchHits vals={items} query={query} />
-          ) : (
-            <EmptyState icon="search" title="Nothing has that in it">
-              <p>
-                Names, code and readmes of public vals and of your own are looked through, as they
-                are written.
-              </p>
-            </EmptyState>
-          )
-        }
-      </Loaded>
-      <MoreButton list={hits} />
-    </>
+    <LoadedPages
+      of={hits}
+      rows={8}
+      empty={
+        <EmptyState icon="search" title="No val matches">
+          <p>The search covers names, code and readmes of public vals and of your own.</p>
+        </EmptyState>
+      }
+    >
+      {(items) => <SearchHits vals={items} query={query} />}
+    </LoadedPages>
   )
 }

@@ -1,71 +1,67 @@
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import { Icon } from "../../ui/icon.tsx"
+import { Brand } from "../../ui/brand.tsx"
+import { useTitle } from "../../ui/page-title.ts"
 import { api } from "../api.ts"
 import { explain } from "../data/explain.ts"
-import { navigate, place } from "../frame/location.ts"
-import { useTitle } from "../frame/page-title.tsx"
-import { session, whoIsHere } from "../session/session.ts"
+import { currentLocation, navigate } from "../frame/location.ts"
+import { currentUser, session } from "../session/session.ts"
 import { signIn } from "../session/sign-in.ts"
 import { SignInForm, SignInHelp } from "../session/sign-in-form.tsx"
 
 type Step =
-  | { readonly kind: "waiting" | "looking" | "signing-in" }
-  | { readonly kind: "asking"; readonly username: string }
+  | { readonly kind: "waiting" | "checking" | "signing-in" }
+  | { readonly kind: "confirming"; readonly username: string }
   | { readonly kind: "failed"; readonly message: string }
 
-/** The way in: by a link, whose code stands after `#` so that it is in no log, or by a token. */
+/** Signs in by a link, whose code is after `#` so that it is not logged, or by a token. */
 export function Page() {
   useTitle("Sign in")
-  const { query, hash } = place.value
+  const { query, hash } = currentLocation.value
   const code = new URLSearchParams(hash.slice(1)).get("code")
   const step = useSignal<Step>({ kind: "waiting" })
-  const goOn = () => navigate(toOwnPath(query.get("to")), { replace: true })
+  const continueTo = () => navigate(toOwnPath(query.get("to")), { replace: true })
   const fail = (error: unknown) => {
     step.value = {
       kind: "failed",
       message: `${explain(error)}. Ask for a new link, or sign in with a token`,
     }
   }
-  const lookAtLink = async (code: string) => {
-    step.value = { kind: "looking" }
+  const checkLink = async (code: string) => {
+    step.value = { kind: "checking" }
     const { username } = await api.findSignInLinkOwner({ code })
-    step.value = { kind: "asking", username }
+    step.value = { kind: "confirming", username }
   }
-  const takeLink = () => {
+  const confirmLink = () => {
     step.value = { kind: "signing-in" }
-    signIn({ code: code ?? "" }).then(goOn, fail)
+    signIn({ code: code ?? "" }).then(continueTo, fail)
   }
   const isKnown = session.value.kind !== "unknown"
   useEffect(() => {
     if (code === null || !isKnown || step.peek().kind !== "waiting") return
-    // The code is good for one sign-in: in the history it would only mislead.
+    // The code works once: it must not stay in the history.
     history.replaceState(null, "", location.pathname + location.search)
-    // A stranger's link opens the stranger's account, and everything that is typed from then on is
-    // theirs. So the page says whose account it is, and signs in only when it is told to, wherever
-    // the link came from.
-    lookAtLink(code).catch(fail)
+    // An attacker's link opens the attacker's account, and everything typed afterwards would belong
+    // to it. So the page names the account, and signs in only when the user confirms.
+    checkLink(code).catch(fail)
   }, [code, isKnown])
   return (
     <main class="sign-in">
       <div class="sign-in-card">
-        <a class="brand brand-large" href="/">
-          <Icon name="mark" />
-          <span>Hamlet</span>
-        </a>
+        <Brand href="/" kind="large" />
         <h1>Sign in</h1>
-        {code !== null && step.value.kind === "asking" ? (
-          <AskFirst username={step.value.username} onUse={takeLink} onStay={goOn} />
+        {code !== null && step.value.kind === "confirming" ? (
+          <ConfirmLink username={step.value.username} onConfirm={confirmLink} onStay={continueTo} />
         ) : code !== null && step.value.kind !== "failed" ? (
           <p role="status">
-            {step.value.kind === "signing-in" ? "Signing in…" : "Looking at the link…"}
+            {step.value.kind === "signing-in" ? "Signing in…" : "Checking the link…"}
           </p>
         ) : (
           <>
             <p class="field-error" role="alert">
               {step.value.kind === "failed" ? step.value.message : ""}
             </p>
-            <SignInForm onDone={goOn} />
+            <SignInForm onDone={continueTo} />
             <SignInHelp />
           </>
         )}
@@ -74,30 +70,23 @@ export function Page() {
   )
 }
 
-function AskFirst({
-  username,
-  onUse,
-  onStay,
-}: {
-  username: string
-  onUse: () => void
-  onStay: () => void
-}) {
-  const me = whoIsHere()
+function ConfirmLink(props: { username: string; onConfirm: () => void; onStay: () => void }) {
+  const { username, onConfirm, onStay } = props
+  const me = currentUser()
   return (
     <>
       <p>
-        {me ? `You are signed in as ${me.username} already. ` : ""}
+        {me ? `You are already signed in as ${me.username}. ` : ""}
         This link opens the account of <strong>{username}</strong>. Use it only if that is your
         account: what you do afterwards belongs to it.
       </p>
       <div class="sign-in-form">
         {me ? (
           <button type="button" class="button" onClick={onStay}>
-            Go on as {me.username}
+            Continue as {me.username}
           </button>
         ) : null}
-        <button type="button" class={me ? "button button-quiet" : "button"} onClick={onUse}>
+        <button type="button" class={me ? "button button-quiet" : "button"} onClick={onConfirm}>
           Sign in as {username}
         </button>
       </div>
@@ -105,7 +94,7 @@ function AskFirst({
   )
 }
 
-/** Only ever a path of our own: a link that signs in must not lead elsewhere, nor nowhere. */
+/** Only paths of this server: a sign-in link must not redirect to another host. */
 function toOwnPath(to: string | null): string {
   const url = URL.parse(to ?? "/", location.origin)
   // A path of two slashes would be read as another host.

@@ -1,9 +1,9 @@
 const hues = 12
 
-/** A sign for a user: nothing is loaded from elsewhere for it. */
+/** The initial of a user on a colour of their own: nothing is loaded from other servers. */
 export function Avatar({ name, size = "small" }: { name: string; size?: "small" | "large" }) {
   return (
-    <span class={`avatar avatar-${size} avatar-${toHue(name)}`} aria-hidden="true">
+    <span class={`avatar avatar-${size}`} style={{ "--hue": toHue(name) }} aria-hidden="true">
       {name.slice(0, 1).toUpperCase()}
     </span>
   )

@@ -5,15 +5,15 @@ type Val = Item<"listVals">
 type Run = Item<"listMyRuns">
 
 const privacies = {
-  public: { icon: "globe", label: "Public", hint: "everybody can find it" },
-  unlisted: { icon: "link", label: "Unlisted", hint: "whoever has its address can see it" },
+  public: { icon: "globe", label: "Public", hint: "all users can find it" },
+  unlisted: { icon: "link", label: "Unlisted", hint: "anyone with its address can see it" },
   private: { icon: "lock", label: "Private", hint: "only you can see it" },
 } as const satisfies Record<Val["privacy"], { icon: IconName; label: string; hint: string }>
 
 const types = {
-  http: { icon: "globe", label: "HTTP", hint: "answers at a web address" },
-  script: { icon: "script", label: "Script", hint: "runs when it is asked to" },
-  interval: { icon: "timer", label: "Interval", hint: "runs again and again" },
+  http: { icon: "globe", label: "HTTP", hint: "responds at a web address" },
+  script: { icon: "script", label: "Script", hint: "runs on demand" },
+  interval: { icon: "timer", label: "Interval", hint: "runs on a schedule" },
   email: { icon: "mail", label: "Email", hint: "runs when an email arrives" },
 } as const satisfies Record<Val["type"], { icon: IconName; label: string; hint: string }>
 
@@ -27,7 +27,7 @@ const statuses = {
   crashed: "Crashed",
 } as const satisfies Record<Run["status"], string>
 
-/** Who may see a val. */
+/** The privacy of a val. */
 export function PrivacyBadge({ privacy }: { privacy: Val["privacy"] }) {
   const { icon, label, hint } = privacies[privacy]
   return (
@@ -38,37 +38,37 @@ export function PrivacyBadge({ privacy }: { privacy: Val["privacy"] }) {
   )
 }
 
-/** What starts a val. */
+/** The type of a val. */
 export function TypeBadge({ type }: { type: Val["type"] }) {
   const { icon, label, hint } = types[type]
   return (
-    <span class="badge badge-type" title={`${label}: ${hint}`}>
+    <span class="badge" title={`${label}: ${hint}`}>
       <Icon name={type === "http" ? "external" : icon} />
       {label}
     </span>
   )
 }
 
-/** How a run stands. */
+/** The status of a run. */
 export function StatusBadge({ status }: { status: Run["status"] }) {
   return <span class={`badge status status-${status}`}>{statuses[status]}</span>
 }
 
-/** The choices for who may see a val, in a word each. */
+/** The choices of privacy. */
 export const privacyChoices = Object.entries(privacies).map(([value, { label, hint }]) => ({
   value: value as Val["privacy"],
   label,
   hint,
 }))
 
-/** The choices for what starts a val, in words. */
+/** The choices of type. */
 export const typeChoices = Object.entries(types).map(([value, { label, hint }]) => ({
   value: value as Val["type"],
   label,
   hint,
 }))
 
-/** Choices with what they mean. */
+/** Choices with their meaning in the label. */
 export function withMeaning<Value>(
   choices: readonly { readonly value: Value; readonly label: string; readonly hint: string }[],
 ) {

@@ -1,7 +1,7 @@
 import { cloneElement, type VNode } from "preact"
 import { useId } from "preact/hooks"
 
-/** A label with what is filled in, and a word about it, which is not part of its name. */
+/** A labelled input with a hint. The hint is a description, not part of the accessible name. */
 export function Field(props: {
   readonly label: string
   readonly hint?: string
@@ -10,7 +10,7 @@ export function Field(props: {
   const hintId = useId()
   return (
     <div class="field">
-      {/* biome-ignore lint/a11y/noLabelWithoutControl: what it labels is handed in */}
+      {/* biome-ignore lint/a11y/noLabelWithoutControl: the control is a child */}
       <label class="field">
         <span class="field-label">{props.label}</span>
         {props.hint ? cloneElement(props.children, { "aria-describedby": hintId }) : props.children}
@@ -24,7 +24,7 @@ export function Field(props: {
   )
 }
 
-/** One of a few, chosen from a list. */
+/** A drop-down list. */
 export function Select<Value extends string>(props: {
   readonly label: string
   readonly value: Value
@@ -49,3 +49,13 @@ export function Select<Value extends string>(props: {
     </label>
   )
 }
+
+/** The properties of an input for the name of a val. */
+export const valNameInput = {
+  class: "input",
+  maxLength: 48,
+  pattern: "[a-zA-Z][a-zA-Z0-9_]*",
+  title: "A letter, then letters, digits and _",
+  autocomplete: "off",
+  spellcheck: false,
+} as const

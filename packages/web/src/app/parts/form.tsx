@@ -2,30 +2,20 @@ import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { explain } from "../data/explain.ts"
 
-/**
- * What is filled in and sent. While it is under way it cannot be sent again; when it is refused,
- * the reason stands above the button.
- */
+/** A form. It cannot be sent twice at once; a failure is shown above the button. */
 export function Form(props: {
   readonly onSubmit: () => Promise<void>
-  /** What the button says. */
+  /** The label of the button. */
   readonly label: string
   readonly busyLabel?: string
-  /** Whether there is something to send. */
+  /** Whether the form can be sent. */
   readonly isReady?: boolean
   readonly kind?: "form" | "sign-in-form"
   readonly foot?: "form-foot" | "dialog-foot"
   readonly children: ComponentChildren
 }) {
-  const {
-    onSubmit,
-    label,
-    busyLabel = label,
-    isReady = true,
-    kind = "form",
-    foot = "form-foot",
-    children,
-  } = props
+  const { onSubmit, label, busyLabel = label, isReady = true, children } = props
+  const { kind = "form", foot = "form-foot" } = props
   const isBusy = useSignal(false)
   const failure = useSignal<string | undefined>(undefined)
   const submit = async (event: Event) => {

@@ -1,14 +1,12 @@
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import { Bars } from "../data/page-states.tsx"
+import { Bars } from "../../ui/page-states.tsx"
 
 type Render = (text: string) => unknown
 
 let render: Render | undefined
 
-/**
- * Markdown of whoever, made harmless. What renders it is loaded when there is something to render.
- */
+/** Sanitized Markdown. The renderer is loaded on first use. */
 export function Markdown({ text }: { text: string }) {
   const isReady = useSignal(render !== undefined)
   useEffect(() => {
@@ -19,6 +17,6 @@ export function Markdown({ text }: { text: string }) {
     })
   }, [])
   if (!isReady.value || !render) return <Bars count={3} />
-  // DOMPurify has taken out whatever could act, and the policy of the page lets in nothing else.
+  // DOMPurify removed active content, and the CSP of the page would block the rest.
   return <div class="markdown" dangerouslySetInnerHTML={{ __html: render(text) as string }} />
 }

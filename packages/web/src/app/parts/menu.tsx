@@ -1,10 +1,9 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
+import { setTo } from "../../ui/bind.ts"
 
-/**
- * A button that opens a list of things to do. Arrows move, Escape closes and gives the focus back.
- */
+/** A button that opens a menu. The arrow keys move, Escape closes it and restores the focus. */
 export function Menu(props: {
   readonly label: string
   readonly button: ComponentChildren
@@ -39,7 +38,7 @@ export function Menu(props: {
     }
   }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: listens for keys of what is inside
+    // biome-ignore lint/a11y/noStaticElementInteractions: handles the keys of its items
     <div class="menu" ref={root} onKeyDown={onKeyDown}>
       <button
         ref={opener}
@@ -48,9 +47,7 @@ export function Menu(props: {
         aria-label={props.label}
         aria-haspopup="menu"
         aria-expanded={isOpen.value}
-        onClick={() => {
-          isOpen.value = !isOpen.value
-        }}
+        onClick={setTo(isOpen, !isOpen.value)}
       >
         {props.button}
       </button>
@@ -63,7 +60,7 @@ export function Menu(props: {
           tabIndex={-1}
           onClick={() => {
             isOpen.value = false
-            // What was chosen is gone with the list; the focus must not be.
+            // The focused item is removed with the list: the focus goes to the button.
             opener.current?.focus()
           }}
         >

@@ -3,10 +3,7 @@ import { Marked } from "marked"
 
 const marked = new Marked({ gfm: true, breaks: false })
 
-/**
- * What may be in it: text, lists, tables, code and links. No forms, no frames, nothing that loads
- * something or looks like ours.
- */
+/** Allows text, lists, tables, code and links; no forms, frames, or anything that loads content. */
 const rules = {
   ALLOWED_TAGS: (
     "a b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q s samp span strong sub summary sup " +
@@ -21,21 +18,18 @@ const rules = {
 purifier.addHook("afterSanitizeAttributes", (node) => {
   if (node.tagName === "A") {
     const href = node.getAttribute("href") ?? ""
-    // A page elsewhere is opened in another tab, which is not told where it came from.
+    // External pages open in another tab, without a referrer.
     if (!/^(?:https?:|mailto:|\/(?!\/)|#)/i.test(href)) node.removeAttribute("href")
     node.setAttribute("target", "_blank")
     node.setAttribute("rel", "noopener noreferrer nofollow ugc")
   }
-  // What can be wider than the page scrolls, and what scrolls has to be reached with keys.
+  // Wide content scrolls, and a scrollable area needs keyboard access.
   if (node.tagName === "PRE" || node.tagName === "TABLE") node.setAttribute("tabindex", "0")
-  // Pictures would be loaded from elsewhere, which tells others who reads this: they become links.
+  // Images become links: loading them would tell other servers who reads this.
   if (node.tagName === "IMG") toLink(node)
 })
 
-/**
- * Renders Markdown as HTML in which nothing can act. Gives a `TrustedHTML` where the browser has
- * that.
- */
+/** Renders Markdown as safe HTML: a `TrustedHTML` where the browser has that. */
 export function renderMarkdown(text: string): unknown {
   return purifier.sanitize(parse(text), {
     ...rules,
@@ -44,10 +38,7 @@ export function renderMarkdown(text: string): unknown {
   })
 }
 
-/**
- * Thousands of quotes in each other are more than the parser can follow: such a text is shown as it
- * is, and the rest of the page with it.
- */
+/** Thousands of nested quotes overflow the parser: such a text is shown unrendered. */
 function parse(text: string): string {
   try {
     return marked.parse(text, { async: false })

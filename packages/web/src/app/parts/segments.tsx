@@ -1,4 +1,4 @@
-/** A few ways to look at the same thing, one of which is chosen. */
+/** Buttons for a few views of the same data. */
 export function Segments<Name extends string>(props: {
   readonly label: string
   readonly choices: readonly { readonly name: Name; readonly label: string }[]

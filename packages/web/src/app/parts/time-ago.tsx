@@ -1,13 +1,13 @@
 import { signal } from "@preact/signals"
 import { toAgo, toMoment } from "./time.ts"
 
-// One clock for all of them.
+// One timer for all instances.
 const now = signal(Date.now())
 setInterval(() => {
   if (!document.hidden) now.value = Date.now()
 }, 15_000)
 
-/** How long ago something was, kept true; the exact moment on hovering. */
+/** A relative time that is kept up to date; the exact time on hover. */
 export function TimeAgo({ at }: { at: string }) {
   return (
     <time dateTime={at} title={toMoment(at)}>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { toAgo, toDuration } from "./time.ts"
+import { toAgo } from "./time.ts"
 
 const now = Date.parse("2026-05-05T12:00:00.000Z")
 const ago = (seconds: number) => toAgo(new Date(now - seconds * 1000).toISOString(), now)
@@ -13,19 +13,6 @@ describe("toAgo", () => {
       "2 hr. ago",
       "yesterday",
       "last yr.",
-    ])
-  })
-})
-
-describe("toDuration", () => {
-  test("keeps two digits that matter", () => {
-    expect([null, 0.123, 12.3, 999.4, 1_234, 125_000].map(toDuration)).toEqual([
-      "…",
-      "0.1 ms",
-      "12 ms",
-      "999 ms",
-      "1.2 s",
-      "2 min 5 s",
     ])
   })
 })

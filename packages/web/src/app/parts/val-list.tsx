@@ -3,7 +3,7 @@ import { Icon } from "../../ui/icon.tsx"
 import { PrivacyBadge, TypeBadge } from "./badges.tsx"
 import { TimeAgo } from "./time-ago.tsx"
 
-/** Vals of whoever, one below the other, with the beginning of what they say of themselves. */
+/** A list of vals with a line from the readme or the code. */
 export function ValList({ vals }: { vals: readonly Item<"listVals">[] }) {
   return (
     <ul class="val-list">
@@ -37,20 +37,18 @@ export function ValList({ vals }: { vals: readonly Item<"listVals">[] }) {
 
 const limits = { charsMax: 180, linesMax: 40 }
 
-/**
- * The first line of the readme that is no heading, else the first line of code that says something.
- */
+/** The first line of the readme that is not a heading, else the first line of code. */
 function Summary({ of: { readme, code } }: { of: Pick<Item<"listVals">, "readme" | "code"> }) {
   const lines = (text: string) => text.split("\n", limits.linesMax).map((line) => line.trim())
-  const said = lines(readme ?? "").find((line) => line !== "" && !/^(#|!\[|```|<)/.test(line))
-  if (said !== undefined)
-    return <p class="val-item-text">{toPlain(said).slice(0, limits.charsMax)}</p>
-  const written =
+  const readmeLine = lines(readme ?? "").find((line) => line !== "" && !/^(#|!\[|```|<)/.test(line))
+  if (readmeLine !== undefined)
+    return <p class="val-item-text">{toPlain(readmeLine).slice(0, limits.charsMax)}</p>
+  const codeLine =
     lines(code).find((line) => line !== "" && !/^(import\b|\/\/ hamlet:)/.test(line)) ?? ""
-  return <p class="val-item-text val-item-code">{written.slice(0, limits.charsMax)}</p>
+  return <p class="val-item-text val-item-code">{codeLine.slice(0, limits.charsMax)}</p>
 }
 
-/** A line without the marks of Markdown that are seen most. */
+/** Removes the most common Markdown syntax. */
 function toPlain(line: string): string {
   return line.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/\*\*|__|`/g, "")
 }

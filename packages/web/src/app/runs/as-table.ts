@@ -1,4 +1,4 @@
-/** Rows that all have about the same fields, as a table. */
+/** A list of objects as a table. */
 export interface TableValue {
   readonly columns: readonly string[]
   readonly rows: readonly (readonly unknown[])[]
@@ -6,7 +6,7 @@ export interface TableValue {
 
 const limits = { columnsMax: 30, rowsMax: 500 }
 
-/** A list of objects as a table; undefined for anything that makes none. */
+/** A list of objects as a table; undefined for other values. */
 export function asTable(value: unknown): TableValue | undefined {
   if (!Array.isArray(value) || value.length === 0 || !value.every(isRecord)) return undefined
   const columns = [...new Set(value.flatMap((row) => Object.keys(row)))]
@@ -17,10 +17,7 @@ export function asTable(value: unknown): TableValue | undefined {
   }
 }
 
-/**
- * The address of a picture that a val returned as a data URL: of kinds that hold nothing but a
- * picture.
- */
+/** A returned data URL of an image type that cannot contain scripts. */
 export function asPicture(value: unknown): string | undefined {
   return typeof value === "string" &&
     /^data:image\/(png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]+$/.test(value)

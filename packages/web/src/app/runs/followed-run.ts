@@ -5,25 +5,24 @@ import { api } from "../api.ts"
 import { type UsedResource, useResource } from "../data/resource.ts"
 import { getEndedRun, type LogLine } from "../val/code/val-run.ts"
 
-/** A run with everything that is kept of it. */
+/** A run with all recorded details. */
 export type RunDetail = Output<"getRun">
 
 const limits = { retryMs: 2_000, startMs: 500 }
 
-/** A run, and while it goes on what it logs. */
+/** A run and, while it is running, its new log lines. */
 export function useFollowedRun(runId: string): UsedResource<RunDetail> {
   const run = useResource(runId, (signal) => api.getRun({ run_id: runId }, { signal }))
   const { state } = run
-  const isGoing =
+  const isRunning =
     state.kind === "ready" && (state.data.status === "running" || state.data.status === "queued")
   const attempt = useSignal(0)
   useEffect(() => {
-    if (!isGoing || state.kind !== "ready") return
+    if (!isRunning || state.kind !== "ready") return
     const controller = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
     follow(run, state.data, controller.signal).catch(() => {
-      // The connection was lost: what is known stays, and a server that starts again knows how the
-      // run ended.
+      // The connection was lost: the data stays, and a restarted server knows how the run ended.
       if (controller.signal.aborted) return
       timer = setTimeout(() => {
         run.reload()
@@ -34,24 +33,24 @@ export function useFollowedRun(runId: string): UsedResource<RunDetail> {
       clearTimeout(timer)
       controller.abort()
     }
-  }, [isGoing, runId, attempt.value])
+  }, [isRunning, runId, attempt.value])
   return run
 }
 
 async function follow(
   run: UsedResource<RunDetail>,
-  known: RunDetail,
+  loaded: RunDetail,
   signal: AbortSignal,
 ): Promise<void> {
-  const logs: LogLine[] = [...known.logs]
-  let { status } = known
+  const logs: LogLine[] = [...loaded.logs]
+  let { status } = loaded
   let frame: number | undefined
   let isEnded = false
   const showSoon = () => {
     if (isEnded) return
     frame ??= requestAnimationFrame(() => {
       frame = undefined
-      if (!signal.aborted) run.set({ ...known, status, logs: logs.slice() })
+      if (!signal.aborted) run.set({ ...loaded, status, logs: logs.slice() })
     })
   }
   const begin = () => {
@@ -59,26 +58,23 @@ async function follow(
     status = "running"
     showSoon()
   }
-  // A run that says nothing has begun as well.
+  // A run that logs nothing has begun as well.
   if (status === "queued")
-    void whenBegun(known.id, () => isEnded || status !== "queued", signal).then(begin)
-  for await (const event of api.follow({ run_id: known.id, from: logs.length }, { signal })) {
+    void whenBegun(loaded.id, () => isEnded || status !== "queued", signal).then(begin)
+  for await (const event of api.follow({ run_id: loaded.id, from: logs.length }, { signal })) {
     if (event.kind !== "log") continue
     logs.push(event.line)
     begin()
     showSoon()
   }
   isEnded = true
-  // It would show a run that goes on over the one that has ended.
+  // The pending frame would show the run as running again.
   if (frame !== undefined) cancelAnimationFrame(frame)
-  const ended = await getEndedRun(known.id, signal)
+  const ended = await getEndedRun(loaded.id, signal)
   if (!signal.aborted) run.set(ended)
 }
 
-/**
- * Asks until the run has left the queue, or it is known without asking. Whether the server is there
- * is seen by following.
- */
+/** Polls until the run has left the queue, or `isKnown`. Following detects a lost server. */
 async function whenBegun(id: string, isKnown: () => boolean, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && !isKnown()) {
     const { status } = await api

@@ -1,18 +1,17 @@
-/** A line of a log. */
 interface Line {
   readonly at: string
   readonly level: string
   readonly message: string
 }
 
-/** Lines of a log with the place of each from the top, counted in rows of the screen. */
+/** Log lines with their positions, in rows from the top. */
 export interface LogRows<Entry extends Line> {
   readonly lines: readonly Entry[]
-  /** Where each begins, and at the end where the last one ends. */
+  /** The first row of each line; the last element is the end of the last line. */
   readonly starts: readonly number[]
 }
 
-/** The lines of a level and worse that have a text in them. */
+/** The lines of at least a level that contain a text. */
 export function filterLines<Entry extends Line>(
   lines: readonly Entry[],
   level: string,
@@ -26,13 +25,10 @@ export function filterLines<Entry extends Line>(
   )
 }
 
-/** The levels, the least first. */
+/** The levels, the least severe first. */
 export const levels: readonly string[] = ["debug", "log", "info", "warn", "error"]
 
-/**
- * Finds out where each line stands. A message of several lines takes as many rows; none is broken,
- * so that its height is known without drawing it.
- */
+/** Positions each line. Lines do not wrap, so a message has as many rows as it has lines. */
 export function toRows<Entry extends Line>(lines: readonly Entry[]): LogRows<Entry> {
   const starts = [0]
   let end = 0
@@ -43,7 +39,7 @@ export function toRows<Entry extends Line>(lines: readonly Entry[]): LogRows<Ent
   return { lines, starts }
 }
 
-/** Which lines are to be drawn so that the rows from `top` on are there, `count` of them. */
+/** The lines that cover `count` rows from `top` on. */
 export function findVisible(
   { lines, starts }: LogRows<Line>,
   top: number,
@@ -59,7 +55,7 @@ function countRows(message: string): number {
   return rows
 }
 
-/** The last place whose number is not greater. */
+/** The last index whose number is not greater. */
 function findLast(numbers: readonly number[], wanted: number): number {
   let low = 0
   let high = numbers.length - 1

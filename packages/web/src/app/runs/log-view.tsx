@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks"
+import { bindText } from "../../ui/bind.ts"
 import { CopyButton } from "../../ui/copy-button.tsx"
 import { Icon } from "../../ui/icon.tsx"
 import { Select } from "../parts/field.tsx"
@@ -10,19 +11,13 @@ const rowPixels = 20
 const rowsAround = 20
 const shownRowsMin = 6
 
-/**
- * What a run has logged. Only the lines that can be seen are drawn, so that ten thousand of them
- * scroll like ten.
- */
-export function LogView({
-  lines,
-  isLive,
-  isTruncated,
-}: {
-  lines: readonly LogLine[]
-  isLive: boolean
-  isTruncated: boolean
+/** The log of a run. Only visible lines are rendered, so that ten thousand scroll like ten. */
+export function LogView(props: {
+  readonly lines: readonly LogLine[]
+  readonly isLive: boolean
+  readonly isTruncated: boolean
 }) {
+  const { lines, isLive, isTruncated } = props
   const text = useSignal("")
   const level = useSignal(levels[0] ?? "")
   const shown = useMemo(
@@ -39,10 +34,7 @@ export function LogView({
           type="search"
           aria-label="Search the logs"
           placeholder="Search"
-          value={text.value}
-          onInput={(event) => {
-            text.value = event.currentTarget.value
-          }}
+          {...bindText(text)}
         />
         <Select
           label="Level"
@@ -73,7 +65,7 @@ export function LogView({
         </button>
       </div>
       <Lines lines={shown} isLive={isLive} />
-      {isTruncated ? <p class="quiet log-cut">It logged more than is kept.</p> : null}
+      {isTruncated ? <p class="quiet log-truncated">The log was truncated.</p> : null}
     </div>
   )
 }
@@ -89,7 +81,7 @@ function Lines({ lines, isLive }: { lines: readonly LogLine[]; isLive: boolean }
     const { current } = element
     if (!current) return
     rowsSeen.value = Math.ceil(current.clientHeight / rowPixels)
-    // Whoever has scrolled up is reading; everybody else sees what comes.
+    // A reader who scrolled up stays there; otherwise the view follows new lines.
     if (isLive && isAtEnd.current) current.scrollTop = current.scrollHeight
   }, [lines, isLive])
   const { from, to } = findVisible(
@@ -103,7 +95,7 @@ function Lines({ lines, isLive }: { lines: readonly LogLine[]; isLive: boolean }
       class="log-lines"
       role="log"
       aria-label="Logged lines"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached with keys
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area needs keyboard access
       tabIndex={0}
       style={{ "--rows": Math.max(shownRowsMin, total) }}
       onScroll={(event) => {

@@ -1,16 +1,11 @@
 import type { Output } from "@hamlet/contract/client"
-import { findPlace } from "./stack.ts"
+import { parseStackLine } from "./stack.ts"
 
 type RunError = NonNullable<Output<"getRun">["error"]>
 
-/** Why a run failed, with the lines of its stack that are the user's own as links. */
-export function RunErrorView({
-  error,
-  onGoTo,
-}: {
-  error: RunError
-  onGoTo?: (line: number) => void
-}) {
+/** The error of a run. Stack lines that point into vals are links. */
+export function RunErrorView(props: { error: RunError; onGoTo?: (line: number) => void }) {
+  const { error, onGoTo } = props
   const stack = withoutTitle(error)
   return (
     <div class="run-error" role="alert">
@@ -28,20 +23,15 @@ export function RunErrorView({
   )
 }
 
-/** A stack begins with what is said above it already. */
+/** Removes the first line of a stack, which repeats the title. */
 function withoutTitle({ name, message, stack }: RunError): string | null | undefined {
   const title = `${name}: ${message}`
   return stack?.startsWith(title) ? stack.slice(title.length).replace(/^\n/, "") : stack
 }
 
-function StackLine({
-  text,
-  onGoTo,
-}: {
-  text: string
-  onGoTo: ((line: number) => void) | undefined
-}) {
-  const found = findPlace(text)
+function StackLine(props: { text: string; onGoTo: ((line: number) => void) | undefined }) {
+  const { text, onGoTo } = props
+  const found = parseStackLine(text)
   if (!found) return <div>{text}</div>
   const { before, label, after, user, val, line } = found
   const isHere = onGoTo && location.pathname.toLowerCase() === `/u/${user}/${val}`.toLowerCase()

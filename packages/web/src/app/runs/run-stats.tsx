@@ -1,9 +1,12 @@
 import type { Output } from "@hamlet/contract/client"
+import type { ComponentChildren } from "preact"
+import { Bars } from "../../ui/page-states.tsx"
+import { toDuration } from "../../ui/units.ts"
 import { api } from "../api.ts"
-import { Bars, Loaded } from "../data/page-states.tsx"
+import { Loaded } from "../data/loaded.tsx"
 import { usePoll } from "../data/poll.ts"
 import { useResource } from "../data/resource.ts"
-import { toDuration, toMoment } from "../parts/time.ts"
+import { toMoment } from "../parts/time.ts"
 
 type Stats = Output<"getMyStats">
 
@@ -24,15 +27,13 @@ export function RunStats({ valId, since }: { valId?: string; since: string }) {
   usePoll(limits.pollMs, stats.reload)
   return (
     <section class="stats" aria-label="Runs over time">
-      <Loaded of={stats.state} onRetry={stats.reload} skeleton={<Bars count={4} />}>
+      <Loaded of={stats} skeleton={<Bars count={4} />}>
         {(data) => (
           <>
             <Counts stats={data} />
             <Durations stats={data} />
             {data.isPartial ? (
-              <p class="quiet">
-                There are more runs than are counted here: these are the newest of them.
-              </p>
+              <p class="quiet">There are more runs: only the newest are counted here.</p>
             ) : null}
           </>
         )}
@@ -43,118 +44,104 @@ export function RunStats({ valId, since }: { valId?: string; since: string }) {
 
 function Counts({ stats: { buckets, total } }: { stats: Stats }) {
   const most = Math.max(1, ...buckets.map(({ runs }) => runs))
-  const width = size.width / buckets.length
   return (
-    <figure class="chart">
-      <figcaption>
-        <strong>{total.runs.toLocaleString("en")}</strong> runs,{" "}
-        <strong class={total.errors > 0 ? "bad" : ""}>{total.errors.toLocaleString("en")}</strong>{" "}
-        failed
-      </figcaption>
-      <svg
-        viewBox={`0 0 ${size.width} ${size.height}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`${total.runs} runs, ${total.errors} failed`}
-      >
-        {buckets.map(({ at, runs, errors }, index) => {
-          const height = (runs / most) * size.height
-          const failed = (errors / most) * size.height
-          return (
-            <g key={at}>
-              <title>{`${toMoment(at)}: ${runs} runs, ${errors} failed`}</title>
-              <rect
-                class="chart-space"
-                x={index * width}
-                y="0"
-                width={width}
-                height={size.height}
-              />
-              <rect
-                class="spark-bar"
-                x={index * width + 0.5}
-                y={size.height - height}
-                width={width - 1}
-                height={height - failed}
-              />
-              <rect
-                class="spark-error"
-                x={index * width + 0.5}
-                y={size.height - failed}
-                width={width - 1}
-                height={failed}
-              />
-            </g>
-          )
-        })}
-      </svg>
-      <Axis buckets={buckets} />
-    </figure>
+    <Chart
+      caption={
+        <>
+          <strong>{total.runs.toLocaleString("en")}</strong> runs,{" "}
+          <strong class={total.errors > 0 ? "bad" : ""}>{total.errors.toLocaleString("en")}</strong>{" "}
+          failed
+        </>
+      }
+      label={`${total.runs} runs, ${total.errors} failed`}
+      bars={buckets.map(({ at, runs, errors }) => ({
+        at,
+        title: `${toMoment(at)}: ${runs} runs, ${errors} failed`,
+        parts: [
+          { kind: "spark-bar", height: (runs / most) * size.height },
+          { kind: "spark-error", height: (errors / most) * size.height },
+        ],
+      }))}
+    />
   )
 }
 
 function Durations({ stats: { buckets, total } }: { stats: Stats }) {
   const most = Math.max(1, ...buckets.map(({ p95Ms }) => p95Ms ?? 0))
-  const width = size.width / buckets.length
-  // What is there can be seen, however short it was beside the longest.
+  // The shortest duration stays visible beside the longest.
   const toHeight = (ms: number | null) => (ms === null ? 0 : Math.max(2, (ms / most) * size.height))
+  const describe = (p50Ms: number | null, p95Ms: number | null) =>
+    `Median ${toDuration(p50Ms)}, 95th percentile ${toDuration(p95Ms)}`
+  return (
+    <Chart
+      caption={
+        <>
+          <span class="chart-key chart-p50" /> Median <strong>{toDuration(total.p50Ms)}</strong>,{" "}
+          <span class="chart-key chart-p95" /> 95th percentile{" "}
+          <strong>{toDuration(total.p95Ms)}</strong>
+        </>
+      }
+      label={`${describe(total.p50Ms, total.p95Ms)}, at most ${toDuration(most)}`}
+      bars={buckets.map(({ at, p50Ms, p95Ms }) => ({
+        at,
+        title: `${toMoment(at)}: ${describe(p50Ms, p95Ms)}`,
+        parts: [
+          { kind: "chart-p95", height: toHeight(p95Ms) },
+          { kind: "chart-p50", height: toHeight(p50Ms) },
+        ],
+      }))}
+    />
+  )
+}
+
+interface ChartBar {
+  readonly at: string
+  readonly title: string
+  /** Drawn over each other, from the bottom. */
+  readonly parts: readonly { readonly kind: string; readonly height: number }[]
+}
+
+/** A bar for each period of time, up to now. */
+function Chart(props: {
+  readonly caption: ComponentChildren
+  readonly label: string
+  readonly bars: readonly ChartBar[]
+}) {
+  const { caption, label, bars } = props
+  const width = size.width / bars.length
+  const [first] = bars
   return (
     <figure class="chart">
-      <figcaption>
-        <span class="chart-key chart-p50" /> Half took less than{" "}
-        <strong>{toDuration(total.p50Ms)}</strong>, <span class="chart-key chart-p95" /> 95% less
-        than <strong>{toDuration(total.p95Ms)}</strong>
-      </figcaption>
+      <figcaption>{caption}</figcaption>
       <svg
         viewBox={`0 0 ${size.width} ${size.height}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`Median ${toDuration(total.p50Ms)}, 95th percentile ${toDuration(total.p95Ms)}, at most ${toDuration(most)}`}
+        aria-label={label}
       >
-        {buckets.map(({ at, p50Ms, p95Ms }, index) => (
+        {bars.map(({ at, title, parts }, index) => (
           <g key={at}>
-            <title>{`${toMoment(at)}: half took less than ${toDuration(p50Ms)}, 95% less than ${toDuration(p95Ms)}`}</title>
+            <title>{title}</title>
             <rect class="chart-space" x={index * width} y="0" width={width} height={size.height} />
-            <Bar
-              kind="chart-p95"
-              x={index * width + 0.5}
-              width={width - 1}
-              height={toHeight(p95Ms)}
-            />
-            <Bar
-              kind="chart-p50"
-              x={index * width + 0.5}
-              width={width - 1}
-              height={toHeight(p50Ms)}
-            />
+            {parts.map(({ kind, height }) => (
+              <rect
+                key={kind}
+                class={kind}
+                x={index * width + 0.5}
+                y={size.height - height}
+                width={width - 1}
+                height={height}
+              />
+            ))}
           </g>
         ))}
       </svg>
-      <Axis buckets={buckets} />
+      {first ? (
+        <div class="chart-axis">
+          <span>{toMoment(first.at)}</span>
+          <span>now</span>
+        </div>
+      ) : null}
     </figure>
   )
-}
-
-function Bar({
-  kind,
-  x,
-  width,
-  height,
-}: {
-  kind: string
-  x: number
-  width: number
-  height: number
-}) {
-  return <rect class={kind} x={x} y={size.height - height} width={width} height={height} />
-}
-
-function Axis({ buckets }: { buckets: Stats["buckets"] }) {
-  const [first] = buckets
-  return first ? (
-    <div class="chart-axis">
-      <span>{toMoment(first.at)}</span>
-      <span>now</span>
-    </div>
-  ) : null
 }

@@ -1,10 +1,12 @@
-import { useSignal } from "@preact/signals"
 import { Icon } from "../../ui/icon.tsx"
+import { toDuration } from "../../ui/units.ts"
 import { api } from "../api.ts"
 import { navigate } from "../frame/location.ts"
-import { sayDone, sayFailed } from "../frame/toast-list.ts"
+import { showDone } from "../frame/toast-list.ts"
 import { StatusBadge } from "../parts/badges.tsx"
-import { toDuration, toMoment } from "../parts/time.ts"
+import { Section } from "../parts/section.tsx"
+import { toMoment } from "../parts/time.ts"
+import { useAction } from "../parts/use-action.ts"
 import { EgressList } from "./egress-list.tsx"
 import type { RunDetail } from "./followed-run.ts"
 import { LogView } from "./log-view.tsx"
@@ -12,9 +14,9 @@ import { RunErrorView } from "./run-error-view.tsx"
 import { isOfVal, sourceNames } from "./runs-table.tsx"
 import { ValueView } from "./value-view.tsx"
 
-/** Everything that is known of a run. */
+/** All details of a run. */
 export function RunView({ run, onChange }: { run: RunDetail; onChange: () => void }) {
-  const isGoing = run.status === "running" || run.status === "queued"
+  const isRunning = run.status === "running" || run.status === "queued"
   const { val } = run
   return (
     <>
@@ -31,12 +33,12 @@ export function RunView({ run, onChange }: { run: RunDetail; onChange: () => voi
         </h1>
         <StatusBadge status={run.status} />
         <div class="page-head-end">
-          <RunActions run={run} isGoing={isGoing} onChange={onChange} />
+          <RunActions run={run} isRunning={isRunning} onChange={onChange} />
         </div>
       </div>
       <dl class="facts">
         <Fact name="Started" value={toMoment(run.runStartAt)} />
-        <Fact name="Took" value={isGoing ? "still running" : toDuration(run.durationMs)} />
+        <Fact name="Took" value={isRunning ? "still running" : toDuration(run.durationMs)} />
         <Fact name="Source" value={sourceNames[run.source]} />
         {isOfVal(run) ? (
           <Fact
@@ -48,7 +50,7 @@ export function RunView({ run, onChange }: { run: RunDetail; onChange: () => voi
         {run.request ? (
           <Fact name="Request" value={`${run.request.method} ${run.request.url}`} />
         ) : null}
-        {run.request?.status ? <Fact name="Answer" value={String(run.request.status)} /> : null}
+        {run.request?.status ? <Fact name="Response" value={String(run.request.status)} /> : null}
         {run.parentId ? (
           <Fact name="Called by" value={run.parentId.slice(-8)} href={`/runs/${run.parentId}`} />
         ) : null}
@@ -58,95 +60,47 @@ export function RunView({ run, onChange }: { run: RunDetail; onChange: () => voi
           <RunErrorView error={run.error} />
         </section>
       ) : null}
-      <section class="section" aria-labelledby="logs">
-        <div class="section-head">
-          <h2 id="logs">Logs</h2>
-        </div>
-        <LogView lines={run.logs} isLive={isGoing} isTruncated={run.logsTruncated} />
-      </section>
-      <Values run={run} />
+      <Section title="Logs">
+        <LogView lines={run.logs} isLive={isRunning} isTruncated={run.logsTruncated} />
+      </Section>
+      {(Array.isArray(run.args) ? run.args.length > 0 : (run.args ?? null) !== null) ? (
+        <Section title="Arguments">
+          <ValueView value={run.args} />
+        </Section>
+      ) : null}
+      {run.status === "succeeded" && run.request === null ? (
+        <Section title="Returned">
+          <ValueView value={run.returnValue} />
+        </Section>
+      ) : null}
       {run.egress ? <EgressList egress={run.egress} /> : null}
     </>
   )
 }
 
-function Values({ run }: { run: RunDetail }) {
-  const hasArgs = Array.isArray(run.args)
-    ? run.args.length > 0
-    : run.args !== null && run.args !== undefined
-  return (
-    <>
-      {hasArgs ? (
-        <section class="section" aria-labelledby="args">
-          <div class="section-head">
-            <h2 id="args">Arguments</h2>
-          </div>
-          <ValueView value={run.args} />
-        </section>
-      ) : null}
-      {run.status === "succeeded" && run.request === null ? (
-        <section class="section" aria-labelledby="returned">
-          <div class="section-head">
-            <h2 id="returned">Returned</h2>
-          </div>
-          <ValueView value={run.returnValue} />
-        </section>
-      ) : null}
-    </>
-  )
-}
-
-function RunActions({
-  run,
-  isGoing,
-  onChange,
-}: {
-  run: RunDetail
-  isGoing: boolean
-  onChange: () => void
-}) {
-  const isBusy = useSignal(false)
-  const attempt = async (action: () => Promise<void>) => {
-    isBusy.value = true
-    try {
-      await action()
-    } catch (error) {
-      sayFailed(error)
-    } finally {
-      isBusy.value = false
-    }
+function RunActions(props: { run: RunDetail; isRunning: boolean; onChange: () => void }) {
+  const { run, isRunning, onChange } = props
+  const action = useAction()
+  const replay = async () => {
+    const { id } = await api.replayRun({ run_id: run.id }, { respondAsync: true })
+    showDone("The same version runs again with the same input")
+    navigate(`/runs/${id}`)
   }
-  const replay = () =>
-    attempt(async () => {
-      const { id } = await api.replayRun({ run_id: run.id }, { respondAsync: true })
-      sayDone("The same version runs again with the same input")
-      navigate(`/runs/${id}`)
-    })
-  const cancel = () =>
-    attempt(async () => {
-      const { found } = await api.cancelRun({ run_id: run.id })
-      sayDone(found ? "Cancelled" : "It had ended already")
-      onChange()
-    })
-  // The code that was run is not kept.
-  if (!isGoing && !isOfVal(run)) return null
-  return isGoing ? (
+  const cancel = async () => {
+    const { found } = await api.cancelRun({ run_id: run.id })
+    showDone(found ? "Cancelled" : "It had already ended")
+    onChange()
+  }
+  // The code of an ad-hoc run is not stored.
+  if (!isRunning && !isOfVal(run)) return null
+  return (
     <button
       type="button"
       class="button button-quiet"
-      disabled={isBusy.value}
-      onClick={() => void cancel()}
+      disabled={action.isBusy}
+      onClick={() => void action.run(isRunning ? cancel : replay)}
     >
-      <Icon name="stop" /> Cancel
-    </button>
-  ) : (
-    <button
-      type="button"
-      class="button button-quiet"
-      disabled={isBusy.value}
-      onClick={() => void replay()}
-    >
-      <Icon name="refresh" /> Replay
+      <Icon name={isRunning ? "stop" : "refresh"} /> {isRunning ? "Cancel" : "Replay"}
     </button>
   )
 }

@@ -1,10 +1,11 @@
 import type { Item } from "@hamlet/contract/client"
+import { toDuration } from "../../ui/units.ts"
 import { StatusBadge } from "../parts/badges.tsx"
-import { toDuration } from "../parts/time.ts"
+import { DataTable } from "../parts/data-table.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
-import { whoIsHere } from "../session/session.ts"
+import { currentUser } from "../session/session.ts"
 
-/** What starts runs, in words. */
+/** The sources of runs, as users read them. */
 export const sourceNames = {
   ui: "This app",
   api: "API",
@@ -13,61 +14,51 @@ export const sourceNames = {
   email: "Email",
 } as const
 
-/** Whether a run is one of a val: code that was run once is none, and has the version 0. */
+/** Whether a run belongs to a val: an ad-hoc run of code has the version 0. */
 export function isOfVal({ val }: { readonly val: { readonly version: number } }): boolean {
   return val.version > 0
 }
 
 /** Runs, the newest first. */
-export function RunsTable({
-  runs,
-  hasVal,
-}: {
-  runs: readonly Item<"listMyRuns">[]
-  hasVal: boolean
-}) {
+export function RunsTable(props: { runs: readonly Item<"listMyRuns">[]; hasVal: boolean }) {
+  const { runs, hasVal } = props
   return (
-    <div class="card">
-      <table class="table">
-        <thead>
-          <tr>
-            <th>Status</th>
-            <th>{hasVal ? "Val" : "Run"}</th>
-            <th class="only-wide">Version</th>
-            <th class="only-wide">Source</th>
-            <th class="only-wide table-number">Took</th>
-            <th class="table-number">Started</th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map((run) => (
-            <tr key={run.id}>
-              <td>
-                <StatusBadge status={run.status} />
-              </td>
-              <td class="table-wide">
-                <a class="table-name" href={`/runs/${run.id}`}>
-                  {hasVal ? toName(run.val) : run.id.slice(-8)}
-                </a>
-                {run.error ? (
-                  <span class="run-reason">{`${run.error.name}: ${run.error.message}`}</span>
-                ) : null}
-              </td>
-              <td class="only-wide quiet">{isOfVal(run) ? `v${run.val.version}` : null}</td>
-              <td class="only-wide quiet">{sourceNames[run.source]}</td>
-              <td class="only-wide table-number quiet">{toDuration(run.durationMs)}</td>
-              <td class="table-number quiet">
-                <TimeAgo at={run.runStartAt} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      columns={{
+        Status: "",
+        [hasVal ? "Val" : "Run"]: "",
+        Version: "only-wide",
+        Source: "only-wide",
+        Took: "only-wide table-number",
+        Started: "table-number",
+      }}
+    >
+      {runs.map((run) => (
+        <tr key={run.id}>
+          <td>
+            <StatusBadge status={run.status} />
+          </td>
+          <td class="table-wide">
+            <a class="table-name" href={`/runs/${run.id}`}>
+              {hasVal ? toName(run.val) : run.id.slice(-8)}
+            </a>
+            {run.error ? (
+              <span class="run-reason">{`${run.error.name}: ${run.error.message}`}</span>
+            ) : null}
+          </td>
+          <td class="only-wide quiet">{isOfVal(run) ? `v${run.val.version}` : null}</td>
+          <td class="only-wide quiet">{sourceNames[run.source]}</td>
+          <td class="only-wide table-number quiet">{toDuration(run.durationMs)}</td>
+          <td class="table-number quiet">
+            <TimeAgo at={run.runStartAt} />
+          </td>
+        </tr>
+      ))}
+    </DataTable>
   )
 }
 
-/** One's own vals go by their name alone. */
+/** The user's own vals are shown without the username. */
 function toName({ username, name }: Item<"listMyRuns">["val"]): string {
-  return whoIsHere()?.username === username ? name : `${username}/${name}`
+  return currentUser()?.username === username ? name : `${username}/${name}`
 }

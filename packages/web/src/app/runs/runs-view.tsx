@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals"
-import { MoreButton } from "../data/more-button.tsx"
-import { Bars, EmptyState, Loaded } from "../data/page-states.tsx"
+import { EmptyState } from "../../ui/page-states.tsx"
+import { LoadedPages } from "../data/loaded.tsx"
 import { usePages } from "../data/pages.ts"
 import { usePoll } from "../data/poll.ts"
-import { place, setQuery } from "../frame/location.ts"
+import { currentLocation, setQuery } from "../frame/location.ts"
 import { Select } from "../parts/field.tsx"
 import { RunStats } from "./run-stats.tsx"
 import { RunsTable } from "./runs-table.tsx"
@@ -11,7 +11,7 @@ import { useChosenVal, ValFilter } from "./val-filter.tsx"
 
 const limits = { runsAtOnce: 50, pollMs: 2_000 }
 
-/** An id that no val has. */
+/** No val has this id. */
 const noVal = "00000000-0000-0000-0000-000000000000"
 
 const outcomes = [
@@ -34,15 +34,12 @@ const periods = [
   { value: "1h", label: "Last hour", hours: 1 },
   { value: "7d", label: "Last 7 days", hours: 168 },
   { value: "30d", label: "Last 30 days", hours: 720 },
-  { value: "all", label: "All there are", hours: 720 },
+  { value: "all", label: "All", hours: 720 },
 ] as const
 
-/**
- * Runs of the account, or of one val: counted over time and one by one. New ones appear by
- * themselves.
- */
+/** The runs of the account or of one val, with charts. New runs appear by themselves. */
 export function RunsView({ valId, isOwn }: { valId?: string; isOwn?: boolean }) {
-  const { query } = place.value
+  const { query } = currentLocation.value
   const period = periods.find(({ value }) => value === query.get("period")) ?? periods[0]
   const since = useSince(period.value, period.hours)
   const filter = toFilter(query, period.value === "all" ? undefined : since)
@@ -64,46 +61,42 @@ export function RunsView({ valId, isOwn }: { valId?: string; isOwn?: boolean }) 
           label="Outcome"
           isLabelHidden
           value={query.get("outcome") ?? ""}
-          choices={[...outcomes]}
+          choices={outcomes}
           onChange={(outcome) => setQuery({ outcome })}
         />
         <Select
           label="Source"
           isLabelHidden
           value={query.get("source") ?? ""}
-          choices={[...sources]}
+          choices={sources}
           onChange={(source) => setQuery({ source })}
         />
         <Select
           label="Period"
           isLabelHidden
           value={period.value}
-          choices={[...periods]}
+          choices={periods}
           onChange={(period) => setQuery({ period })}
         />
         <span class="quiet live">
           <span class="live-dot" /> live
         </span>
       </div>
-      <Loaded of={list.state} onRetry={list.reload} skeleton={<Bars count={8} kind="row" />}>
-        {({ items }) =>
-          items.length > 0 ? (
-            <RunsTable runs={items} hasVal={valId === undefined} />
-          ) : (
-            <EmptyState
-              icon="play"
-              title={isFiltered ? "No run is like that" : "No runs in this time"}
-            >
-              <p>
-                {valId !== undefined && isOwn === false
-                  ? "You see the runs here that you have started yourself."
-                  : "Each time a val is run or its web address is asked, a run is recorded with its logs."}
-              </p>
-            </EmptyState>
-          )
+      <LoadedPages
+        of={list}
+        rows={8}
+        empty={
+          <EmptyState icon="play" title={isFiltered ? "No run matches" : "No runs in this period"}>
+            <p>
+              {valId !== undefined && isOwn === false
+                ? "Here you see the runs that you started yourself."
+                : "Each run of a val and each request to its web address is recorded with its logs."}
+            </p>
+          </EmptyState>
         }
-      </Loaded>
-      <MoreButton list={list} />
+      >
+        {(items) => <RunsTable runs={items} hasVal={valId === undefined} />}
+      </LoadedPages>
     </>
   )
 }
@@ -118,7 +111,7 @@ function toFilter(query: URLSearchParams, since: string | undefined) {
   }
 }
 
-/** Of a val that is not there, or not known yet, there are no runs. */
+/** A val that is missing, or not loaded yet, has no runs. */
 function toMyFilter(
   filter: ReturnType<typeof toFilter>,
   name: string | null,
@@ -128,16 +121,13 @@ function toMyFilter(
   return valId === undefined ? { ...filter, val_id: noVal } : { ...filter, val_id: valId }
 }
 
-/**
- * The beginning of a period stays while the period does: with every moment it would be another
- * question.
- */
+/** The start of a period. It is fixed while the period is chosen: otherwise each render fetches. */
 function useSince(name: string, hours: number): string {
-  const known = useSignal({ name: "", since: "" })
-  if (known.peek().name !== `${name}!`)
-    known.value = {
+  const chosen = useSignal({ name: "", since: "" })
+  if (chosen.peek().name !== `${name}!`)
+    chosen.value = {
       name: `${name}!`,
       since: new Date(Date.now() - hours * 3_600_000).toISOString(),
     }
-  return known.peek().since
+  return chosen.peek().since
 }

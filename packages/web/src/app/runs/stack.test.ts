@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
-import { findPlace } from "./stack.ts"
+import { parseStackLine } from "./stack.ts"
 
-describe("findPlace", () => {
+describe("parseStackLine", () => {
   test("finds the user's own line", () => {
-    expect(findPlace("    at roll (ada/dice.tsx:3:9)")).toEqual({
+    expect(parseStackLine("    at roll (ada/dice.tsx:3:9)")).toEqual({
       before: "    at roll (",
       label: "ada/dice.tsx:3:9",
       after: ")",
@@ -15,6 +15,6 @@ describe("findPlace", () => {
 
   test("finds nothing in lines of others", () => {
     for (const text of ["Error: no", "    at ext:core/01.js:1:2", "    at npm:zod@4/index.js:3:1"])
-      expect(findPlace(text)).toBeUndefined()
+      expect(parseStackLine(text)).toBeUndefined()
   })
 })

@@ -1,5 +1,5 @@
-/** A place in somebody's code that a line of a stack names, with the text around it. */
-export interface StackPlace {
+/** The position in a val that a stack line names, with the surrounding text. */
+export interface StackPosition {
   readonly before: string
   readonly label: string
   readonly after: string
@@ -9,7 +9,7 @@ export interface StackPlace {
 }
 
 /** Finds `ada/hello.tsx:3:7` in a line of a stack. */
-export function findPlace(text: string): StackPlace | undefined {
+export function parseStackLine(text: string): StackPosition | undefined {
   const match =
     /\b([a-zA-Z][a-zA-Z0-9_]*)\/([a-zA-Z][a-zA-Z0-9_]*)\.tsx(?:@\d+)?:(\d+)(?::\d+)?/.exec(text)
   if (!match) return undefined

@@ -3,10 +3,7 @@ import { api } from "../api.ts"
 import { useResource } from "../data/resource.ts"
 import { setQuery } from "../frame/location.ts"
 
-/**
- * One's own vals by name, and a field that chooses one of them; `undefined` until they are known,
- * or where none has that name.
- */
+/** The user's vals, and the one with that name; undefined until they are loaded. */
 export function useChosenVal(name: string | null, isOn: boolean) {
   const states = useResource(
     isOn ? "val states" : undefined,
@@ -16,13 +13,10 @@ export function useChosenVal(name: string | null, isOn: boolean) {
   return { vals, chosen: vals.find((val) => val.name === name) }
 }
 
-/** Chooses the val whose runs are shown: a name from the list, or nothing for all of them. */
-export function ValFilter({
-  vals,
-  name,
-}: {
-  vals: readonly { readonly name: string }[]
-  name: string | null
+/** Chooses the val whose runs are shown; empty for all vals. */
+export function ValFilter(props: {
+  readonly vals: readonly { readonly name: string }[]
+  readonly name: string | null
 }) {
   const listId = useId()
   return (
@@ -35,11 +29,11 @@ export function ValFilter({
         placeholder="Any val"
         spellcheck={false}
         autocomplete="off"
-        value={name ?? ""}
+        value={props.name ?? ""}
         onChange={(event) => setQuery({ val: event.currentTarget.value.trim() })}
       />
       <datalist id={listId}>
-        {vals.map((val) => (
+        {props.vals.map((val) => (
           <option key={val.name} value={val.name} />
         ))}
       </datalist>

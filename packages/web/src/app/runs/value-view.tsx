@@ -6,7 +6,7 @@ import { asPicture, asTable, type TableValue } from "./as-table.ts"
 const viewNames = { tree: "Tree", table: "Table", picture: "Picture" } as const
 const limits = { itemsShown: 200, openDepth: 2, cellCharsMax: 200 }
 
-/** A value that a val returned: as a tree, as a table where it is one, or as a picture. */
+/** A value that a val returned: as a tree, a table or a picture. */
 export function ValueView({ value }: { value: unknown }) {
   const table = asTable(value)
   const picture = asPicture(value)
@@ -36,7 +36,7 @@ export function ValueView({ value }: { value: unknown }) {
         />
       </div>
       {current === "picture" && picture ? (
-        <img class="picture" src={picture} alt="What the val returned" />
+        <img class="picture" src={picture} alt="The returned value" />
       ) : null}
       {current === "table" && table ? <Table table={table} /> : null}
       {current === "tree" ? (
@@ -49,7 +49,7 @@ export function ValueView({ value }: { value: unknown }) {
 }
 
 function Node({ value, name, depth }: { value: unknown; name?: string; depth: number }) {
-  const label = name === undefined ? null : <span class="tree-key">{name}: </span>
+  const label = name === undefined ? null : <span class="code-key">{name}: </span>
   if (typeof value !== "object" || value === null)
     return (
       <div class="tree-leaf">
@@ -84,16 +84,16 @@ function Node({ value, name, depth }: { value: unknown; name?: string; depth: nu
 }
 
 function Leaf({ value }: { value: unknown }) {
-  if (typeof value === "string") return <span class="tree-string">{JSON.stringify(value)}</span>
-  if (value === undefined) return <span class="tree-word">nothing</span>
+  if (typeof value === "string") return <span class="code-string">{JSON.stringify(value)}</span>
+  if (value === undefined) return <span class="code-word">undefined</span>
   return (
-    <span class={typeof value === "number" ? "tree-number" : "tree-word"}>{String(value)}</span>
+    <span class={typeof value === "number" ? "code-number" : "code-word"}>{String(value)}</span>
   )
 }
 
 function Table({ table }: { table: TableValue }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached with keys
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area needs keyboard access
     <section class="table-scroll" tabIndex={0} aria-label="Returned table">
       <table class="table table-dense">
         <thead>

@@ -1,4 +1,4 @@
-/** A line in which something was found, cut into what was found and what is around it. */
+/** A matching line, split into matches and the text around them. */
 export interface HitLine {
   readonly number: number
   readonly parts: readonly { readonly text: string; readonly isHit: boolean }[]
@@ -6,25 +6,24 @@ export interface HitLine {
 
 const limits = { linesMax: 3, charsMax: 200, charsBefore: 60 }
 
-/** The first lines of a text that have the words in them, ignoring case. */
+/** The first lines of a text that contain the query, ignoring case. */
 export function findHitLines(text: string, query: string): readonly HitLine[] {
   const lines: HitLine[] = []
   let number = 0
   for (const line of text.split("\n")) {
     number += 1
-    const parts = markHits(cutAround(line, query), query)
+    const parts = markHits(excerptAround(line, query), query)
     if (parts.some(({ isHit }) => isHit)) lines.push({ number, parts })
     if (lines.length === limits.linesMax) break
   }
   return lines
 }
 
-/** A text cut at each place where the words are. */
+/** Splits a text at each match. */
 export function markHits(text: string, query: string): HitLine["parts"] {
   const wanted = query.toLowerCase()
   const folded = text.toLowerCase()
-  // Lower case can be longer than what it is of: then places cannot be carried over, and nothing is
-  // marked.
+  // Lower case may have another length: then positions do not match, and nothing is marked.
   if (wanted === "" || folded.length !== text.length) return [{ text, isHit: false }]
   const parts: { text: string; isHit: boolean }[] = []
   let from = 0
@@ -37,9 +36,9 @@ export function markHits(text: string, query: string): HitLine["parts"] {
   return parts
 }
 
-function cutAround(line: string, query: string): string {
+function excerptAround(line: string, query: string): string {
   const at = line.toLowerCase().indexOf(query.toLowerCase())
   const from = Math.max(0, at - limits.charsBefore)
-  const cut = line.slice(from, from + limits.charsMax)
-  return `${from > 0 ? "…" : ""}${cut}${from + limits.charsMax < line.length ? "…" : ""}`
+  const excerpt = line.slice(from, from + limits.charsMax)
+  return `${from > 0 ? "…" : ""}${excerpt}${from + limits.charsMax < line.length ? "…" : ""}`
 }

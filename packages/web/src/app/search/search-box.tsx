@@ -1,29 +1,27 @@
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
+import { bindText } from "../../ui/bind.ts"
 
 const limits = { pauseMs: 150, charsMax: 512 }
 
-/** A field that says what is looked for: not with every letter, but after a pause. */
-export function SearchBox({
-  label,
-  value,
-  onChange,
-}: {
-  label: string
-  value: string
-  onChange: (text: string) => void
+/** A search field that reports its text after a pause, not with every letter. */
+export function SearchBox(props: {
+  readonly label: string
+  readonly value: string
+  readonly onChange: (text: string) => void
 }) {
+  const { label, value, onChange } = props
   const typed = useSignal(value)
-  const told = useSignal(value)
-  // The address has changed by other means: by a link, or by going back.
-  if (value !== told.peek()) {
-    told.value = value
+  const reported = useSignal(value)
+  // The address has changed by a link or through the history.
+  if (value !== reported.peek()) {
+    reported.value = value
     typed.value = value
   }
   useEffect(() => {
     const timer = setTimeout(() => {
-      if (typed.peek() === told.peek()) return
-      told.value = typed.peek()
+      if (typed.peek() === reported.peek()) return
+      reported.value = typed.peek()
       onChange(typed.peek())
     }, limits.pauseMs)
     return () => clearTimeout(timer)
@@ -37,10 +35,7 @@ export function SearchBox({
       maxLength={limits.charsMax}
       autocomplete="off"
       spellcheck={false}
-      value={typed.value}
-      onInput={(event) => {
-        typed.value = event.currentTarget.value
-      }}
+      {...bindText(typed)}
     />
   )
 }

@@ -2,14 +2,9 @@ import type { Item } from "@hamlet/contract/client"
 import { TypeBadge } from "../parts/badges.tsx"
 import { findHitLines, type HitLine, markHits } from "./find-hits.ts"
 
-/** Vals that were found, with the lines in which something was found. */
-export function SearchHits({
-  vals,
-  query,
-}: {
-  vals: readonly Item<"searchVals">[]
-  query: string
-}) {
+/** The vals that match a search, with the matching lines. */
+export function SearchHits(props: { vals: readonly Item<"searchVals">[]; query: string }) {
+  const { vals, query } = props
   return (
     <ul class="val-list">
       {vals.map((val) => {
@@ -30,7 +25,7 @@ export function SearchHits({
               </p>
             ))}
             {inCode.length > 0 ? (
-              // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached with keys
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area needs keyboard access
               <pre class="hit-code" tabIndex={0}>
                 {inCode.map((line) => (
                   <div key={line.number}>
@@ -48,7 +43,5 @@ export function SearchHits({
 }
 
 function Marked({ parts }: { parts: HitLine["parts"] }) {
-  return (
-    <>{parts.map(({ text, isHit }, index) => (isHit ? <mark key={index}>{text}</mark> : text))}</>
-  )
+  return parts.map(({ text, isHit }, index) => (isHit ? <mark key={index}>{text}</mark> : text))
 }

@@ -1,25 +1,20 @@
-import { sayDone } from "../frame/toast-list.ts"
-import { Dialog } from "../parts/dialog.tsx"
+import { setTo } from "../../ui/bind.ts"
+import { Dialog } from "../../ui/dialog.tsx"
+import { showDone } from "../frame/toast-list.ts"
 import { session } from "./session.ts"
 import { SignInForm, SignInHelp } from "./sign-in-form.tsx"
 
-/**
- * When the session has ended while somebody was at work: signs in over the page, so that what was
- * typed is still there.
- */
+/** Asks to sign in again when the session has ended. It covers the page, so that no input is lost. */
 export function SessionEnded() {
   const { value } = session
   if (value.kind !== "ended") return null
-  const giveUp = () => {
-    session.value = { kind: "signed-out" }
-  }
   return (
-    <Dialog title="You have been signed out" onClose={giveUp}>
+    <Dialog title="You have been signed out" onClose={setTo(session, { kind: "signed-out" })}>
       <p>
-        The session of {value.me.username} has ended. Sign in again to go on; nothing on this page
-        is lost.
+        The session of {value.me.username} has ended. Sign in again to continue; nothing on this
+        page is lost.
       </p>
-      <SignInForm onDone={() => sayDone("Signed in again")} />
+      <SignInForm onDone={() => showDone("Signed in again")} />
       <SignInHelp />
     </Dialog>
   )

@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals"
+import { bindText } from "../../ui/bind.ts"
 import { Icon } from "../../ui/icon.tsx"
 import { Form } from "../parts/form.tsx"
 import { signIn } from "./sign-in.ts"
 
-/** Asks for a token. It goes to the server once, is exchanged for a cookie, and is kept nowhere. */
+/** Asks for a token. The server exchanges it for a cookie; it is not stored. */
 export function SignInForm({ onDone }: { onDone?: () => void }) {
   const token = useSignal("")
   const submit = async () => {
@@ -22,17 +23,14 @@ export function SignInForm({ onDone }: { onDone?: () => void }) {
           autocomplete="current-password"
           required
           spellcheck={false}
-          value={token.value}
-          onInput={(event) => {
-            token.value = event.currentTarget.value
-          }}
+          {...bindText(token)}
         />
       </label>
     </Form>
   )
 }
 
-/** In the place of a page that is for people who are signed in. After it, the page is there. */
+/** Replaces a page that needs a session, until the user has signed in. */
 export function SignInFirst() {
   return (
     <div class="sign-in-card">
@@ -46,12 +44,12 @@ export function SignInFirst() {
   )
 }
 
-/** Where the ways in come from. */
+/** How to get a sign-in link. */
 export function SignInHelp() {
   return (
     <p class="quiet">
-      The server prints a sign-in link when it starts on your own machine. From a terminal that is
-      signed in, <code>hamlet open</code> makes another one.
+      The server prints a sign-in link when it starts on your own machine. In a signed-in terminal,
+      <code>hamlet open</code> creates another one.
     </p>
   )
 }

@@ -1,24 +1,21 @@
 import { ApiError } from "@hamlet/contract/client"
 import { api } from "../api.ts"
 import { navigate } from "../frame/location.ts"
-import { sayFailed } from "../frame/toast-list.ts"
+import { showError } from "../frame/toast-list.ts"
 
-/** What a val is made of. */
-interface Beginning {
+interface NewVal {
   readonly name: string
   readonly code: string
   readonly type: "http" | "script" | "interval" | "email"
   readonly readme?: string | null
-  /** Left out, it is for nobody else. */
+  /** Private by default. */
   readonly privacy?: "private" | "unlisted"
 }
 
 const limits = { triesMax: 20, nameCharsMax: 48 }
 
-/**
- * Makes a val of an example and goes to it. The name gets a number where there is one of that name.
- */
-export async function createFromExample(example: Beginning): Promise<void> {
+/** Creates a val from an example and opens it. A name that is taken gets a number. */
+export async function createFromExample(example: NewVal): Promise<void> {
   try {
     for (let number = 1; number <= limits.triesMax; number += 1) {
       const val = await create(example, toName(example.name, number))
@@ -27,9 +24,9 @@ export async function createFromExample(example: Beginning): Promise<void> {
         return
       }
     }
-    throw new Error(`Cannot make a val "${example.name}": you have too many of that name`)
+    throw new Error(`Cannot create val "${example.name}": too many of your vals have that name`)
   } catch (error) {
-    sayFailed(error)
+    showError(error)
   }
 }
 
@@ -38,7 +35,7 @@ function toName(name: string, number: number): string {
   return name.slice(0, limits.nameCharsMax - end.length) + end
 }
 
-async function create({ code, type, readme = null, privacy = "private" }: Beginning, name: string) {
+async function create({ code, type, readme = null, privacy = "private" }: NewVal, name: string) {
   try {
     return await api.createVal({ name, code, type, readme, privacy })
   } catch (error) {

@@ -1,19 +1,21 @@
 import type { Item } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
+import { bindText, setTo } from "../../ui/bind.ts"
+import { EmptyState } from "../../ui/page-states.tsx"
 import { api } from "../api.ts"
-import { MoreButton } from "../data/more-button.tsx"
-import { Bars, EmptyState, Loaded } from "../data/page-states.tsx"
+import { LoadedPages } from "../data/loaded.tsx"
 import { usePages } from "../data/pages.ts"
-import { sayDone, sayFailed } from "../frame/toast-list.ts"
+import { showDone } from "../frame/toast-list.ts"
 import { Avatar } from "../parts/avatar.tsx"
 import { Markdown } from "../parts/markdown.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
-import { session, whoIsHere } from "../session/session.ts"
+import { useAction } from "../parts/use-action.ts"
+import { currentUser, session } from "../session/session.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
 const commentCharsMax = 10_000
 
-/** What people said about a val. */
+/** The comments on a val. */
 export function DiscussionTab({ editing, isOwn }: ValTabProps) {
   const { id } = editing.val.value
   const comments = usePages("listComments", { val_id: id })
@@ -23,59 +25,51 @@ export function DiscussionTab({ editing, isOwn }: ValTabProps) {
         <CommentForm valId={id} onDone={comments.reload} />
       ) : (
         <p class="quiet">
-          <a href="/sign-in">Sign in</a> to say something.
+          <a href="/sign-in">Sign in</a> to comment.
         </p>
       )}
-      <Loaded
-        of={comments.state}
-        onRetry={comments.reload}
-        skeleton={<Bars count={4} kind="row" />}
-      >
-        {({ items }) =>
-          items.length > 0 ? (
-            <ol class="comments">
-              {items.map((comment) => (
-                <Comment
-                  key={comment.id}
-                  comment={comment}
-                  isValOwn={isOwn}
-                  onChange={comments.reload}
-                />
-              ))}
-            </ol>
-          ) : (
-            <EmptyState icon="comment" title="Nobody has said anything yet">
-              <p>Comments are for questions and thanks; whoever can see the val can see them.</p>
-            </EmptyState>
-          )
+      <LoadedPages
+        of={comments}
+        rows={4}
+        empty={
+          <EmptyState icon="comment" title="No comments yet">
+            <p>Everyone who can see the val can read its comments.</p>
+          </EmptyState>
         }
-      </Loaded>
-      <MoreButton list={comments} />
+      >
+        {(items) => (
+          <ol class="comments">
+            {items.map((comment) => (
+              <Comment
+                key={comment.id}
+                comment={comment}
+                isValOwn={isOwn}
+                onChange={comments.reload}
+              />
+            ))}
+          </ol>
+        )}
+      </LoadedPages>
     </div>
   )
 }
 
 function CommentForm({ valId, onDone }: { valId: string; onDone: () => void }) {
   const text = useSignal("")
-  const isShown = useSignal(false)
-  const isBusy = useSignal(false)
-  const send = async (event: Event) => {
+  const isPreview = useSignal(false)
+  const { isBusy, run } = useAction()
+  const send = (event: Event) => {
     event.preventDefault()
-    isBusy.value = true
-    try {
+    void run(async () => {
       await api.createComment({ val_id: valId, comment: text.value })
       text.value = ""
-      isShown.value = false
+      isPreview.value = false
       onDone()
-    } catch (error) {
-      sayFailed(error)
-    } finally {
-      isBusy.value = false
-    }
+    })
   }
   return (
     <form class="comment-form" onSubmit={send}>
-      {isShown.value ? (
+      {isPreview.value ? (
         <div class="card card-pad">
           <Markdown text={text.value} />
         </div>
@@ -83,54 +77,44 @@ function CommentForm({ valId, onDone }: { valId: string; onDone: () => void }) {
         <textarea
           class="input"
           aria-label="Your comment"
-          placeholder="Say something, in Markdown"
+          placeholder="Write a comment, in Markdown"
           required
           maxLength={commentCharsMax}
-          value={text.value}
-          onInput={(event) => {
-            text.value = event.currentTarget.value
-          }}
+          {...bindText(text)}
         />
       )}
       <div class="form-foot">
-        <button type="submit" class="button" disabled={isBusy.value || text.value.trim() === ""}>
+        <button type="submit" class="button" disabled={isBusy || text.value.trim() === ""}>
           Comment
         </button>
         <button
           type="button"
           class="button button-quiet"
           disabled={text.value.trim() === ""}
-          onClick={() => {
-            isShown.value = !isShown.value
-          }}
+          onClick={setTo(isPreview, !isPreview.value)}
         >
-          {isShown.value ? "Write" : "Preview"}
+          {isPreview.value ? "Write" : "Preview"}
         </button>
       </div>
     </form>
   )
 }
 
-function Comment({
-  comment,
-  isValOwn,
-  onChange,
-}: {
-  comment: Item<"listComments">
-  isValOwn: boolean
-  onChange: () => void
+function Comment(props: {
+  readonly comment: Item<"listComments">
+  readonly isValOwn: boolean
+  readonly onChange: () => void
 }) {
-  const mayDelete = isValOwn || whoIsHere()?.id === comment.author.id
-  const remove = async () => {
-    if (!confirm("Delete this comment?")) return
-    try {
+  const { comment, isValOwn, onChange } = props
+  const { run } = useAction()
+  const mayDelete = isValOwn || currentUser()?.id === comment.author.id
+  const remove = () =>
+    run(async () => {
+      if (!confirm("Delete this comment?")) return
       await api.deleteComment({ comment_id: comment.id })
-      sayDone("The comment is deleted")
+      showDone("The comment is deleted")
       onChange()
-    } catch (error) {
-      sayFailed(error)
-    }
-  }
+    })
   return (
     <li class="comment">
       <Avatar name={comment.author.username} />

@@ -1,6 +1,7 @@
 import type { Item } from "@hamlet/contract/client"
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks"
-import { Bars, EmptyState, Loaded } from "../data/page-states.tsx"
+import { Bars, EmptyState } from "../../ui/page-states.tsx"
+import { Loaded } from "../data/loaded.tsx"
 import { usePages } from "../data/pages.ts"
 import { navigate } from "../frame/location.ts"
 import { type GraphNode, layOutGraph } from "./graph.ts"
@@ -10,23 +11,16 @@ type End = Item<"listValReferences">["reference"]
 
 const limits = { shownMax: 12 }
 
-/** What a val imports and who imports it, as a drawing in which one can walk, and as lists. */
+/** The imports and importers of a val, as a graph of links and as lists. */
 export function GraphTab({ editing }: ValTabProps) {
   const { id, name, author } = editing.val.value
   const dependencies = usePages("listValDependencies", { val_id: id }, 50)
   const references = usePages("listValReferences", { val_id: id }, 50)
+  const skeleton = <Bars count={6} kind="row" />
   return (
-    <Loaded
-      of={dependencies.state}
-      onRetry={dependencies.reload}
-      skeleton={<Bars count={6} kind="row" />}
-    >
+    <Loaded of={dependencies} skeleton={skeleton}>
       {({ items: below }) => (
-        <Loaded
-          of={references.state}
-          onRetry={references.reload}
-          skeleton={<Bars count={6} kind="row" />}
-        >
+        <Loaded of={references} skeleton={skeleton}>
           {({ items: above }) => (
             <Graph
               here={{ username: author.username, name }}
@@ -49,23 +43,23 @@ interface GraphProps {
 function Graph({ here, imports, importers }: GraphProps) {
   if (imports.length === 0 && importers.length === 0)
     return (
-      <EmptyState icon="branch" title="It stands alone">
+      <EmptyState icon="branch" title="No imports">
         <p>It imports no val, and no val that you can see imports it.</p>
       </EmptyState>
     )
   return (
     <>
-      <Drawing here={here} imports={imports} importers={importers} />
+      <Diagram here={here} imports={imports} importers={importers} />
       <div class="graph-lists">
-        <List title="It imports" ends={imports} />
-        <List title="It is imported by" ends={importers} />
+        <List title="Imports" ends={imports} />
+        <List title="Imported by" ends={importers} />
       </div>
     </>
   )
 }
 
-/** Who imports it to the left, what it imports to the right: code flows to the left. */
-function Drawing({ here, imports, importers }: GraphProps) {
+/** Importers on the left, imports on the right. */
+function Diagram({ here, imports, importers }: GraphProps) {
   const graph = useMemo(
     () =>
       layOutGraph(
@@ -76,7 +70,7 @@ function Drawing({ here, imports, importers }: GraphProps) {
     [here.username, here.name, imports, importers],
   )
   const element = useRef<HTMLDivElement>(null)
-  // Where there is no room for all of it, the val itself is what is seen first.
+  // On a narrow screen the val itself is scrolled into view.
   useLayoutEffect(() => {
     const center = graph.nodes.find(({ side }) => side === "here")
     if (element.current && center)
@@ -85,7 +79,7 @@ function Drawing({ here, imports, importers }: GraphProps) {
   return (
     <div ref={element} class="graph card">
       <svg viewBox={`0 0 ${graph.width} ${graph.height}`} width={graph.width} height={graph.height}>
-        <title>What imports what</title>
+        <title>Import graph</title>
         {graph.edges.map(({ key, path }) => (
           <path key={key} class="graph-edge" d={path} />
         ))}
@@ -114,7 +108,7 @@ function Node({ node }: { node: GraphNode }) {
       href={href}
       aria-label={`${label}, ${side === "importer" ? "imports it" : "is imported"}`}
       onClick={(event) => {
-        // Links in drawings are not the links that the app follows by itself.
+        // The app does not handle SVG links by itself.
         event.preventDefault()
         navigate(href)
       }}

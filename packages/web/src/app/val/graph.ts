@@ -1,7 +1,7 @@
-/** A val in the drawing of what imports what. */
+/** A val in the import graph. */
 export interface GraphNode {
   readonly label: string
-  /** The label as far as it fits. */
+  /** The label, truncated to fit. */
   readonly text: string
   readonly side: "importer" | "here" | "imported"
   readonly x: number
@@ -10,7 +10,7 @@ export interface GraphNode {
   readonly height: number
 }
 
-/** The drawing: boxes, and lines between them. */
+/** The graph: boxes, and lines between them. */
 export interface Graph {
   readonly width: number
   readonly height: number
@@ -20,10 +20,7 @@ export interface Graph {
 
 const box = { width: 220, height: 34, gap: 14, between: 110, margin: 24, charsMax: 27 }
 
-/**
- * Three columns: who imports it, the val itself, what it imports. One that would be empty is left
- * out.
- */
+/** Three columns: importers, the val, its imports. Empty columns are left out. */
 export function layOutGraph(
   here: string,
   importers: readonly string[],

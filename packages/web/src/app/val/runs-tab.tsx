@@ -1,15 +1,16 @@
-import { EmptyState } from "../data/page-states.tsx"
+import { EmptyState } from "../../ui/page-states.tsx"
 import { RunsView } from "../runs/runs-view.tsx"
 import { session } from "../session/session.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
-/** The runs of a val: all of them for its owner, for others their own. */
+/** The runs of a val: all for its owner, their own for other users. */
 export function RunsTab({ editing, isOwn }: ValTabProps) {
   if (session.value.kind !== "signed-in")
     return (
-      <EmptyState icon="lock" title="Runs are for those who started them">
+      <EmptyState icon="lock" title="Sign in to see your runs">
         <p>
-          <a href="/sign-in">Sign in</a> to see yours.
+          Only the owner of a val and the user who started a run can see it.{" "}
+          <a href="/sign-in">Sign in</a>
         </p>
       </EmptyState>
     )

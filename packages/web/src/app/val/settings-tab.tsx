@@ -1,99 +1,81 @@
 import { useSignal } from "@preact/signals"
+import { bindText, setTo } from "../../ui/bind.ts"
+import { Dialog } from "../../ui/dialog.tsx"
 import { api } from "../api.ts"
 import { navigate } from "../frame/location.ts"
-import { sayDone, sayFailed } from "../frame/toast-list.ts"
+import { showDone } from "../frame/toast-list.ts"
 import { privacyChoices, typeChoices, withMeaning } from "../parts/badges.tsx"
-import { Dialog } from "../parts/dialog.tsx"
-import { Field, Select } from "../parts/field.tsx"
+import { Field, Select, valNameInput } from "../parts/field.tsx"
 import { Form } from "../parts/form.tsx"
+import { useAction } from "../parts/use-action.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
-/** Name, privacy and type of a val, and the end of it. */
+/** The name, privacy and type of a val, and its deletion. */
 export function SettingsTab({ editing }: ValTabProps) {
   const { id, name, privacy, type } = editing.val.value
   const wanted = useSignal({ name, privacy, type })
   const isChanged =
     wanted.value.name !== name || wanted.value.privacy !== privacy || wanted.value.type !== type
+  const change = (changes: Partial<typeof wanted.value>) => {
+    wanted.value = { ...wanted.value, ...changes }
+  }
   const save = async () => {
     await api.updateVal({ val_id: id, ...wanted.value })
     const saved = await api.getVal({ val_id: id })
     editing.refresh(saved)
-    sayDone("Saved")
+    showDone("Saved")
     navigate(`/u/${saved.author.username}/${saved.name}/settings`, { replace: true })
   }
   return (
     <>
       <Form onSubmit={save} label="Save" isReady={isChanged}>
-        <Field
-          label="Name"
-          hint="Its address changes with it, and vals that import it by the old one find it no more."
-        >
+        <Field label="Name" hint="Changes its address; vals that import the old name stop working.">
           <input
-            class="input"
+            {...valNameInput}
             required
-            maxLength={48}
-            pattern="[a-zA-Z][a-zA-Z0-9_]*"
-            title="A letter, then letters, digits and _"
-            autocomplete="off"
-            spellcheck={false}
             value={wanted.value.name}
-            onInput={(event) => {
-              wanted.value = { ...wanted.value, name: event.currentTarget.value }
-            }}
+            onInput={(event) => change({ name: event.currentTarget.value })}
           />
         </Field>
         <Select
           label="Privacy"
           value={wanted.value.privacy}
           choices={withMeaning(privacyChoices)}
-          onChange={(privacy) => {
-            wanted.value = { ...wanted.value, privacy }
-          }}
+          onChange={(privacy) => change({ privacy })}
         />
         <Select
           label="Type"
           value={wanted.value.type}
           choices={withMeaning(typeChoices)}
-          onChange={(type) => {
-            wanted.value = { ...wanted.value, type }
-          }}
+          onChange={(type) => change({ type })}
         />
       </Form>
-      <DeleteVal id={id} name={name} onDelete={() => editing.forgetAll()} />
+      <DeleteVal id={id} name={name} onDelete={() => editing.discardAll()} />
     </>
   )
 }
 
-function DeleteVal({
-  id,
-  name,
-  onDelete,
-}: {
-  id: string
-  name: string
-  onDelete: () => Promise<void>
-}) {
+function DeleteVal(props: { id: string; name: string; onDelete: () => Promise<void> }) {
+  const { id, name, onDelete } = props
   const isAsking = useSignal(false)
   const typed = useSignal("")
-  const isBusy = useSignal(false)
-  const remove = async (event: Event) => {
+  const { isBusy, run } = useAction()
+  const remove = (event: Event) => {
     event.preventDefault()
-    isBusy.value = true
-    try {
+    void run(async () => {
       await api.deleteVal({ val_id: id })
-      // Nothing is left that leaving could lose.
+      // Afterwards there is no unsaved input that would block the navigation.
       await onDelete()
-      sayDone(`${name} is deleted`)
+      showDone(`${name} is deleted`)
       navigate("/")
-    } catch (error) {
-      sayFailed(error)
-      isBusy.value = false
-    }
+    })
   }
   return (
     <section class="section danger-zone" aria-labelledby="delete-title">
       <h2 id="delete-title">Delete this val</h2>
-      <p>Its versions, runs, comments and likes go with it. Vals that import it stop working.</p>
+      <p>
+        This also deletes its versions, runs, comments and likes. Vals that import it stop working.
+      </p>
       <button
         type="button"
         class="button button-danger-quiet"
@@ -105,31 +87,18 @@ function DeleteVal({
         Delete…
       </button>
       {isAsking.value ? (
-        <Dialog
-          title={`Delete ${name}?`}
-          onClose={() => {
-            isAsking.value = false
-          }}
-        >
+        <Dialog title={`Delete ${name}?`} onClose={setTo(isAsking, false)}>
           <form class="form" onSubmit={remove}>
-            <Field label={`Type its name, ${name}, to delete it for good`}>
-              <input
-                class="input"
-                autocomplete="off"
-                spellcheck={false}
-                value={typed.value}
-                onInput={(event) => {
-                  typed.value = event.currentTarget.value
-                }}
-              />
+            <Field label={`Type its name, ${name}, to confirm`}>
+              <input class="input" autocomplete="off" spellcheck={false} {...bindText(typed)} />
             </Field>
             <div class="dialog-foot">
               <button
                 type="submit"
                 class="button button-danger"
-                disabled={typed.value !== name || isBusy.value}
+                disabled={typed.value !== name || isBusy}
               >
-                Delete for good
+                Delete permanently
               </button>
             </div>
           </form>

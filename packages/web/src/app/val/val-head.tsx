@@ -1,15 +1,14 @@
-import { useSignal } from "@preact/signals"
 import { CopyButton } from "../../ui/copy-button.tsx"
 import { Icon } from "../../ui/icon.tsx"
 import { api } from "../api.ts"
 import { useResource } from "../data/resource.ts"
-import { sayFailed } from "../frame/toast-list.ts"
 import { PrivacyBadge, TypeBadge } from "../parts/badges.tsx"
+import { useAction } from "../parts/use-action.ts"
 import { session } from "../session/session.ts"
 import { createFromExample } from "./create-val.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
-/** Whose val it is, what it is called, and where it answers. */
+/** The owner, name, badges and web address of a val. */
 export function ValHead({ editing, isOwn }: Pick<ValTabProps, "editing" | "isOwn">) {
   const { name, author, privacy, type, version, links } = editing.val.value
   return (
@@ -41,35 +40,27 @@ export function ValHead({ editing, isOwn }: Pick<ValTabProps, "editing" | "isOwn
 }
 
 function LikeButton({ editing }: Pick<ValTabProps, "editing">) {
-  const isBusy = useSignal(false)
+  const { isBusy, run } = useAction()
   const { id, likeCount } = editing.val.value
   const isSignedIn = session.value.kind === "signed-in"
   const like = useResource(isSignedIn ? id : undefined, (signal) =>
     api.getLike({ val_id: id }, { signal }),
   )
   const isLiked = like.state.kind === "ready" && like.state.data.liked
-  const toggle = async () => {
-    isBusy.value = true
-    try {
+  const toggle = () =>
+    run(async () => {
       await (isLiked ? api.unlikeVal({ val_id: id }) : api.likeVal({ val_id: id }))
       like.set({ liked: !isLiked })
-      editing.val.value = {
-        ...editing.val.value,
-        likeCount: (await api.getVal({ val_id: id })).likeCount,
-      }
-    } catch (error) {
-      sayFailed(error)
-    } finally {
-      isBusy.value = false
-    }
-  }
+      const { likeCount } = await api.getVal({ val_id: id })
+      editing.val.value = { ...editing.val.value, likeCount }
+    })
   return (
     <button
       type="button"
       class="button button-quiet button-small like-button"
       aria-pressed={isLiked}
-      disabled={like.state.kind !== "ready" || isBusy.value}
-      title={isSignedIn ? "Like it, or take that back" : "Sign in to like it"}
+      disabled={like.state.kind !== "ready" || isBusy}
+      title={!isSignedIn ? "Sign in to like it" : isLiked ? "Unlike" : "Like"}
       onClick={() => void toggle()}
     >
       <Icon name="heart" /> {likeCount}
@@ -78,24 +69,19 @@ function LikeButton({ editing }: Pick<ValTabProps, "editing">) {
   )
 }
 
-/** Makes a val of one's own of the same code. */
+/** Copies the val to the user's own vals. */
 function ForkButton({ editing }: Pick<ValTabProps, "editing">) {
-  const isBusy = useSignal(false)
+  const { isBusy, run } = useAction()
   if (session.value.kind !== "signed-in") return null
-  const fork = async () => {
-    isBusy.value = true
-    const { code, type, name, readme } = editing.val.value
-    await createFromExample({ name, code, type, readme })
-    isBusy.value = false
-  }
+  const { code, type, name, readme } = editing.val.value
   return (
     <button
       type="button"
       class="button button-quiet button-small"
-      disabled={isBusy.value}
-      onClick={() => void fork()}
+      disabled={isBusy}
+      onClick={() => void run(() => createFromExample({ name, code, type, readme }))}
     >
-      <Icon name="branch" /> Make a copy
+      <Icon name="branch" /> Fork
     </button>
   )
 }

@@ -1,8 +1,8 @@
 import { useComputed } from "@preact/signals"
 import { useEffect, useMemo } from "preact/hooks"
-import { NotFound } from "../data/page-states.tsx"
-import { guardLeaving } from "../frame/location.ts"
-import { Tabs } from "../parts/tabs.tsx"
+import { NotFound } from "../data/loaded.tsx"
+import { guardNavigation } from "../frame/location.ts"
+import { LinkTabs } from "../parts/link-tabs.tsx"
 import { session } from "../session/session.ts"
 import { CodeTab } from "./code/code-tab.tsx"
 import { type Val, ValEditing } from "./code/val-editing.ts"
@@ -16,7 +16,7 @@ import { SettingsTab } from "./settings-tab.tsx"
 import { ValHead } from "./val-head.tsx"
 import { VersionsTab } from "./versions/versions-tab.tsx"
 
-const parts = {
+const tabs = {
   "": CodeTab,
   readme: ReadmeTab,
   versions: VersionsTab,
@@ -26,7 +26,7 @@ const parts = {
   settings: SettingsTab,
 } as const
 
-/** A val with all its parts. What was typed stays while one goes from part to part. */
+/** A val with its tabs. Unsaved input stays when the tab changes. */
 export function ValView({ loaded, tab }: { loaded: Val; tab: string }) {
   const isOwn = useComputed(() => {
     const { value } = session
@@ -45,20 +45,20 @@ export function ValView({ loaded, tab }: { loaded: Val; tab: string }) {
   )
   useEffect(
     () =>
-      guardLeaving(
+      guardNavigation(
         (path) => isWithin(editing, path) || !(editing.isDirty.value || readme.isDirty.value),
       ),
     [editing, readme],
   )
   const { name, author, referenceCount } = editing.val.value
   const base = `/u/${author.username}/${name}`
-  if (!isPart(tab) || (tab === "settings" && !isOwn)) return <NotFound />
-  const Part = parts[tab]
+  if (!isTab(tab) || (tab === "settings" && !isOwn)) return <NotFound />
+  const Tab = tabs[tab]
   return (
     <div class={`val-page ${tab === "" ? "val-page-code" : ""}`}>
       <ValHead editing={editing} isOwn={isOwn} />
-      <Tabs
-        label="Parts of the val"
+      <LinkTabs
+        label="Val"
         current={tab === "" ? base : `${base}/${tab}`}
         tabs={[
           { href: base, label: "Code", icon: "script" },
@@ -73,7 +73,7 @@ export function ValView({ loaded, tab }: { loaded: Val; tab: string }) {
         ]}
       />
       <div class={tab === "" ? "val-code" : "val-part"}>
-        <Part editing={editing} readme={readme} run={run} isOwn={isOwn} base={base} />
+        <Tab editing={editing} readme={readme} run={run} isOwn={isOwn} base={base} />
       </div>
     </div>
   )
@@ -84,13 +84,13 @@ function open(loaded: Val, isOwn: boolean) {
   return { editing, readme: new ReadmeEditing(editing, isOwn) }
 }
 
-/** Whether a path is of the same val: what was typed stays there. */
+/** Whether a path belongs to the same val, where unsaved input stays. */
 function isWithin(editing: ValEditing, path: string | undefined): boolean {
   const { author, name } = editing.val.peek()
   const base = `/u/${author.username}/${name}`
   return path === base || path?.startsWith(`${base}/`) === true
 }
 
-function isPart(tab: string): tab is keyof typeof parts {
-  return Object.hasOwn(parts, tab)
+function isTab(tab: string): tab is keyof typeof tabs {
+  return Object.hasOwn(tabs, tab)
 }

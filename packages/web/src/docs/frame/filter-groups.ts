@@ -1,9 +1,6 @@
 import type { Operation, OperationGroup } from "../operations/api.ts"
 
-/**
- * The groups with only those operations that contain every word of the query; groups without any
- * are left out.
- */
+/** The operations that contain every word of the query; groups without a match are left out. */
 export function filterGroups(
   groups: readonly OperationGroup[],
   query: string,

@@ -1,14 +1,14 @@
 import { useLayoutEffect, useRef } from "preact/hooks"
+import { bindText, setTo } from "../../ui/bind.ts"
+import { Brand } from "../../ui/brand.tsx"
+import { Icon } from "../../ui/icon.tsx"
+import { setNextTheme, theme, themeLabels } from "../../ui/theme.ts"
 import type { Api, OperationGroup } from "../operations/api.ts"
 import { MethodBadge } from "../operations/endpoint.tsx"
-import { Brand } from "./brand.tsx"
-import { filter } from "./filter.ts"
-import { FilterBox } from "./filter-box.tsx"
 import { filterGroups } from "./filter-groups.ts"
-import { currentId } from "./location.ts"
-import { ThemeButton } from "./theme-button.tsx"
+import { currentId, filter } from "./view.ts"
 
-/** The routes by tag, with a box to filter them. */
+/** The operations by tag, with a box that filters them. */
 export function Sidebar({ api }: { api: Api | undefined }) {
   const root = useRef<HTMLElement>(null)
   const id = currentId.value
@@ -20,7 +20,7 @@ export function Sidebar({ api }: { api: Api | undefined }) {
     <nav ref={root} class="sidebar" aria-label="Operations" onKeyDown={moveByArrow}>
       <div class="sidebar-head">
         <div class="sidebar-brand">
-          <Brand version={api?.version} />
+          <Brand href="#overview" version={api?.version} />
           <ThemeButton />
         </div>
         <FilterBox />
@@ -38,7 +38,14 @@ export function Sidebar({ api }: { api: Api | undefined }) {
         {groups.map((group) => (
           <Group key={group.name} group={group} id={id} />
         ))}
-        {api && groups.length === 0 ? <NothingFound /> : null}
+        {api && groups.length === 0 ? (
+          <div class="nav-empty">
+            <p>Nothing matches “{filter.value}”</p>
+            <button type="button" class="link-button" onClick={setTo(filter, "")}>
+              Show all
+            </button>
+          </div>
+        ) : null}
       </div>
     </nav>
   )
@@ -67,24 +74,71 @@ function Group({ group, id }: { group: OperationGroup; id: string }) {
   )
 }
 
-function NothingFound() {
+/** Filters the operations. Enter opens the first match, Escape clears the box. */
+function FilterBox() {
+  const onKeyDown = (event: KeyboardEvent & { currentTarget: HTMLInputElement }) => {
+    if (filter.value === "") return
+    if (event.key === "Escape") {
+      // Otherwise Escape would also close the dialog of narrow screens.
+      event.preventDefault()
+      filter.value = ""
+    }
+    if (event.key === "Enter")
+      event.currentTarget.closest("nav")?.querySelector<HTMLElement>(".nav-link")?.click()
+  }
   return (
-    <div class="nav-empty">
-      <p>Nothing matches “{filter.value}”</p>
-      <button
-        type="button"
-        class="link-button"
-        onClick={() => {
-          filter.value = ""
-        }}
-      >
-        Show all
-      </button>
+    <div class="filter">
+      <Icon name="search" />
+      <input
+        class="input filter-input"
+        type="search"
+        placeholder="Filter"
+        aria-label="Filter the operations"
+        aria-keyshortcuts="/"
+        autocomplete="off"
+        spellcheck={false}
+        {...bindText(filter)}
+        onKeyDown={onKeyDown}
+      />
+      <span class="key" aria-hidden="true">
+        /
+      </span>
     </div>
   )
 }
 
-/** Up and down go from the filter box through the links and back. */
+/** Switches to the next colour scheme. */
+export function ThemeButton() {
+  const label = `Colours: ${themeLabels[theme.value]}; switch`
+  return (
+    <button
+      type="button"
+      class="icon-button theme-button"
+      aria-label={label}
+      title={label}
+      onClick={setNextTheme}
+    >
+      <Icon name={theme.value} />
+    </button>
+  )
+}
+
+/** Makes `/` focus the filter box, except while the user types in a field. */
+export function followSlash(): void {
+  document.addEventListener("keydown", (event) => {
+    const isTyping =
+      event.target instanceof Element && event.target.closest("input, textarea, select") !== null
+    if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return
+    const boxes = [...document.querySelectorAll<HTMLInputElement>(".filter-input")]
+    const visible = boxes.find((box) => box.checkVisibility())
+    if (!visible) return
+    event.preventDefault()
+    visible.focus()
+    visible.select()
+  })
+}
+
+/** The arrow keys move from the filter box through the links and back. */
 function moveByArrow(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
   if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return
   const stops = [...event.currentTarget.querySelectorAll<HTMLElement>("input, .nav-link")]

@@ -1,13 +1,11 @@
 import type { Schema, Schemas } from "../schemas/schema.ts"
 
-/**
- * The API as the page shows it: the OpenAPI document, read once and put into the order of reading.
- */
+/** The API as the page shows it, in reading order. */
 export interface Api {
   readonly title: string
   readonly version: string
   readonly summary: string
-  /** How one comes by a token. */
+  /** How to get a token. */
   readonly tokenHelp: string
   readonly groups: readonly OperationGroup[]
   readonly schemas: Schemas
@@ -24,7 +22,7 @@ export interface Operation {
   readonly id: string
   /** The id as words. */
   readonly title: string
-  /** In capitals. */
+  /** In upper case. */
   readonly method: string
   /** With its parameters in braces. */
   readonly path: string
@@ -35,35 +33,35 @@ export interface Operation {
   readonly scope?: string
   readonly parameters: readonly Parameter[]
   readonly body?: RequestBody
-  readonly answers: readonly AnswerDefinition[]
+  readonly responses: readonly ResponseDefinition[]
 }
 
 /** A parameter in the path, the query or a header. */
 export interface Parameter {
   readonly name: string
-  readonly place: "path" | "query" | "header"
+  readonly location: "path" | "query" | "header"
   readonly isRequired: boolean
   readonly description: string
   readonly schema: Schema
 }
 
-/** What may be sent as the body. */
+/** The bodies that an operation accepts. */
 export interface RequestBody {
   readonly isRequired: boolean
   readonly contents: readonly Content[]
 }
 
-/** A schema and the content type it comes with. */
+/** A content type and its schema. */
 export interface Content {
   readonly contentType: string
   readonly schema: Schema
 }
 
-/** What the server may answer with one status. */
-export interface AnswerDefinition {
+/** The response for one status. */
+export interface ResponseDefinition {
   readonly status: string
   readonly description: string
-  /** The error codes that come with the status; none for a success. */
+  /** The error codes of the status; empty for a success. */
   readonly codes: readonly string[]
   readonly headers: readonly string[]
   readonly contents: readonly Content[]
@@ -79,7 +77,7 @@ export function findOperation(api: Api, id: string): Operation | undefined {
   return operationsOf(api).find((operation) => operation.id === id)
 }
 
-/** Whether the status is that of an error. */
+/** Whether a status is an error. */
 export function isErrorStatus(status: string): boolean {
   return status >= "400"
 }

@@ -2,24 +2,22 @@ import { signal } from "@preact/signals"
 import type { Api } from "./api.ts"
 import { toApi } from "./to-api.ts"
 
-/** How it stands with the description of the API. */
+/** Whether the OpenAPI document is loaded. */
 export type DocumentState =
   | { readonly kind: "loading" }
   | { readonly kind: "ready"; readonly api: Api }
   | { readonly kind: "failed"; readonly message: string }
 
-/** Where the description is. */
+/** The address of the OpenAPI document. */
 export const documentPath = "/openapi.json"
 
-/** The description, as far as it is there. */
+/** The document, as far as it is loaded. */
 export const documentState = signal<DocumentState>({ kind: "loading" })
 
-/** Fetches the description; also the way out of a failure. */
+/** Fetches the document, also again after a failure. */
 export async function loadDocument(): Promise<void> {
   documentState.value = { kind: "loading" }
-  documentState.value = await fetchDocument().catch(
-    (): DocumentState => failed("the server does not answer"),
-  )
+  documentState.value = await fetchDocument().catch(() => failed("the server does not respond"))
 }
 
 async function fetchDocument(): Promise<DocumentState> {
@@ -28,9 +26,9 @@ async function fetchDocument(): Promise<DocumentState> {
     headers: { accept: "application/json" },
   })
   if (!response.ok)
-    return failed(`the server answered ${`${response.status} ${response.statusText}`.trim()}`)
+    return failed(`the server responded ${`${response.status} ${response.statusText}`.trim()}`)
   const api = toApi(await response.json().catch(() => undefined))
-  return api ? { kind: "ready", api } : failed("what the server sent is no OpenAPI 3 document")
+  return api ? { kind: "ready", api } : failed("the response is not an OpenAPI 3 document")
 }
 
 function failed(reason: string): DocumentState {

@@ -1,6 +1,6 @@
 import { Fragment } from "preact"
 
-/** The method in its colour. */
+/** The HTTP method, coloured. */
 export function MethodBadge({ method }: { method: string }) {
   return (
     <span class={`method method-${method.toLowerCase()}`}>
@@ -9,7 +9,7 @@ export function MethodBadge({ method }: { method: string }) {
   )
 }
 
-/** A path with its parameters marked; it may break after every slash. */
+/** A path with highlighted parameters; it may wrap after each slash. */
 export function PathText({ path }: { path: string }) {
   return (
     <code class="path">

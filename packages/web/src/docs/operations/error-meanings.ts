@@ -1,8 +1,7 @@
-// Put in by the build from the contract's table of errors: importing the contract here would bring
-// all of zod into the page.
+// The build inserts the contract's table of errors: importing the contract would bundle zod.
 declare const HAMLET_ERROR_CODES: Readonly<Record<string, ErrorMeaning>> | undefined
 
-/** What an error code stands for. */
+/** The status and meaning of an error code. */
 export interface ErrorMeaning {
   readonly status: number
   readonly meaning: string

@@ -1,5 +1,5 @@
 import { errorMeanings } from "./error-meanings.ts"
-import { Text } from "./text.tsx"
+import { InlineText } from "./inline-code.tsx"
 
 interface ErrorTableProps {
   readonly errors: readonly { readonly code: string; readonly status: string }[]
@@ -9,14 +9,14 @@ interface ErrorTableProps {
 export function ErrorTable({ errors }: ErrorTableProps) {
   const sorted = errors.toSorted((one, other) => one.status.localeCompare(other.status))
   return (
-    <ul class="errors">
+    <ul>
       {sorted.map(({ code, status }) => (
         <li key={code} class="error">
-          <span class="status status-error">{status}</span>
+          <span class="badge status-error">{status}</span>
           <div>
             <code class="error-code">{code}</code>
             <p class="field-text">
-              <Text>{errorMeanings[code] ?? ""}</Text>
+              <InlineText>{errorMeanings[code] ?? ""}</InlineText>
             </p>
           </div>
         </li>

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { quotedNames, toTextParts } from "./inline-code.ts"
+import { quotedNames, toTextParts } from "./inline-code.tsx"
 
 test("toTextParts splits at backticks and leaves a lone one", () => {
   expect(toTextParts("a `b` c")).toEqual([

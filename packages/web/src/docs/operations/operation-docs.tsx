@@ -3,42 +3,42 @@ import { jsonContent, textContent } from "../requests/body-draft.ts"
 import { describeType, expandSchema } from "../schemas/describe-schema.ts"
 import { SchemaFields, SchemaRow } from "../schemas/schema-fields.tsx"
 import {
-  type AnswerDefinition,
   type Api,
   isErrorStatus,
   type Operation,
   type Parameter,
+  type ResponseDefinition,
 } from "./api.ts"
 import { ErrorTable } from "./error-table.tsx"
-import { Text } from "./text.tsx"
+import { InlineText } from "./inline-code.tsx"
 
 interface DocsProps {
   readonly api: Api
   readonly operation: Operation
 }
 
-const placeTitles = {
+const locationTitles = {
   path: "Path parameters",
   query: "Query parameters",
   header: "Headers",
 } as const
 
-/** What there is to read about an operation. */
+/** The description of an operation. */
 export function OperationDocs({ api, operation }: DocsProps) {
-  const errors = operation.answers.filter((answer) => isErrorStatus(answer.status))
+  const errors = operation.responses.filter((response) => isErrorStatus(response.status))
   return (
     <>
-      <ParameterSection api={api} operation={operation} place="path" />
-      <ParameterSection api={api} operation={operation} place="query" />
+      <ParameterSection api={api} operation={operation} location="path" />
+      <ParameterSection api={api} operation={operation} location="query" />
       <BodySection api={api} operation={operation} />
-      <ParameterSection api={api} operation={operation} place="header" />
-      <AnswerSection api={api} operation={operation} />
+      <ParameterSection api={api} operation={operation} location="header" />
+      <ResponseSection api={api} operation={operation} />
       {errors.length > 0 ? (
         <section>
           <h2>Errors</h2>
           <ErrorTable
-            errors={errors.flatMap((answer) =>
-              answer.codes.map((code) => ({ code, status: answer.status })),
+            errors={errors.flatMap((response) =>
+              response.codes.map((code) => ({ code, status: response.status })),
             )}
           />
         </section>
@@ -47,12 +47,16 @@ export function OperationDocs({ api, operation }: DocsProps) {
   )
 }
 
-function ParameterSection({ api, operation, place }: DocsProps & { place: Parameter["place"] }) {
-  const parameters = operation.parameters.filter((parameter) => parameter.place === place)
+function ParameterSection({
+  api,
+  operation,
+  location,
+}: DocsProps & { location: Parameter["location"] }) {
+  const parameters = operation.parameters.filter((parameter) => parameter.location === location)
   if (parameters.length === 0) return null
   return (
     <section>
-      <h2>{placeTitles[place]}</h2>
+      <h2>{locationTitles[location]}</h2>
       <ul class="fields">
         {parameters.map(({ name, isRequired, schema, description }) => (
           <SchemaRow
@@ -91,17 +95,17 @@ function BodySection({ api, operation }: DocsProps) {
   )
 }
 
-function AnswerSection({ api, operation }: DocsProps) {
-  const answers = operation.answers.filter((answer) => !isErrorStatus(answer.status))
+function ResponseSection({ api, operation }: DocsProps) {
+  const responses = operation.responses.filter((response) => !isErrorStatus(response.status))
   return (
     <section>
-      <h2>Answers</h2>
-      {answers.map((answer, index) => (
-        <AnswerEntry
-          key={answer.status}
+      <h2>Responses</h2>
+      {responses.map((response, index) => (
+        <ResponseEntry
+          key={response.status}
           api={api}
           operation={operation}
-          answer={answer}
+          response={response}
           isOpen={index === 0}
         />
       ))}
@@ -109,18 +113,18 @@ function AnswerSection({ api, operation }: DocsProps) {
   )
 }
 
-function AnswerEntry({
+function ResponseEntry({
   api,
   operation,
-  answer,
+  response,
   isOpen,
-}: DocsProps & { answer: AnswerDefinition; isOpen: boolean }) {
-  const content = answer.contents[0]
-  const text = answer.description === operation.summary ? "" : answer.description
+}: DocsProps & { response: ResponseDefinition; isOpen: boolean }) {
+  const content = response.contents[0]
+  const text = response.description === operation.summary ? "" : response.description
   const head = (
     <>
-      <span class="status status-ok">{answer.status}</span>
-      <span class="answer-type">
+      <span class="badge status-ok">{response.status}</span>
+      <span class="response-type">
         {content ? describeType(api.schemas, content.schema) : "no body"}
       </span>
       <span class="content-type">{content?.contentType}</span>
@@ -128,30 +132,30 @@ function AnswerEntry({
   )
   const hasFields = content !== undefined && expandSchema(api.schemas, content.schema).length > 0
   return (
-    <div class="answer">
+    <div class="response">
       {hasFields ? (
-        <details class="answer-details" open={isOpen}>
+        <details class="response-details" open={isOpen}>
           <summary>
             <Icon name="chevron" />
             {head}
           </summary>
-          <SchemaFields schemas={api.schemas} schema={content.schema} isAnswer />
+          <SchemaFields schemas={api.schemas} schema={content.schema} isResponse />
         </details>
       ) : (
-        <div class="answer-plain">{head}</div>
+        <div class="response-plain">{head}</div>
       )}
-      {text || answer.headers.length > 0 ? (
-        <p class="answer-note">
-          <Text>
+      {text || response.headers.length > 0 ? (
+        <p class="response-note">
+          <InlineText>
             {[
               text,
-              answer.headers.length > 0
-                ? `Headers: ${answer.headers.map((name) => `\`${name}\``).join(", ")}`
+              response.headers.length > 0
+                ? `Headers: ${response.headers.map((name) => `\`${name}\``).join(", ")}`
                 : "",
             ]
               .filter(Boolean)
               .join(". ")}
-          </Text>
+          </InlineText>
         </p>
       ) : null}
     </div>

@@ -1,52 +1,53 @@
+import { CodeBlock } from "../../ui/code/code-block.tsx"
 import { CopyButton } from "../../ui/copy-button.tsx"
-import { PageTitle } from "../frame/page-title.tsx"
+import { useTitle } from "../../ui/page-title.ts"
 import { TokenField } from "../requests/token-field.tsx"
-import { CodeBlock } from "../snippets/code-block.tsx"
 import type { Api, OperationGroup } from "./api.ts"
 import { MethodBadge, PathText } from "./endpoint.tsx"
 import { errorCodes } from "./error-meanings.ts"
 import { ErrorTable } from "./error-table.tsx"
-import { Text } from "./text.tsx"
+import { InlineText } from "./inline-code.tsx"
 
 const conventions: readonly (readonly [string, string])[] = [
   [
     "Lists",
-    "Newest first, in pages: `limit` from 1 to 100, 20 if not given, and `offset`. `links.next` is the address of the next page; on the last one it is absent. It has a `cursor`: whoever follows it sees each item once, whatever is saved and deleted meanwhile.",
+    "Newest first, in pages: `limit` from 1 to 100, 20 if not given, and `offset`. `links.next` is the address of the next page; on the last one it is absent. It has a `cursor`: following it returns each item once, even when items are saved or deleted in between.",
   ],
   [
     "Values",
-    "Bodies are JSON. Times are ISO-8601 in UTC with milliseconds, ids are UUIDs. In a period, `since` is exclusive and `until` inclusive; a time without a zone is in UTC, and a date is its first moment.",
+    "Bodies are JSON. Times are ISO-8601 in UTC with milliseconds, ids are UUIDs. In a period, `since` is exclusive and `until` inclusive; a time without a zone is in UTC, and a date means its start.",
   ],
   [
     "Privacy",
-    "Public and unlisted vals can be read without a token. A private val exists only for its owner; everybody else gets 404.",
+    "Public and unlisted vals can be read without a token. Only its owner can read a private val; other users get 404.",
   ],
   [
     "Saving",
-    'Send `If-Match: "3"` to be refused with 412 when the val has moved on from version 3. `Idempotency-Key` on a POST makes it safe to send again.',
+    'Send `If-Match: "3"` to get 412 when the val is no longer at version 3. `Idempotency-Key` on a POST makes it safe to retry.',
   ],
 ]
 
-/** The first page: how to call the API at all, and everything there is. */
+/** The first page: how to call the API, its conventions, operations and errors. */
 export function Overview({ api }: { api: Api }) {
+  useTitle(`${api.title} API`, "Hamlet API")
   const call = `curl ${location.origin}/v1/me \\\n  -H "Authorization: Bearer $HAMLET_TOKEN"`
   return (
     <div class="overview">
-      <header class="overview-head">
-        <PageTitle title={`${api.title} API`} />
+      <header>
+        <h1 tabIndex={-1}>{`${api.title} API`}</h1>
         <p class="lead">
-          {api.summary ? `${api.summary}. ` : ""}Read what it can do, and try it from here.
+          {api.summary ? `${api.summary}. ` : ""}Read the reference, and try requests from here.
         </p>
       </header>
       <section>
         <h2>Start</h2>
         <p>
-          Every address begins with <code>{location.origin}</code>. Requests carry a bearer token
-          <Text>
+          All addresses begin with <code>{location.origin}</code>. Requests need a bearer token
+          <InlineText>
             {api.tokenHelp
               ? `: ${api.tokenHelp.charAt(0).toLowerCase()}${api.tokenHelp.slice(1)}`
               : "."}
-          </Text>
+          </InlineText>
         </p>
         <div class="card card-code">
           <CodeBlock code={call} language="shell" label="A first request" />
@@ -55,7 +56,7 @@ export function Overview({ api }: { api: Api }) {
         <form class="card card-form" onSubmit={(event) => event.preventDefault()}>
           <TokenField />
           <p class="field-text">
-            For trying things out on this page. It goes to this server and nowhere else.
+            For trying requests on this page. It is sent to this server only.
           </p>
         </form>
       </section>
@@ -66,7 +67,7 @@ export function Overview({ api }: { api: Api }) {
             <div key={name}>
               <dt>{name}</dt>
               <dd>
-                <Text>{text}</Text>
+                <InlineText>{text}</InlineText>
               </dd>
             </div>
           ))}
@@ -81,8 +82,8 @@ export function Overview({ api }: { api: Api }) {
       <section>
         <h2>Errors</h2>
         <p>
-          Every error has the same shape. Branch on <code>code</code>, show <code>message</code> to
-          a person; <code>requestId</code> finds the request in the server's log.
+          All errors have the same shape. Branch on <code>code</code>, show <code>message</code> to
+          users, and look up <code>requestId</code> in the server's log.
         </p>
         <ErrorTable
           errors={Object.entries(errorCodes).map(([code, { status }]) => ({
@@ -99,14 +100,14 @@ function GroupTable({ group }: { group: OperationGroup }) {
   return (
     <section class="group">
       <h3>{group.name}</h3>
-      <ul class="group-list">
+      <ul>
         {group.operations.map((operation) => (
           <li key={operation.id}>
             <a class="group-link" href={`#${operation.id}`}>
               <MethodBadge method={operation.method} />
               <PathText path={operation.path} />
               <span class="group-text">
-                <Text>{operation.summary}</Text>
+                <InlineText>{operation.summary}</InlineText>
               </span>
             </a>
           </li>

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { routeNames } from "@hamlet/contract"
 import { realApi, realOperation } from "../../../test/real-api.ts"
 import { operationsOf } from "./api.ts"
-import { toApi } from "./to-api.ts"
+import { toApi, toTitle } from "./to-api.ts"
 
 describe("toApi", () => {
   test("finds every route of the table, once", () => {
@@ -10,7 +10,7 @@ describe("toApi", () => {
     expect(ids.toSorted()).toEqual([...routeNames].toSorted())
   })
 
-  test("reads auth, scope, parameters, body and answers", () => {
+  test("reads auth, scope, parameters, body and responses", () => {
     const operation = realOperation("createVersion")
     expect(operation).toMatchObject({
       method: "POST",
@@ -20,7 +20,7 @@ describe("toApi", () => {
       scope: "val:write",
     })
     expect(operation.description).toBe("")
-    expect(operation.parameters.map(({ place, name }) => `${place} ${name}`)).toEqual([
+    expect(operation.parameters.map(({ location, name }) => `${location} ${name}`)).toEqual([
       "path val_id",
       "header If-Match",
       "header Idempotency-Key",
@@ -29,7 +29,7 @@ describe("toApi", () => {
       "application/json",
       "text/plain",
     ])
-    expect(operation.answers.find((answer) => answer.status === "412")?.codes).toEqual([
+    expect(operation.responses.find((response) => response.status === "412")?.codes).toEqual([
       "version_conflict",
     ])
     expect(realOperation("getVal").auth).toBe("optional")
@@ -67,4 +67,12 @@ describe("toApi", () => {
     })
     expect(api && operationsOf(api)).toHaveLength(1)
   })
+})
+
+test("toTitle makes words of an operation id", () => {
+  expect(["listMyRuns", "getOpenApi", "get_v1_me"].map(toTitle)).toEqual([
+    "List my runs",
+    "Get open API",
+    "Get v1 me",
+  ])
 })

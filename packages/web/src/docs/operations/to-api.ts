@@ -1,21 +1,28 @@
-import { asList, asObject, asText, isObject, type Json, type JsonObject } from "../schemas/json.ts"
+import {
+  asList,
+  asObject,
+  asText,
+  isObject,
+  type Json,
+  type JsonObject,
+} from "../../ui/code/json.ts"
 import type { Schema, Schemas } from "../schemas/schema.ts"
 import type {
-  AnswerDefinition,
   Api,
   Content,
   Operation,
   OperationGroup,
   Parameter,
   RequestBody,
+  ResponseDefinition,
 } from "./api.ts"
-import { quotedNames } from "./inline-code.ts"
-import { toTitle } from "./to-title.ts"
+import { quotedNames } from "./inline-code.tsx"
 
+const spellings: Readonly<Record<string, string>> = { api: "API", id: "ID", url: "URL" }
 const methods = ["get", "post", "put", "patch", "delete"] as const
-const places = ["path", "query", "header"] as const
+const locations = ["path", "query", "header"] as const
 
-/** Reads an OpenAPI document; undefined when it is none. What it lacks is shown as absent. */
+/** Reads an OpenAPI document; undefined when it is not one. Missing parts are shown as absent. */
 export function toApi(document: unknown): Api | undefined {
   if (
     !isObject(document) ||
@@ -37,7 +44,7 @@ export function toApi(document: unknown): Api | undefined {
 
 function toGroups(document: JsonObject): readonly OperationGroup[] {
   const operations = Object.entries(asObject(document.paths)).flatMap(([path, item]) => {
-    // Anything else would not be an address on this server, and a token would be sent there.
+    // Any other path could lead to another host, and the token would be sent there.
     return path.startsWith("/") ? toOperations(path, asObject(item)) : []
   })
   const named = asList(document.tags).map((tag) => asText(asObject(tag).name))
@@ -56,8 +63,7 @@ function toOperations(path: string, item: JsonObject): readonly Operation[] {
 function toOperation(method: string, path: string, source: JsonObject): Operation {
   const id = asText(source.operationId) || `${method}${path.replaceAll(/[^a-zA-Z0-9]+/g, "_")}`
   const description = asText(source.description)
-  // The document has no field for a scope of a bearer token; the sentence that names it is the only
-  // place.
+  // OpenAPI has no field for the scope of a bearer token: only this sentence names it.
   const scope = /^Scope of the token: `([^`]+)`/.exec(description)?.[1]
   return {
     id,
@@ -71,8 +77,8 @@ function toOperation(method: string, path: string, source: JsonObject): Operatio
     ...(scope === undefined ? {} : { scope }),
     parameters: asList(source.parameters).flatMap(toParameter),
     ...(isObject(source.requestBody) ? { body: toBody(source.requestBody) } : {}),
-    answers: Object.entries(asObject(source.responses)).map(([status, answer]) =>
-      toAnswer(status, asObject(answer)),
+    responses: Object.entries(asObject(source.responses)).map(([status, response]) =>
+      toResponse(status, asObject(response)),
     ),
   }
 }
@@ -85,13 +91,13 @@ function toAuth(security: Json | undefined): Operation["auth"] {
 
 function toParameter(source: Json): readonly Parameter[] {
   const { name, in: where, required, description, schema } = asObject(source)
-  const place = places.find((one) => one === where)
-  if (!place || typeof name !== "string") return []
+  const location = locations.find((one) => one === where)
+  if (!location || typeof name !== "string") return []
   return [
     {
       name,
-      place,
-      isRequired: place === "path" || required === true,
+      location,
+      isRequired: location === "path" || required === true,
       description: asText(description),
       schema: asObject(schema) as Schema,
     },
@@ -109,7 +115,7 @@ function toContents(content: Json | undefined): readonly Content[] {
   }))
 }
 
-function toAnswer(status: string, source: JsonObject): AnswerDefinition {
+function toResponse(status: string, source: JsonObject): ResponseDefinition {
   const description = asText(source.description)
   return {
     status,
@@ -118,4 +124,15 @@ function toAnswer(status: string, source: JsonObject): AnswerDefinition {
     headers: Object.keys(asObject(source.headers)),
     contents: toContents(source.content),
   }
+}
+
+/** An operation id as words: `listMyRuns` is "List my runs". */
+export function toTitle(id: string): string {
+  const words = id
+    .replaceAll("_", " ")
+    .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .split(" ")
+    .filter(Boolean)
+  const spelled = words.map((word) => spellings[word.toLowerCase()] ?? word.toLowerCase()).join(" ")
+  return spelled.charAt(0).toUpperCase() + spelled.slice(1)
 }

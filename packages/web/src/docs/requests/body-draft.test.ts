@@ -5,7 +5,6 @@ import {
   type BodyDraft,
   bodyModes,
   exampleFields,
-  isJsonType,
   jsonContent,
   switchBodyMode,
   toBodyText,
@@ -84,15 +83,4 @@ test("exampleFields makes a body that can be sent", () => {
 test("bodyModes offers what the operation takes", () => {
   expect(bodyModes(schemas, bodyOf("createVal"))).toEqual(["fields", "json", "text"])
   expect(bodyModes(schemas, bodyOf("createComment"))).toEqual(["fields", "json"])
-})
-
-test("isJsonType", () => {
-  expect(
-    [
-      "application/json",
-      "application/problem+json; charset=utf-8",
-      "text/plain",
-      "text/javascript",
-    ].map(isJsonType),
-  ).toEqual([true, true, false, false])
 })

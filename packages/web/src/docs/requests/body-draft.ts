@@ -1,13 +1,13 @@
+import { isJsonType, isObject, type Json, type JsonObject, parseJson } from "../../ui/code/json.ts"
 import type { Content, RequestBody } from "../operations/api.ts"
 import { textToValue, valueToText } from "../schemas/field-value.ts"
-import { isObject, type Json, type JsonObject, parseJson } from "../schemas/json.ts"
 import { resolveSchema, type Schema, type Schemas } from "../schemas/schema.ts"
 import { schemaToExample } from "../schemas/schema-to-example.ts"
 
-/** How a body is typed in: field by field, as JSON, or as the text that it is. */
+/** How a body is typed: field by field, as JSON, or as plain text. */
 export type BodyMode = "fields" | "json" | "text"
 
-/** A body as it stands in the form. */
+/** A body as typed into the form. */
 export interface BodyDraft {
   readonly mode: BodyMode
   readonly fields: Readonly<Record<string, string>>
@@ -15,13 +15,13 @@ export interface BodyDraft {
   readonly text: string
 }
 
-/** A body as it goes over the wire. */
+/** A body as it is sent. */
 export interface BodyText {
   readonly contentType: string
   readonly text: string
 }
 
-/** The ways to type a body, the best first. */
+/** The modes for a body, the best first. */
 export function bodyModes(schemas: Schemas, body: RequestBody): readonly BodyMode[] {
   const json = jsonContent(body)
   const hasFields =
@@ -43,21 +43,14 @@ export function textContent(body: RequestBody): Content | undefined {
   return body.contents.find((content) => !isJsonType(content.contentType))
 }
 
-/** Whether a content type is that of JSON. */
-export function isJsonType(contentType: string): boolean {
-  return /^[^;]*[/+]json\s*(;|$)/i.test(contentType)
-}
-
-/**
- * What a body that is no JSON is to the typed client: the content of a blob, or the code itself.
- */
+/** The field of the typed client for a body that is not JSON: blob content, or code. */
 export function textField(contentType: string): "content" | "code" {
   return contentType === "application/octet-stream" ? "content" : "code"
 }
 
 /**
- * The body as it would be sent. When `isFilled`, what is required and still empty is taken from an
- * example: so a snippet is always whole.
+ * The body as it would be sent. When `isFilled`, an example replaces empty required fields, so that
+ * a snippet is complete.
  */
 export function toBodyText(
   schemas: Schemas,
@@ -84,10 +77,7 @@ export function toBodyText(
   return { contentType: json.contentType, text }
 }
 
-/**
- * Changes the way of typing and takes along what was typed; undefined when the fields cannot hold
- * all of the JSON.
- */
+/** Changes the mode and keeps the content; undefined when the fields cannot hold all of the JSON. */
 export function switchBodyMode(
   schemas: Schemas,
   body: RequestBody,
@@ -114,7 +104,7 @@ export function switchBodyMode(
     : undefined
 }
 
-/** The fields of an example with everything that is required. */
+/** An example with all required fields. */
 export function exampleFields(schemas: Schemas, schema: Schema): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(fieldsToObject(schemas, schema, {}, true)).map(([name, value]) => [
@@ -132,7 +122,7 @@ function fieldsToObject(
 ): JsonObject {
   const { schema: resolved } = resolveSchema(schemas, schema)
   const isUntouched = Object.values(fields).every((text) => text === "")
-  // Where nothing is required, an example with nothing in it would show nothing.
+  // Where nothing is required, the example would be empty.
   const isFilledWhole = isFilled && isUntouched && !resolved.required?.length
   const entries = Object.entries(resolved.properties ?? {}).flatMap(
     ([name, property]): [string, Json][] => {

@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals"
 import { useId } from "preact/hooks"
+import { parseJson } from "../../ui/code/json.ts"
+import { Tabs } from "../../ui/tabs.tsx"
 import type { RequestBody } from "../operations/api.ts"
-import { parseJson } from "../schemas/json.ts"
 import { resolveSchema, type Schemas } from "../schemas/schema.ts"
-import { Field } from "../schemas/schema-input.tsx"
+import { SchemaInput } from "../schemas/schema-input.tsx"
 import {
   type BodyDraft,
   type BodyMode,
@@ -14,7 +15,6 @@ import {
   textContent,
   toBodyText,
 } from "./body-draft.ts"
-import { Tabs } from "./tabs.tsx"
 
 interface BodyEditorProps {
   readonly schemas: Schemas
@@ -79,7 +79,7 @@ function BodyPanel({ schemas, body, draft, onChange }: BodyEditorProps) {
           label="Body as JSON"
           onInput={(json) => onChange({ ...draft, json })}
         />
-        {isBroken ? <p class="input-advice">This is no JSON; it is sent as it is</p> : null}
+        {isBroken ? <p class="input-advice">This is not JSON; it is sent unchanged</p> : null}
       </>
     )
   }
@@ -97,11 +97,11 @@ function BodyPanel({ schemas, body, draft, onChange }: BodyEditorProps) {
   return (
     <>
       {Object.entries(schema.properties ?? {}).map(([name, property]) => (
-        <Field
+        <SchemaInput
           key={name}
           schemas={schemas}
           name={name}
-          place="body"
+          location="body"
           schema={property}
           isRequired={schema.required?.includes(name) ?? false}
           value={draft.fields[name] ?? ""}
@@ -112,25 +112,21 @@ function BodyPanel({ schemas, body, draft, onChange }: BodyEditorProps) {
   )
 }
 
-function BodyText({
-  value,
-  label,
-  onInput,
-}: {
-  value: string
-  label: string
-  onInput: (text: string) => void
+function BodyText(props: {
+  readonly value: string
+  readonly label: string
+  readonly onInput: (text: string) => void
 }) {
   return (
     <textarea
-      class="input body-text"
+      class="input input-mono"
       rows={8}
-      value={value}
-      aria-label={label}
+      value={props.value}
+      aria-label={props.label}
       spellcheck={false}
       autocapitalize="off"
       autocomplete="off"
-      onInput={(event) => onInput(event.currentTarget.value)}
+      onInput={(event) => props.onInput(event.currentTarget.value)}
     />
   )
 }

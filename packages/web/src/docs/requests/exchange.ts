@@ -1,36 +1,34 @@
 import { type Signal, signal } from "@preact/signals"
 import type { Operation } from "../operations/api.ts"
 import type { Schemas } from "../schemas/schema.ts"
-import { type Draft, emptyDraft, findObstacle, toRequest } from "./request.ts"
-import { type Answer, sendRequest } from "./send-request.ts"
+import { emptyDraft, findObstacle, type RequestDraft, toRequest } from "./request.ts"
+import { type ApiResponse, sendRequest } from "./send-request.ts"
 import { token } from "./token.ts"
 
-/** How it stands with the request of an operation. */
+/** The state of the request of an operation. */
 export type SendState =
   | { readonly kind: "idle" }
   | { readonly kind: "sending"; readonly stop: () => void }
-  | { readonly kind: "answered"; readonly answer: Answer }
+  | { readonly kind: "received"; readonly response: ApiResponse }
   | { readonly kind: "failed"; readonly message: string }
 
-/**
- * The form of an operation and what came of it. It outlives going to another operation and back.
- */
+/** The form of an operation and its response. It stays while the user views other operations. */
 export interface Exchange {
-  readonly draft: Signal<Draft>
+  readonly draft: Signal<RequestDraft>
   readonly state: Signal<SendState>
-  /** Whether the example is looked at although there is a real answer. */
+  /** Whether the example is shown although a response was received. */
   readonly isExampleShown: Signal<boolean>
 }
 
 const exchanges = new Map<string, Exchange>()
 
-/** Whether the form is open: once opened, it is open on every operation. */
+/** Whether the form is open, on every operation. */
 export const isTryItOpen = signal(false)
 
 /** The exchange of an operation. */
 export function exchangeOf(schemas: Schemas, operation: Operation): Exchange {
-  const known = exchanges.get(operation.id)
-  if (known) return known
+  const existing = exchanges.get(operation.id)
+  if (existing) return existing
   const exchange = {
     draft: signal(emptyDraft(schemas, operation)),
     state: signal<SendState>({ kind: "idle" }),
@@ -40,7 +38,7 @@ export function exchangeOf(schemas: Schemas, operation: Operation): Exchange {
   return exchange
 }
 
-/** Sends what the form describes. */
+/** Sends the request that the form describes. */
 export async function send(schemas: Schemas, operation: Operation): Promise<void> {
   const { draft, state, isExampleShown } = exchangeOf(schemas, operation)
   if (state.value.kind === "sending") return
@@ -59,13 +57,13 @@ export async function send(schemas: Schemas, operation: Operation): Promise<void
       token: token.value.trim(),
       signal: controller.signal,
     }
-    state.value = { kind: "answered", answer: await sendRequest(request, options) }
+    state.value = { kind: "received", response: await sendRequest(request, options) }
   } catch (error) {
     state.value = { kind: "failed", message: describeFailure(error, controller.signal.aborted) }
   }
 }
 
 function describeFailure(error: unknown, isStopped: boolean): string {
-  if (isStopped) return "Stopped before the answer was complete"
+  if (isStopped) return "Cancelled before the response was complete"
   return `Cannot send the request: ${error instanceof Error ? error.message : String(error)}`
 }

@@ -1,24 +1,22 @@
+import { signal } from "@preact/signals"
+import { setTo } from "../../ui/bind.ts"
+import { CodeBlock } from "../../ui/code/code-block.tsx"
 import { CopyButton } from "../../ui/copy-button.tsx"
 import { Icon } from "../../ui/icon.tsx"
+import { Tabs } from "../../ui/tabs.tsx"
 import type { Api, Operation } from "../operations/api.ts"
-import { CodeBlock } from "../snippets/code-block.tsx"
-import { snippetKinds, toSnippet } from "../snippets/snippet.ts"
-import { snippetKind } from "../snippets/snippet-choice.ts"
+import { type SnippetKind, snippetKinds, toSnippet } from "../snippets/snippet.ts"
 import { exchangeOf, isTryItOpen } from "./exchange.ts"
 import { toRequest } from "./request.ts"
-import { Tabs } from "./tabs.tsx"
 import { token } from "./token.ts"
 import { TryItForm } from "./try-it-form.tsx"
 
-interface RequestCardProps {
-  readonly api: Api
-  readonly operation: Operation
-}
-
 const panelId = "snippet"
+/** The chosen kind of snippet, the same on every operation. */
+const snippetKind = signal<SnippetKind>("curl")
 
-/** The request as a program that follows what is typed, and the form to type it in. */
-export function RequestCard({ api, operation }: RequestCardProps) {
+/** The request as a snippet that follows the form, and the form. */
+export function RequestCard({ api, operation }: { api: Api; operation: Operation }) {
   const { schemas } = api
   const request = toRequest(schemas, operation, exchangeOf(schemas, operation).draft.value, true)
   const hasToken =
@@ -47,9 +45,7 @@ export function RequestCard({ api, operation }: RequestCardProps) {
         type="button"
         class="try-toggle"
         aria-expanded={isTryItOpen.value}
-        onClick={() => {
-          isTryItOpen.value = !isTryItOpen.value
-        }}
+        onClick={setTo(isTryItOpen, !isTryItOpen.value)}
       >
         <Icon name="chevron" />
         Try it

@@ -4,8 +4,8 @@ import type { Schemas } from "../schemas/schema.ts"
 import { schemaToExample } from "../schemas/schema-to-example.ts"
 import { type BodyDraft, type BodyText, bodyModes, toBodyText } from "./body-draft.ts"
 
-/** What is typed into the form of an operation. */
-export interface Draft {
+/** The content of the form of an operation. */
+export interface RequestDraft {
   /** By `parameterKey`. */
   readonly parameters: Readonly<Record<string, string>>
   readonly body: BodyDraft
@@ -17,10 +17,7 @@ export interface SentParameter {
   readonly text: string
 }
 
-/**
- * A request as the form describes it; the token is added where it is sent, and never gets into a
- * snippet.
- */
+/** A request as the form describes it, without the token: snippets must not contain it. */
 export interface ApiRequest {
   readonly operation: Operation
   readonly parameters: readonly SentParameter[]
@@ -30,24 +27,21 @@ export interface ApiRequest {
 }
 
 /** The form of an operation before anything is typed. */
-export function emptyDraft(schemas: Schemas, operation: Operation): Draft {
+export function emptyDraft(schemas: Schemas, operation: Operation): RequestDraft {
   const mode = (operation.body && bodyModes(schemas, operation.body)[0]) ?? "json"
   return { parameters: {}, body: { mode, fields: {}, json: "", text: "" } }
 }
 
 /** A parameter's key in the draft: the same name may be in the path and in the query. */
 export function parameterKey(parameter: Parameter): string {
-  return `${parameter.place} ${parameter.name}`
+  return `${parameter.location} ${parameter.name}`
 }
 
-/**
- * The request that a draft describes. When `isFilled`, examples stand in for what is required and
- * still empty.
- */
+/** The request that a draft describes. When `isFilled`, examples replace empty required fields. */
 export function toRequest(
   schemas: Schemas,
   operation: Operation,
-  draft: Draft,
+  draft: RequestDraft,
   isFilled: boolean,
 ): ApiRequest {
   const parameters = operation.parameters.flatMap((parameter): SentParameter[] => {
@@ -70,29 +64,26 @@ export function toRequest(
   }
 }
 
-/**
- * Why the request cannot be sent at all, or undefined: without its path parameters it would go to
- * another route.
- */
+/** Why the request cannot be sent: without its path parameters it would match another route. */
 export function findObstacle(request: ApiRequest): string | undefined {
-  for (const parameter of request.operation.parameters.filter((one) => one.place === "path")) {
+  for (const parameter of request.operation.parameters.filter((one) => one.location === "path")) {
     const text = request.parameters.find((sent) => sent.parameter === parameter)?.text ?? ""
     if (text === "") return `Fill in ${parameter.name}: it is part of the path`
     if (/^\.\.?$/.test(text))
-      return `Change ${parameter.name}: a browser takes "${text}" out of the path`
+      return `Change ${parameter.name}: browsers remove "${text}" from a path`
   }
   return undefined
 }
 
 function toPath(schemas: Schemas, template: string, parameters: readonly SentParameter[]): string {
-  const inPath = parameters.filter((sent) => sent.parameter.place === "path")
+  const inPath = parameters.filter((sent) => sent.parameter.location === "path")
   const path = inPath.reduce(
     (done, { parameter, text }) =>
       done.replaceAll(`{${parameter.name}}`, () => encodeURIComponent(text)),
     template,
   )
   const query = parameters
-    .filter((sent) => sent.parameter.place === "query")
+    .filter((sent) => sent.parameter.location === "query")
     .map(({ parameter, text }) => {
       const isList = ["choices", "list"].includes(fieldKind(schemas, parameter.schema))
       const value = isList

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test"
 import { realApi, realOperation } from "../../../test/real-api.ts"
-import { toAnswerExamples } from "./response-example.ts"
+import { toResponseExamples } from "./response-example.ts"
 
-describe("toAnswerExamples", () => {
+describe("toResponseExamples", () => {
   const examples = (id: string) =>
-    toAnswerExamples(realApi.schemas, realOperation(id).answers, { name_taken: "It is `taken`." })
+    toResponseExamples(realApi.schemas, realOperation(id).responses, {
+      name_taken: "It is `taken`.",
+    })
   const body = (id: string, label: string) =>
     JSON.parse(examples(id).find((example) => example.label === label)?.text ?? "null")
 
@@ -27,7 +29,7 @@ describe("toAnswerExamples", () => {
     expect(body("createVal", "400 invalid_request").issues).toHaveLength(1)
   })
 
-  test("knows answers without a body and answers that are no JSON", () => {
+  test("knows responses without a body and responses that are no JSON", () => {
     expect(examples("deleteVal")[0]?.text).toBeUndefined()
     expect(examples("getModule")[0]).toMatchObject({ language: "text" })
   })

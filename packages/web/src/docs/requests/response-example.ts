@@ -1,29 +1,28 @@
-import { type AnswerDefinition, isErrorStatus } from "../operations/api.ts"
-import { isObject, type Json } from "../schemas/json.ts"
+import type { Language } from "../../ui/code/highlight.ts"
+import { isJsonType, isObject, type Json } from "../../ui/code/json.ts"
+import { isErrorStatus, type ResponseDefinition } from "../operations/api.ts"
 import type { Schemas } from "../schemas/schema.ts"
 import { schemaToExample } from "../schemas/schema-to-example.ts"
-import type { Language } from "../snippets/highlight.ts"
-import { isJsonType } from "./body-draft.ts"
 
-/** An answer as it may look. */
-export interface AnswerExample {
+/** An example of a response. */
+export interface ResponseExample {
   /** The status, and the code of an error. */
   readonly label: string
   readonly isError: boolean
-  /** Undefined where the answer has no body. */
+  /** Undefined when the response has no body. */
   readonly text: string | undefined
   readonly language: Language
 }
 
-/** The examples of an operation's answers: one for each success, one for each code of an error. */
-export function toAnswerExamples(
+/** One example for each success, one for each error code. */
+export function toResponseExamples(
   schemas: Schemas,
-  answers: readonly AnswerDefinition[],
+  responses: readonly ResponseDefinition[],
   meanings: Meanings,
-): readonly AnswerExample[] {
-  return answers.flatMap((answer) => {
-    const codes = answer.codes.length > 0 ? answer.codes : [undefined]
-    return codes.map((code) => toExample(schemas, answer, code, meanings))
+): readonly ResponseExample[] {
+  return responses.flatMap((response) => {
+    const codes = response.codes.length > 0 ? response.codes : [undefined]
+    return codes.map((code) => toExample(schemas, response, code, meanings))
   })
 }
 
@@ -31,37 +30,37 @@ type Meanings = Readonly<Record<string, string>>
 
 function toExample(
   schemas: Schemas,
-  answer: AnswerDefinition,
+  response: ResponseDefinition,
   code: string | undefined,
   meanings: Meanings,
-): AnswerExample {
-  const label = code === undefined ? answer.status : `${answer.status} ${code}`
-  const shared = { label, isError: isErrorStatus(answer.status) }
-  const content = answer.contents[0]
+): ResponseExample {
+  const label = code === undefined ? response.status : `${response.status} ${code}`
+  const shared = { label, isError: isErrorStatus(response.status) }
+  const content = response.contents[0]
   if (!content) return { ...shared, text: undefined, language: "text" }
   if (!isJsonType(content.contentType))
     return { ...shared, text: textExample(content.contentType), language: "text" }
   const value = schemaToExample(schemas, content.schema)
   return {
     ...shared,
-    text: JSON.stringify(withCode(answer, code, value, meanings), null, 2),
+    text: JSON.stringify(withCode(response, code, value, meanings), null, 2),
     language: "json",
   }
 }
 
-/** All errors have one schema; what tells them apart is the status and its codes. */
+/** All errors share one schema; status and code distinguish them. */
 function withCode(
-  answer: AnswerDefinition,
+  response: ResponseDefinition,
   code: string | undefined,
   value: Json,
   meanings: Meanings,
 ): Json {
   if (code === undefined || !isObject(value)) return value
   const { issues, ...rest } = value
-  const error = answer.description.split(":")[0] ?? ""
+  const error = response.description.split(":")[0] ?? ""
   const message = (meanings[code] ?? "…").replaceAll("`", "").replace(/\.$/, "")
-  const known = { ...rest, statusCode: Number(answer.status), error, code, message }
-  return code === "invalid_request" && issues !== undefined ? { ...known, issues } : known
+  const full = { ...rest, statusCode: Number(response.status), error, code, message }
+  return code === "invalid_request" && issues !== undefined ? { ...full, issues } : full
 }
 
 function textExample(contentType: string): string {

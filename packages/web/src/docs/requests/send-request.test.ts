@@ -5,19 +5,19 @@ import { sendRequest } from "./send-request.ts"
 
 let seen: Request | undefined
 let seenBody = ""
-let answer = () => new Response()
+let response = () => new Response()
 const server = Bun.serve({
   port: 0,
   async fetch(request) {
     seen = request
     seenBody = await request.text()
-    return answer()
+    return response()
   },
 })
 afterAll(() => server.stop(true))
 
 async function sendTo(id: string, next: () => Response, token = "") {
-  answer = next
+  response = next
   const operation = realOperation(id)
   const request = toRequest(
     realApi.schemas,
@@ -76,7 +76,7 @@ describe("sendRequest", () => {
     expect((await sendTo("getMe", next)).body).toEqual(body as never)
   })
 
-  test("stops reading an answer without an end", async () => {
+  test("stops reading an response without an end", async () => {
     const endless = () =>
       new Response(
         new ReadableStream({

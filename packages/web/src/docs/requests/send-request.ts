@@ -1,27 +1,25 @@
-import { isJsonType } from "./body-draft.ts"
-import { printJson } from "./print-json.ts"
+import { formatBody } from "../../ui/code/print-json.ts"
 import type { ApiRequest } from "./request.ts"
 
-/** What came back. */
-export interface Answer {
+/** A received response. */
+export interface ApiResponse {
   readonly status: number
   readonly statusText: string
   readonly durationMs: number
   readonly headers: readonly (readonly [string, string])[]
-  readonly body: AnswerBody
+  readonly body: ResponseBody
   readonly bodyBytes: number
-  /** The rest was not read: the body is longer than the page shows. */
+  /** The body is longer than the page shows, and the rest was not read. */
   readonly isTruncated: boolean
 }
 
-/** A body by the way it can be shown; whatever it holds is only ever shown as text. */
-type AnswerBody =
+/** A body by the way it is shown; its content is never more than text nodes. */
+type ResponseBody =
   | { readonly kind: "none" }
   | { readonly kind: "json"; readonly text: string }
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "bytes"; readonly contentType: string }
 
-/** With what a request is sent. */
 export interface SendOptions {
   readonly origin: string
   readonly token: string
@@ -29,18 +27,17 @@ export interface SendOptions {
 }
 
 const limits = {
-  /** An answer may stream forever; more than this is not kept. */
+  /** A response may stream forever; more than this is not kept. */
   bodyBytesMax: 1_000_000,
 }
 
-/** Sends the request to the page's own server and reads the answer. */
-export async function sendRequest(request: ApiRequest, options: SendOptions): Promise<Answer> {
+/** Sends the request to the page's own server and reads the response. */
+export async function sendRequest(request: ApiRequest, options: SendOptions): Promise<ApiResponse> {
   const startedAt = performance.now()
   const response = await fetch(options.origin + request.path, {
     method: request.operation.method,
     headers: toHeaders(request, options.token),
-    // The API knows tokens only. A cookie that came along would make an answer look authorized that
-    // is not.
+    // The API takes tokens only: a cookie would make a response look authorized that is not.
     credentials: "omit",
     cache: "no-store",
     referrerPolicy: "no-referrer",
@@ -53,7 +50,7 @@ export async function sendRequest(request: ApiRequest, options: SendOptions): Pr
     statusText: response.statusText,
     durationMs: performance.now() - startedAt,
     headers: [...response.headers],
-    body: toAnswerBody(response.headers.get("content-type") ?? "", bytes, isTruncated),
+    body: toResponseBody(response.headers.get("content-type") ?? "", bytes, isTruncated),
     bodyBytes: bytes.length,
     isTruncated,
   }
@@ -63,7 +60,7 @@ function toHeaders(request: ApiRequest, token: string): Headers {
   const headers = new Headers({ accept: "application/json, */*;q=0.5" })
   if (request.body) headers.set("content-type", request.body.contentType)
   for (const { parameter, text } of request.parameters) {
-    if (parameter.place === "header") headers.set(parameter.name, text)
+    if (parameter.location === "header") headers.set(parameter.name, text)
   }
   if (token !== "" && request.operation.auth !== "none")
     headers.set("authorization", `Bearer ${token}`)
@@ -94,14 +91,17 @@ function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
   return whole
 }
 
-function toAnswerBody(contentType: string, bytes: Uint8Array, isTruncated: boolean): AnswerBody {
+function toResponseBody(
+  contentType: string,
+  bytes: Uint8Array,
+  isTruncated: boolean,
+): ResponseBody {
   if (bytes.length === 0) return { kind: "none" }
   try {
-    // A cut may go through a character; otherwise bytes that are no UTF-8 are no text.
+    // Truncation may split a character; otherwise invalid UTF-8 means that the body is not text.
     const text = new TextDecoder("utf-8", { fatal: !isTruncated }).decode(bytes)
     if (text.includes("\0")) return { kind: "bytes", contentType }
-    const printed = isJsonType(contentType) ? printJson(text) : undefined
-    return printed === undefined ? { kind: "text", text } : { kind: "json", text: printed }
+    return formatBody(text, contentType)
   } catch {
     return { kind: "bytes", contentType }
   }

@@ -1,8 +1,9 @@
 import { useSignal } from "@preact/signals"
 import { useId } from "preact/hooks"
+import { bindText, setTo } from "../../ui/bind.ts"
 import { isTokenKept, token } from "./token.ts"
 
-/** The token to send, typed once for all operations. */
+/** The token that requests are sent with, typed once for all operations. */
 export function TokenField({ isOptional = false }: { isOptional?: boolean }) {
   const id = useId()
   const isShown = useSignal(false)
@@ -13,38 +14,31 @@ export function TokenField({ isOptional = false }: { isOptional?: boolean }) {
           Token
           {isOptional ? <span class="input-hint"> optional</span> : null}
         </label>
-        <div class="input-cell input-with-button">
+        <div class="input-with-button">
           <input
             id={id}
-            class="input"
+            class="input input-mono"
             {...(isShown.value ? ({ type: "text" } as const) : ({ type: "password" } as const))}
-            value={token.value}
             placeholder="Paste a token"
             autocomplete="off"
             spellcheck={false}
-            onInput={(event) => {
-              token.value = event.currentTarget.value
-            }}
+            {...bindText(token)}
           />
           <button
             type="button"
             class="input-button"
             aria-pressed={isShown.value}
-            onClick={() => {
-              isShown.value = !isShown.value
-            }}
+            onClick={setTo(isShown, !isShown.value)}
           >
             {isShown.value ? "Hide" : "Show"}
           </button>
         </div>
       </div>
-      <label class="token-keep">
+      <label class="check token-keep">
         <input
           type="checkbox"
           checked={isTokenKept.value}
-          onChange={(event) => {
-            isTokenKept.value = event.currentTarget.checked
-          }}
+          onChange={setTo(isTokenKept, !isTokenKept.value)}
         />
         <span>Keep it until this tab is closed</span>
       </label>

@@ -3,28 +3,28 @@ import { effect, signal } from "@preact/signals"
 const storageKey = "hamlet.docs.token"
 
 /**
- * The token that requests are sent with. In memory; in the tab's session storage only when the
- * person asks for it; nowhere else.
+ * The token that requests are sent with. It is in memory, and in the tab's session storage only when
+ * the user asks for it.
  */
-export const token = signal(readKept())
+export const token = signal(readStored())
 
-/** Whether the token outlives a reload of this tab. */
+/** Whether the token survives a reload of this tab. */
 export const isTokenKept = signal(token.value !== "")
 
-/** Keeps the session storage as the person wants it from now on. */
+/** Keeps the session storage in step with the choice from now on. */
 export function followToken(): void {
   effect(() => {
-    const kept = isTokenKept.value ? token.value : ""
+    const stored = isTokenKept.value ? token.value : ""
     try {
-      if (kept === "") sessionStorage.removeItem(storageKey)
-      else sessionStorage.setItem(storageKey, kept)
+      if (stored === "") sessionStorage.removeItem(storageKey)
+      else sessionStorage.setItem(storageKey, stored)
     } catch {
-      // A browser may forbid storage: then the token lives as long as the page.
+      // Without storage the token is lost when the page is left.
     }
   })
 }
 
-function readKept(): string {
+function readStored(): string {
   try {
     return sessionStorage.getItem(storageKey) ?? ""
   } catch {

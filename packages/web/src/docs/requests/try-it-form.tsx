@@ -1,23 +1,18 @@
 import type { Api, Operation, Parameter } from "../operations/api.ts"
-import { Field } from "../schemas/schema-input.tsx"
+import { SchemaInput } from "../schemas/schema-input.tsx"
 import { BodyEditor } from "./body-editor.tsx"
 import { exchangeOf, send } from "./exchange.ts"
 import { parameterKey } from "./request.ts"
 import { TokenField } from "./token-field.tsx"
 
-interface TryItFormProps {
-  readonly api: Api
-  readonly operation: Operation
-}
-
-/** The form made from an operation's parameters and body. */
-export function TryItForm({ api, operation }: TryItFormProps) {
+/** The form for an operation's parameters and body. */
+export function TryItForm({ api, operation }: { api: Api; operation: Operation }) {
   const { draft, state } = exchangeOf(api.schemas, operation)
   const current = state.value
   const submit = (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
     event.preventDefault()
     const empty = [
-      ...event.currentTarget.querySelectorAll<HTMLInputElement>("[data-place=path]"),
+      ...event.currentTarget.querySelectorAll<HTMLInputElement>("[data-location=path]"),
     ].find((input) => input.value === "")
     empty?.focus()
     void send(api.schemas, operation)
@@ -29,11 +24,11 @@ export function TryItForm({ api, operation }: TryItFormProps) {
     }
   }
   const field = (parameter: Parameter) => (
-    <Field
+    <SchemaInput
       key={parameterKey(parameter)}
       schemas={api.schemas}
       name={parameter.name}
-      place={parameter.place}
+      location={parameter.location}
       schema={parameter.schema}
       isRequired={parameter.isRequired}
       value={draft.value.parameters[parameterKey(parameter)] ?? ""}
@@ -50,7 +45,7 @@ export function TryItForm({ api, operation }: TryItFormProps) {
       onKeyDown={submitOnModifiedEnter}
     >
       {operation.auth === "none" ? null : <TokenField isOptional={operation.auth === "optional"} />}
-      {operation.parameters.filter((parameter) => parameter.place !== "header").map(field)}
+      {operation.parameters.filter((parameter) => parameter.location !== "header").map(field)}
       {operation.body ? (
         <BodyEditor
           schemas={api.schemas}
@@ -61,7 +56,7 @@ export function TryItForm({ api, operation }: TryItFormProps) {
           }}
         />
       ) : null}
-      {operation.parameters.filter((parameter) => parameter.place === "header").map(field)}
+      {operation.parameters.filter((parameter) => parameter.location === "header").map(field)}
       <div class="try-foot">
         <button
           type="submit"
@@ -72,17 +67,17 @@ export function TryItForm({ api, operation }: TryItFormProps) {
         </button>
         {current.kind === "sending" ? (
           <button type="button" class="button button-quiet" onClick={current.stop}>
-            Stop
+            Cancel
           </button>
         ) : (
-          <span class="try-note">to {location.host}, for real</span>
+          <span class="try-note">to {location.host}</span>
         )}
       </div>
     </form>
   )
 }
 
-/** In a box of several lines Enter is a new line, so sending takes Ctrl or Cmd with it. */
+/** In a text area Enter is a new line, so Ctrl or Cmd with Enter sends. */
 function submitOnModifiedEnter(event: KeyboardEvent & { currentTarget: HTMLFormElement }): void {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return
   event.preventDefault()

@@ -9,10 +9,7 @@ const formats: Readonly<Record<string, { pattern: RegExp; name: string }>> = {
   email: { pattern: /^[^@\s]+@[^@\s]+$/, name: "an e-mail address" },
 }
 
-/**
- * What a typed value breaks, as advice; undefined where it fits. Sending is never refused for it:
- * the server's answer is the judge.
- */
+/** Advice when a value does not match the schema. It never prevents sending: the server decides. */
 export function checkValue(schemas: Schemas, schema: Schema, text: string): string | undefined {
   const { schema: resolved } = resolveSchema(schemas, schema)
   if (resolved.enum && !resolved.enum.includes(text))
@@ -49,7 +46,7 @@ function matches(pattern: string, text: string): boolean {
   try {
     return new RegExp(pattern, "u").test(text)
   } catch {
-    // A pattern of another dialect says nothing here.
+    // The pattern is in another regular expression dialect.
     return true
   }
 }

@@ -56,8 +56,8 @@ describe("expandSchema", () => {
     ).toEqual(["string", "Val"])
   })
 
-  test("opens the answer of a real list", () => {
-    const schema = realOperation("listVals").answers[0]?.contents[0]?.schema ?? {}
+  test("opens the response of a real list", () => {
+    const schema = realOperation("listVals").responses[0]?.contents[0]?.schema ?? {}
     const [data] = expandSchema(realApi.schemas, schema)
     expect(expandSchema(realApi.schemas, data?.schema ?? {}).map((field) => field.name)).toContain(
       "code",

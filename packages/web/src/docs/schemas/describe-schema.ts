@@ -29,7 +29,7 @@ function describeBareType(schemas: Schemas, schema: Schema): string {
   return schema.format ? `${schema.type} · ${schema.format}` : schema.type
 }
 
-/** What a value must keep to, each in a few words. */
+/** The constraints of a value, each in a few words. */
 export function describeConstraints(schemas: Schemas, schema: Schema): readonly string[] {
   const { schema: resolved } = resolveSchema(schemas, schema)
   const standard = schema.default ?? resolved.default
@@ -41,7 +41,7 @@ export function describeConstraints(schemas: Schemas, schema: Schema): readonly 
   ].filter((text) => text !== undefined)
 }
 
-/** The values that are allowed, where the schema or its items list them. */
+/** The allowed values, where the schema or its items have an enum. */
 export function allowedValues(schemas: Schemas, schema: Schema): readonly string[] {
   const { schema: resolved } = resolveSchema(schemas, schema)
   const listed =
@@ -50,11 +50,9 @@ export function allowedValues(schemas: Schemas, schema: Schema): readonly string
   return (listed ?? []).map((value) => (typeof value === "string" ? value : JSON.stringify(value)))
 }
 
-/**
- * The rows that a schema opens to; none for a plain value. An array opens to the rows of its items.
- */
+/** The rows of a schema; none for a plain value. An array has the rows of its items. */
 export function expandSchema(schemas: Schemas, schema: Schema): readonly SchemaField[] {
-  // Arrays of arrays of … are followed, but not forever.
+  // Nested arrays are followed up to a limit.
   let { schema: resolved } = resolveSchema(schemas, schema)
   for (let depth = 0; depth < 8 && resolved.items; depth++)
     resolved = resolveSchema(schemas, resolved.items).schema
@@ -68,28 +66,21 @@ export function expandSchema(schemas: Schemas, schema: Schema): readonly SchemaF
       schema: one,
     }))
   }
-  const fields = Object.entries(resolved.properties ?? {}).map(([name, property]): SchemaField => {
-    return {
-      name,
-      kind: "field",
-      isRequired: resolved.required?.includes(name) ?? false,
-      schema: property,
-    }
+  const toField = (name: string, schema: Schema): SchemaField => ({
+    name,
+    kind: "field",
+    isRequired: resolved.required?.includes(name) ?? false,
+    schema,
   })
+  const fields = Object.entries(resolved.properties ?? {}).map(([name, property]) =>
+    toField(name, property),
+  )
   if (
     typeof resolved.additionalProperties !== "object" ||
     Object.keys(resolved.additionalProperties).length === 0
   )
     return fields
-  return [
-    ...fields,
-    {
-      name: "any other key",
-      kind: "field",
-      isRequired: false,
-      schema: resolved.additionalProperties,
-    },
-  ]
+  return [...fields, toField("any other key", resolved.additionalProperties)]
 }
 
 function expandsToNothing(schemas: Schemas, schema: Schema): boolean {
@@ -97,7 +88,7 @@ function expandsToNothing(schemas: Schemas, schema: Schema): boolean {
   return !resolved.properties && !resolved.items
 }
 
-// Bounds beyond this are there because every number has some; saying so to a reader is noise.
+// Larger bounds are generated for every number: not worth showing.
 const boundMax = 1e12
 
 function shownBound(value: number | undefined): number | undefined {

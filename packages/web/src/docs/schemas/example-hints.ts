@@ -1,7 +1,7 @@
 const host = "https://hamlet.example"
 const valUrl = `${host}/v1/vals/019a7c1e-52d0-7b3a-9f41-6d0c8e2b7a15`
 
-/** Likely values by the name of the field: an example with `"code": "string"` teaches nothing. */
+/** Values by field name: an example with `"code": "string"` explains nothing. */
 export const hintsByName: Readonly<Record<string, string>> = {
   "Idempotency-Key": "019a7c1e-6a00-7c44-8d1e-2f5b90c4e7d3",
   "If-Match": '"3"',
@@ -38,10 +38,10 @@ export const hintsByName: Readonly<Record<string, string>> = {
   versions: `${valUrl}/versions`,
 }
 
-/** What is null in the usual case, where it may be. */
+/** Nullable fields that are usually null. */
 export const nullNames: ReadonlySet<string> = new Set(["error", "parentId"])
 
-/** Values that fit a format. */
+/** Values by format. */
 export const hintsByFormat: Readonly<Record<string, string>> = {
   uuid: "019a7c1e-52d0-7b3a-9f41-6d0c8e2b7a15",
   "date-time": "2026-01-15T09:30:00.000Z",
@@ -49,10 +49,7 @@ export const hintsByFormat: Readonly<Record<string, string>> = {
   uri: host,
 }
 
-/**
- * What is tried when neither name nor format helps, in this order; the first that keeps to the
- * constraints is taken.
- */
+/** Tried in order when neither name nor format helps; the first that meets the constraints wins. */
 export const hintsByTrial: readonly string[] = [
   "text",
   "hello",

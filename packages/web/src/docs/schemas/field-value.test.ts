@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
+import type { Json } from "../../ui/code/json.ts"
 import { fieldKind, textToValue, valueToText } from "./field-value.ts"
-import type { Json } from "./json.ts"
 import type { Schema } from "./schema.ts"
 
 const list: Schema = { type: "array", items: { type: "string" } }

@@ -1,13 +1,13 @@
-import { type Json, parseJson } from "./json.ts"
+import { type Json, parseJson } from "../../ui/code/json.ts"
 import { resolveSchema, type Schema, type Schemas } from "./schema.ts"
 
-/** How a value is typed in. Whatever has no form of its own is typed as JSON. */
+/** The input for a value. Values without an input of their own are typed as JSON. */
 export type FieldKind = "line" | "lines" | "number" | "choice" | "choices" | "list" | "json"
 
-// Longer texts get a box of several lines.
+// Longer texts get a text area.
 const lineCharsMax = 300
 
-/** The form that fits a schema. */
+/** The input that fits a schema. */
 export function fieldKind(schemas: Schemas, schema: Schema): FieldKind {
   const { schema: resolved } = resolveSchema(schemas, schema)
   if (resolved.type === "boolean" || resolved.enum) return "choice"
@@ -19,15 +19,12 @@ export function fieldKind(schemas: Schemas, schema: Schema): FieldKind {
   return item.type === "string" ? "list" : "json"
 }
 
-/** The items of a list as it is typed: one per line. */
+/** The items of a typed list: one per line. */
 export function toItems(text: string): readonly string[] {
   return text.split("\n").filter((item) => item !== "")
 }
 
-/**
- * The JSON value of typed text. Text that is none of what is wanted goes as text, so that the
- * server can say what is wrong with it.
- */
+/** The JSON value of typed text. Invalid input stays text, and the server reports what is wrong. */
 export function textToValue(schemas: Schemas, schema: Schema, text: string): Json {
   const { schema: resolved } = resolveSchema(schemas, schema)
   switch (fieldKind(schemas, schema)) {
@@ -45,7 +42,7 @@ export function textToValue(schemas: Schemas, schema: Schema, text: string): Jso
   }
 }
 
-/** The text to type for a JSON value: the way back of `textToValue`. */
+/** The inverse of `textToValue`. */
 export function valueToText(value: Json | undefined): string {
   if (value === undefined || value === null) return ""
   if (Array.isArray(value) && value.every((item) => typeof item === "string"))

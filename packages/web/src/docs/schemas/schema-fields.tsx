@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { Icon } from "../../ui/icon.tsx"
-import { Text } from "../operations/text.tsx"
+import { InlineText } from "../operations/inline-code.tsx"
 import {
   allowedValues,
   describeConstraints,
@@ -13,17 +13,17 @@ import { resolveSchema, type Schema, type Schemas } from "./schema.ts"
 interface SchemaFieldsProps {
   readonly schemas: Schemas
   readonly schema: Schema
-  /** Of what is sent one wants to know what is required, of what comes back what may be absent. */
-  readonly isAnswer?: boolean
+  /** Requests mark required fields, responses fields that may be absent. */
+  readonly isResponse?: boolean
 }
 
 /** The rows of a schema, one per field. */
-export function SchemaFields({ schemas, schema, isAnswer = false }: SchemaFieldsProps) {
+export function SchemaFields({ schemas, schema, isResponse = false }: SchemaFieldsProps) {
   const fields = expandSchema(schemas, schema)
   return (
     <ul class="fields">
       {fields.map((field) => (
-        <SchemaRow key={field.name} schemas={schemas} field={field} isAnswer={isAnswer} />
+        <SchemaRow key={field.name} schemas={schemas} field={field} isResponse={isResponse} />
       ))}
     </ul>
   )
@@ -33,11 +33,11 @@ interface SchemaRowProps {
   readonly schemas: Schemas
   readonly field: SchemaField
   readonly description?: string
-  readonly isAnswer?: boolean
+  readonly isResponse?: boolean
 }
 
-/** A row: name, type, what it must keep to, and its own fields to open. */
-export function SchemaRow({ schemas, field, description, isAnswer = false }: SchemaRowProps) {
+/** A row: name, type, constraints, and nested fields to expand. */
+export function SchemaRow({ schemas, field, description, isResponse = false }: SchemaRowProps) {
   const { schema } = field
   const resolved = resolveSchema(schemas, schema).schema
   const text = description || schema.description || resolved.description
@@ -52,14 +52,14 @@ export function SchemaRow({ schemas, field, description, isAnswer = false }: Sch
         {field.kind === "field" ? (
           <span class="field-type">{describeType(schemas, schema)}</span>
         ) : null}
-        {field.isRequired && !isAnswer ? <span class="field-required">required</span> : null}
-        {!field.isRequired && isAnswer && field.kind === "field" ? (
+        {field.isRequired && !isResponse ? <span class="field-required">required</span> : null}
+        {!field.isRequired && isResponse && field.kind === "field" ? (
           <span class="field-absent">may be absent</span>
         ) : null}
       </div>
       {text ? (
         <p class="field-text">
-          <Text>{text}</Text>
+          <InlineText>{text}</InlineText>
         </p>
       ) : null}
       {notes.length > 0 || resolved.pattern ? (
@@ -81,14 +81,14 @@ export function SchemaRow({ schemas, field, description, isAnswer = false }: Sch
         </p>
       ) : null}
       {expandSchema(schemas, schema).length > 0 ? (
-        <NestedFields schemas={schemas} schema={schema} isAnswer={isAnswer} />
+        <NestedFields schemas={schemas} schema={schema} isResponse={isResponse} />
       ) : null}
     </li>
   )
 }
 
-/** Fields of a field. They are made when opened: a schema may hold itself. */
-function NestedFields({ schemas, schema, isAnswer = false }: SchemaFieldsProps) {
+/** Nested fields. Rendered only when expanded: a schema may contain itself. */
+function NestedFields({ schemas, schema, isResponse = false }: SchemaFieldsProps) {
   const isOpen = useSignal(false)
   const count = expandSchema(schemas, schema).length
   return (
@@ -102,7 +102,9 @@ function NestedFields({ schemas, schema, isAnswer = false }: SchemaFieldsProps) 
         <Icon name="chevron" />
         {isOpen.value ? "Hide" : "Show"} {count} {count === 1 ? "field" : "fields"}
       </summary>
-      {isOpen.value ? <SchemaFields schemas={schemas} schema={schema} isAnswer={isAnswer} /> : null}
+      {isOpen.value ? (
+        <SchemaFields schemas={schemas} schema={schema} isResponse={isResponse} />
+      ) : null}
     </details>
   )
 }

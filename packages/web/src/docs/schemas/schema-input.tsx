@@ -6,19 +6,19 @@ import type { Schema, Schemas } from "./schema.ts"
 import { resolveSchema } from "./schema.ts"
 import { schemaToExample } from "./schema-to-example.ts"
 
-interface FieldProps {
+interface SchemaInputProps {
   readonly schemas: Schemas
   readonly schema: Schema
   readonly name: string
-  readonly place: "path" | "query" | "header" | "body"
+  readonly location: "path" | "query" | "header" | "body"
   readonly isRequired: boolean
   readonly value: string
   readonly onInput: (text: string) => void
 }
 
-/** A value to type in, with advice where it does not fit the schema. */
-export function Field(props: FieldProps) {
-  const { schemas, schema, name, place, isRequired, value } = props
+/** An input for a value, with advice when it does not match the schema. */
+export function SchemaInput(props: SchemaInputProps) {
+  const { schemas, schema, name, location, isRequired, value } = props
   const id = useId()
   const kind = fieldKind(schemas, schema)
   const advice =
@@ -42,12 +42,12 @@ export function Field(props: FieldProps) {
           <span class="input-hint"> as JSON</span>
         ) : null}
       </label>
-      <div class="input-cell">
+      <div>
         <Input
           {...props}
           id={id}
           kind={kind}
-          place={place}
+          location={location}
           adviceId={advice ? `${id}-advice` : undefined}
         />
         {advice ? (
@@ -68,18 +68,18 @@ function Input({
   schemas,
   schema,
   name,
-  place,
+  location,
   value,
   onInput,
   id,
   kind,
   adviceId,
-}: FieldProps & { id: string; kind: FieldKind; adviceId: string | undefined }) {
+}: SchemaInputProps & { id: string; kind: FieldKind; adviceId: string | undefined }) {
   const shared = {
     id,
-    class: "input",
+    class: "input input-mono",
     value,
-    "data-place": place,
+    "data-location": location,
     "data-name": name,
     "aria-describedby": adviceId,
   }
@@ -130,21 +130,21 @@ function Choices({
   schemas,
   schema,
   name,
-  place,
+  location,
   value,
   onInput,
   label,
-}: FieldProps & { label: preact.ComponentChildren }) {
+}: SchemaInputProps & { label: preact.ComponentChildren }) {
   const picked = toItems(value)
   const all = allowedValues(schemas, schema)
   const toggle = (one: string, isOn: boolean) =>
     onInput(all.filter((other) => (other === one ? isOn : picked.includes(other))).join("\n"))
   return (
-    <fieldset class="input-row input-row-tall choices" data-place={place} data-name={name}>
+    <fieldset class="input-row input-row-tall" data-location={location} data-name={name}>
       <legend class="input-label">{label}</legend>
       <div class="choices-list">
         {all.map((one) => (
-          <label key={one} class="choice">
+          <label key={one} class="check">
             <input
               type="checkbox"
               checked={picked.includes(one)}

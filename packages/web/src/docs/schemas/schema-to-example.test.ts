@@ -27,7 +27,7 @@ describe("schemaToExample", () => {
         expect(findFaults(schema, schemaToExample(schemas, schema, { name }))).toEqual([])
       const contents = [
         ...(operation.body?.contents ?? []),
-        ...operation.answers.flatMap((answer) => answer.contents),
+        ...operation.responses.flatMap((response) => response.contents),
       ]
       for (const { schema } of contents) {
         expect(findFaults(schema, schemaToExample(schemas, schema))).toEqual([])

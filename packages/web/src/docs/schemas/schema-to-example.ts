@@ -1,6 +1,6 @@
+import type { Json } from "../../ui/code/json.ts"
 import { checkValue } from "./check-value.ts"
 import { hintsByFormat, hintsByName, hintsByTrial, nullNames } from "./example-hints.ts"
-import type { Json } from "./json.ts"
 import { alternativesOf, resolveSchema, type Schema, type Schemas } from "./schema.ts"
 
 /** How an example is made. */
@@ -11,10 +11,10 @@ export interface ExampleOptions {
   readonly isRequiredOnly?: boolean
 }
 
-// Deeper than anything in the description; a schema that holds itself ends here.
+// Deeper than the document; a schema that contains itself ends here.
 const depthMax = 8
 
-/** A value that fits the schema and looks like a real one. */
+/** A realistic value that matches the schema. */
 export function schemaToExample(
   schemas: Schemas,
   schema: Schema,

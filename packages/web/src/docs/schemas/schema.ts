@@ -1,4 +1,4 @@
-/** The part of JSON Schema 2020-12 that the description uses. */
+/** The part of JSON Schema 2020-12 that the OpenAPI document uses. */
 export interface Schema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
@@ -12,7 +12,7 @@ export interface Schema {
   readonly required?: readonly string[]
   readonly additionalProperties?: boolean | Schema
   readonly items?: Schema
-  /** Of a list of a fixed length: what each place holds. */
+  /** The schemas of a tuple. */
   readonly prefixItems?: readonly Schema[]
   readonly anyOf?: readonly Schema[]
   readonly oneOf?: readonly Schema[]
@@ -26,20 +26,20 @@ export interface Schema {
   readonly maxItems?: number
 }
 
-/** The schemas that have names, by their name. */
+/** The named schemas. */
 export type Schemas = Readonly<Record<string, Schema>>
 
-/** A schema with its references followed and `null` taken out of its alternatives. */
+/** A schema with references resolved and `null` removed from its alternatives. */
 export interface ResolvedSchema {
   readonly schema: Schema
-  /** The name of the last reference on the way. */
+  /** The name of the last reference. */
   readonly name?: string
   readonly isNullable: boolean
 }
 
 /**
- * Follows references and unwraps `X or null`. A reference that leads nowhere or back to itself
- * becomes the schema of anything.
+ * Resolves references and unwraps `X or null`. A missing or circular reference becomes the schema
+ * that accepts anything.
  */
 export function resolveSchema(schemas: Schemas, schema: Schema): ResolvedSchema {
   const seen = new Set<string>()
@@ -86,7 +86,7 @@ function withoutNull(schema: Schema): Schema {
 function mergeParts(schemas: Schemas, schema: Schema): Schema {
   if (!schema.allOf) return schema
   const { allOf, ...own } = schema
-  // A part that holds itself would be merged forever: parts of parts are not looked into.
+  // Nested `allOf` is ignored: a part that contains itself would be merged forever.
   const parts = allOf.map((part) => (part.allOf ? {} : resolveSchema(schemas, part).schema))
   return {
     ...Object.assign({}, ...parts),

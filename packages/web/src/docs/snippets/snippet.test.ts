@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
 import { realApi, realOperation } from "../../../test/real-api.ts"
 import { operationsOf } from "../operations/api.ts"
-import { type ApiRequest, type Draft, emptyDraft, toRequest } from "../requests/request.ts"
+import { type ApiRequest, emptyDraft, type RequestDraft, toRequest } from "../requests/request.ts"
 import { type SnippetKind, toSnippet } from "./snippet.ts"
 
 const { schemas } = realApi
@@ -17,7 +17,7 @@ interface Sent {
   readonly body: string | undefined
 }
 
-function toFilledRequest(id: string, draft: Partial<Draft> = {}): ApiRequest {
+function toFilledRequest(id: string, draft: Partial<RequestDraft> = {}): ApiRequest {
   const operation = realOperation(id)
   return toRequest(schemas, operation, { ...emptyDraft(schemas, operation), ...draft }, true)
 }
@@ -49,7 +49,7 @@ async function run(code: string): Promise<Sent | undefined> {
     "console",
     `return (async () => {\n${script}\n})()`,
   )
-  // What the answer is read as does not matter here, and a made-up one need not fit.
+  // What the response is read as does not matter here, and a made-up one need not fit.
   await body(fetch, create, { env: { HAMLET_TOKEN: token } }, { log() {} }).catch(() => undefined)
   return sent
 }

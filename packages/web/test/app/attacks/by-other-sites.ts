@@ -40,7 +40,7 @@ export function attackByOtherSites(at: () => AttackScene): void {
       }
       for (const [path, text] of [
         ["/embed/eve/plain", "eve/plain"],
-        ["/embed/ada/target", "There is nothing here"],
+        ["/embed/ada/target", "Not found"],
       ] as const) {
         const frame = await frameIn(page, stage.url + path)
         if (frame === "refused") throw new Error(`${path} was refused`)
@@ -49,7 +49,7 @@ export function attackByOtherSites(at: () => AttackScene): void {
       await page.close()
       // Even where the cookie is sent, it does not count.
       await tab.page.goto("/embed/ada/target")
-      await tab.page.getByRole("heading", { name: "There is nothing here" }).waitFor()
+      await tab.page.getByRole("heading", { name: "Not found" }).waitFor()
       expect(await tab.page.getByRole("button", { name: "Account of ada" }).count()).toBe(0)
       tab.problems.splice(0)
     })
@@ -75,12 +75,12 @@ export function attackByOtherSites(at: () => AttackScene): void {
         for (const open of [follow, () => other.page.goto(url)]) {
           await open()
           await other.page.getByRole("button", { name: "Sign in as eve" }).waitFor()
-          expect(await other.page.getByText("You are signed in as ada already").count()).toBe(
+          expect(await other.page.getByText("You are already signed in as ada").count()).toBe(
             isSignedIn ? 1 : 0,
           )
           expect(await other.context.cookies()).toEqual(cookies)
         }
-        if (isSignedIn) await other.page.getByRole("button", { name: "Go on as ada" }).click()
+        if (isSignedIn) await other.page.getByRole("button", { name: "Continue as ada" }).click()
         if (isSignedIn) await other.page.getByRole("button", { name: "Account of ada" }).waitFor()
       }
     })

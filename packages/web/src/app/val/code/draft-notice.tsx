@@ -1,30 +1,20 @@
 import { useSignal } from "@preact/signals"
+import { setTo } from "../../../ui/bind.ts"
 import { toAgo } from "../../parts/time.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
-import type { LeftDraft } from "./draft.ts"
+import type { RecoverableDraft } from "./draft.ts"
 
-/**
- * Says that unsaved text was found, in this tab or left behind by one that is gone, and offers to
- * take it up or to forget it.
- */
+/** Reports unsaved text from before, of this tab or of a closed one, and offers to restore it. */
 export function DraftNotice({ editing }: Pick<ValTabProps, "editing">) {
   const isKept = useSignal(false)
   const { restored } = editing
   if (restored && !isKept.value && editing.isDirty.value)
     return (
       <p class="notice" role="status">
-        <span>
-          This is what you had typed {toAgo(new Date(restored.at).toISOString())} and not saved.
-        </span>
+        <span>This is your unsaved text from {toAgo(new Date(restored.at).toISOString())}.</span>
         <span class="notice-actions">
-          <button
-            type="button"
-            class="link-button"
-            onClick={() => {
-              isKept.value = true
-            }}
-          >
-            Keep it
+          <button type="button" class="link-button" onClick={setTo(isKept, true)}>
+            Keep
           </button>
           <button
             type="button"
@@ -34,31 +24,31 @@ export function DraftNotice({ editing }: Pick<ValTabProps, "editing">) {
               isKept.value = true
             }}
           >
-            Back to what is saved
+            Discard
           </button>
         </span>
       </p>
     )
-  const left = editing.left.value
-  if (!left) return null
+  const draft = editing.recoverable.value
+  if (!draft) return null
   return (
     <p class="notice" role="status">
-      <span>{describe(left)}</span>
+      <span>{describe(draft)}</span>
       <span class="notice-actions">
-        <button type="button" class="link-button" onClick={() => editing.takeLeft(left)}>
-          Bring it back
+        <button type="button" class="link-button" onClick={() => editing.recover(draft)}>
+          Restore
         </button>
-        <button type="button" class="link-button" onClick={() => editing.forgetLeft(left)}>
-          Forget it
+        <button type="button" class="link-button" onClick={() => editing.discardDraft(draft)}>
+          Discard
         </button>
       </span>
     </p>
   )
 }
 
-function describe({ at, isAside }: LeftDraft): string {
+function describe({ at, isSetAside }: RecoverableDraft): string {
   const ago = toAgo(new Date(at).toISOString())
-  return isAside
-    ? `Your unsaved text was put aside ${ago}.`
-    : `Another tab was closed ${ago} with unsaved text of this val.`
+  return isSetAside
+    ? `Your unsaved text was set aside ${ago}.`
+    : `Another tab with unsaved text of this val was closed ${ago}.`
 }

@@ -1,70 +1,63 @@
-/** What somebody has typed and not saved, and of which version it was begun. */
+/** Unsaved text, and the version that it is based on. */
 export interface Draft {
   readonly code: string
   readonly baseVersion: number
   readonly at: number
-  /** The text it was begun from, where there are no versions to look it up in. */
+  /** The text that it is based on, for texts without versions. */
   readonly base?: string | undefined
 }
 
-/** An unsaved text in one tab, kept where neither a reload nor a crash of the browser takes it. */
-export interface DraftPlace {
+/** The draft of one text in one tab. It survives a reload and a crash of the browser. */
+export interface DraftStore {
   read(): Draft | undefined
   write(draft: Draft): void
   clear(): void
-  /** Keeps a text that is in no editor any more, as if a tab had left it behind. */
-  putAside(draft: Draft): void
-  /**
-   * Drafts that were put aside, or left behind by tabs that are not open any more, the newest
-   * first.
-   */
-  findLeft(): Promise<readonly LeftDraft[]>
-  /** Lets others know that this tab is gone. */
+  /** Stores a text that was replaced in the editor, so that it can be restored. */
+  setAside(draft: Draft): void
+  /** Drafts that were set aside, or that belong to closed tabs, the newest first. */
+  findRecoverable(): Promise<readonly RecoverableDraft[]>
+  /** Releases the draft to other tabs. */
   stop(): void
 }
 
-/** A draft that is in no editor. */
-export interface LeftDraft extends Draft {
-  readonly isAside: boolean
+/** A draft that no editor shows. */
+export interface RecoverableDraft extends Draft {
+  readonly isSetAside: boolean
   clear(): void
 }
 
 const prefix = "hamlet.draft."
-const asideMark = "aside-"
+const asidePrefix = "aside-"
 const tabKey = "hamlet.tab"
-/** A page that is reloaded gives its place free within this time; one that does not is open. */
+/** A reloaded page releases its lock within this time; otherwise another tab holds it. */
 const limits = { waitMsMax: 1_500 }
 
-/**
- * The place for drafts of one text in this tab. Two tabs never share one: each would overwrite what
- * the other has.
- */
-export function openDraftPlace(subject: string): DraftPlace {
-  const begin = `${prefix}${subject}.`
+/** Opens the drafts of one text in this tab. Two tabs never share one: they would overwrite it. */
+export function openDraftStore(subject: string): DraftStore {
+  const keyPrefix = `${prefix}${subject}.`
   const tabId = readTabId()
-  let key = begin + tabId
+  let key = keyPrefix + tabId
   let latest = readDraft(key)
   let isStopped = false
-  // Absent over plain http from elsewhere.
+  // Browsers have no locks on plain http from another machine.
   const { locks } = navigator
-  let isOurs = locks === undefined
+  let hasLock = locks === undefined
   const released = Promise.withResolvers<void>()
   const store = () => {
-    if (isOurs) writeDraft(key, latest)
+    if (hasLock) writeDraft(key, latest)
   }
-  // Held for as long as the tab lives, so that other tabs can tell whose drafts were left behind.
+  // Held until the tab is closed, so that other tabs recognise its drafts as recoverable.
   const hold = (signal?: AbortSignal) =>
     locks?.request(key, signal ? { signal } : {}, () => {
-      isOurs = true
+      hasLock = true
       store()
       return released.promise
     })
   hold(AbortSignal.timeout(limits.waitMsMax))?.catch(() => {
     if (isStopped) return
-    // A tab that was duplicated has the name of its twin: from now on it has another one, the same
-    // for all of its texts.
+    // A duplicated tab has the id of the original: it gets a new one, the same for all its texts.
     const isRenamed = readTabId() !== tabId
-    key = begin + (isRenamed ? readTabId() : writeTabId())
+    key = keyPrefix + (isRenamed ? readTabId() : writeTabId())
     hold()?.catch(() => {})
   })
   return {
@@ -77,8 +70,8 @@ export function openDraftPlace(subject: string): DraftPlace {
       latest = undefined
       store()
     },
-    putAside: (draft) => writeDraft(begin + asideMark + toRandomId(), draft),
-    findLeft: () => findLeft(begin, () => key),
+    setAside: (draft) => writeDraft(keyPrefix + asidePrefix + toRandomId(), draft),
+    findRecoverable: () => findRecoverable(keyPrefix, () => key),
     stop() {
       isStopped = true
       released.resolve()
@@ -86,28 +79,32 @@ export function openDraftPlace(subject: string): DraftPlace {
   }
 }
 
-/** For somebody who may not change the text. */
-export const noDrafts: DraftPlace = {
+/** For users who may not change the text. */
+export const noDrafts: DraftStore = {
   read: () => undefined,
   write: () => {},
   clear: () => {},
-  putAside: () => {},
-  findLeft: async () => [],
+  setAside: () => {},
+  findRecoverable: async () => [],
   stop: () => {},
 }
 
-async function findLeft(begin: string, toOwnKey: () => string): Promise<readonly LeftDraft[]> {
+async function findRecoverable(
+  keyPrefix: string,
+  toOwnKey: () => string,
+): Promise<readonly RecoverableDraft[]> {
   const { held = [] } = (await navigator.locks?.query()) ?? {}
-  const alive = new Set(held.map(({ name }) => name))
-  const isAside = (key: string) => key.startsWith(begin + asideMark)
-  // Without locks nobody knows which tabs are open.
-  const isLeft = (key: string) => isAside(key) || (navigator.locks !== undefined && !alive.has(key))
+  const heldKeys = new Set(held.map(({ name }) => name))
+  const isSetAside = (key: string) => key.startsWith(keyPrefix + asidePrefix)
+  // Without locks it is unknown which tabs are open.
+  const isRecoverable = (key: string) =>
+    isSetAside(key) || (navigator.locks !== undefined && !heldKeys.has(key))
   return Object.keys(localStorage)
-    .filter((key) => key.startsWith(begin) && key !== toOwnKey() && isLeft(key))
+    .filter((key) => key.startsWith(keyPrefix) && key !== toOwnKey() && isRecoverable(key))
     .flatMap((key) => {
       const draft = readDraft(key)
       return draft
-        ? [{ ...draft, isAside: isAside(key), clear: () => writeDraft(key, undefined) }]
+        ? [{ ...draft, isSetAside: isSetAside(key), clear: () => writeDraft(key, undefined) }]
         : []
     })
     .sort((one, other) => other.at - one.at)
@@ -124,17 +121,17 @@ function readDraft(key: string): Draft | undefined {
   }
 }
 
-/** A browser that keeps nothing for us is no reason to stop somebody from typing. */
+/** Without storage the user can still type. */
 function writeDraft(key: string, draft: Draft | undefined): void {
   try {
     if (draft) localStorage.setItem(key, JSON.stringify(draft))
     else localStorage.removeItem(key)
   } catch {
-    // Full, or switched off.
+    // The storage is full or disabled.
   }
 }
 
-/** The same after a reload, another one in another tab. */
+/** The id of the tab: it survives a reload, and differs between tabs. */
 function readTabId(): string {
   try {
     return sessionStorage.getItem(tabKey) ?? writeTabId()
@@ -148,7 +145,7 @@ function writeTabId(): string {
   try {
     sessionStorage.setItem(tabKey, id)
   } catch {
-    // The tab has this name until it is reloaded.
+    // Without storage the tab has this id until it is reloaded.
   }
   return id
 }

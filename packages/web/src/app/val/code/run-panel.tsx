@@ -1,14 +1,15 @@
 import { Icon } from "../../../ui/icon.tsx"
-import { EmptyState, Failure } from "../../data/page-states.tsx"
-import { sayFailed } from "../../frame/toast-list.ts"
+import { EmptyState, FailureState } from "../../../ui/page-states.tsx"
+import { toDuration } from "../../../ui/units.ts"
+import { explain } from "../../data/explain.ts"
+import { showError } from "../../frame/toast-list.ts"
 import { StatusBadge } from "../../parts/badges.tsx"
-import { toDuration } from "../../parts/time.ts"
 import { LogView } from "../../runs/log-view.tsx"
 import { RunErrorView } from "../../runs/run-error-view.tsx"
 import { ValueView } from "../../runs/value-view.tsx"
 import type { ValRun } from "./val-run.ts"
 
-/** Runs the val with arguments and shows what comes of it while it runs. */
+/** Runs the val with arguments and shows its logs and its result. */
 export function RunPanel(props: {
   readonly run: ValRun
   readonly isDirty: boolean
@@ -16,7 +17,7 @@ export function RunPanel(props: {
   readonly onGoTo: (line: number) => void
 }) {
   const { run, isDirty, onStart } = props
-  const isGoing = run.state.kind === "starting" || run.state.kind === "running"
+  const isRunning = run.state.kind === "starting" || run.state.kind === "running"
   return (
     <div class="side-body">
       <form
@@ -35,12 +36,12 @@ export function RunPanel(props: {
           value={run.args}
           onInput={(event) => run.setArgs(event.currentTarget.value)}
         />
-        {isGoing ? (
+        {isRunning ? (
           <button
             type="button"
             class="button button-quiet"
             disabled={run.state.kind === "starting"}
-            onClick={() => void run.cancel().catch(sayFailed)}
+            onClick={() => void run.cancel().catch(showError)}
           >
             <Icon name="stop" /> Cancel
           </button>
@@ -60,12 +61,12 @@ function Outcome({ run: { state }, onGoTo }: { run: ValRun; onGoTo: (line: numbe
     return (
       <EmptyState icon="play" title="Not run yet">
         <p>
-          What it logs appears here while it runs, then what it returns. <kbd>Ctrl</kbd>{" "}
+          Its logs appear here while it runs, then the returned value. <kbd>Ctrl</kbd>{" "}
           <kbd>Enter</kbd> runs it from the editor.
         </p>
       </EmptyState>
     )
-  if (state.kind === "refused") return <Failure error={state.error} />
+  if (state.kind === "refused") return <FailureState message={explain(state.error)} />
   if (state.kind === "starting") return <p class="run-line quiet">Starting…</p>
   const run = state.kind === "ended" ? state.run : undefined
   return (
@@ -74,7 +75,7 @@ function Outcome({ run: { state }, onGoTo }: { run: ValRun; onGoTo: (line: numbe
         <StatusBadge status={run?.status ?? "running"} />
         {run ? <span class="quiet">{toDuration(run.durationMs)}</span> : null}
         {state.kind === "running" && state.isLost ? (
-          <span class="quiet">The server does not answer; trying again…</span>
+          <span class="quiet">The server does not respond; trying again…</span>
         ) : null}
         <a class="run-link" href={`/runs/${state.kind === "ended" ? state.run.id : state.id}`}>
           Open the run
@@ -87,7 +88,7 @@ function Outcome({ run: { state }, onGoTo }: { run: ValRun; onGoTo: (line: numbe
           <ValueView value={run.returnValue} />
         </section>
       ) : null}
-      <section class="run-logs" aria-label="Logs">
+      <section aria-label="Logs">
         <h3 class="run-label">Logs</h3>
         <LogView
           lines={state.kind === "ended" ? state.run.logs : state.logs}

@@ -1,7 +1,7 @@
 import { explain } from "../../data/explain.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
 
-/** Whether what is in the editor is saved, in a word. */
+/** Whether the text in the editor is saved. */
 export function SaveStatus({ editing }: Pick<ValTabProps, "editing">) {
   const saving = editing.saving.value
   const text =

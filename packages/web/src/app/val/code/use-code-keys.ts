@@ -2,16 +2,12 @@ import { useEffect, useRef } from "preact/hooks"
 import { type PaletteCommand, pageCommands } from "../../frame/command-palette-state.ts"
 import { navigate } from "../../frame/location.ts"
 
-/** What can be done with the code from the keyboard. */
 interface CodeActions {
   save(): Promise<void>
   start(): Promise<void>
 }
 
-/**
- * The keys of the editor for the rest of the page: the browser's own meaning of them is of no use
- * here.
- */
+/** Makes the shortcuts of the editor work on the whole page. */
 export function useCodeKeys(actions: CodeActions): void {
   const latest = useRef(actions)
   latest.current = actions
@@ -31,7 +27,7 @@ export function useCodeKeys(actions: CodeActions): void {
   }, [])
 }
 
-/** Puts what can be done here into the palette. */
+/** Adds the commands of the code to the palette. */
 export function useCodeCommands(
   props: CodeActions & { format(): void; readonly isOwn: boolean; readonly base: string },
 ): void {

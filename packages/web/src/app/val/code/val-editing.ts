@@ -1,106 +1,109 @@
 import { ApiError, type Output } from "@hamlet/contract/client"
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import { api } from "../../api.ts"
-import { type Draft, type DraftPlace, type LeftDraft, noDrafts, openDraftPlace } from "./draft.ts"
+import {
+  type Draft,
+  type DraftStore,
+  noDrafts,
+  openDraftStore,
+  type RecoverableDraft,
+} from "./draft.ts"
 
-/** A val as the API tells of it. */
+/** A val as the API returns it. */
 export type Val = Output<"getVal">
 
-/** How the text in the editor stands to what is saved. */
+/** The state of saving. */
 export type SaveState =
   | { readonly kind: "idle" }
   | { readonly kind: "saving" }
   | { readonly kind: "failed"; readonly error: unknown }
-  /** Somebody else has saved meanwhile: nothing is overwritten before it was looked at. */
+  /** The val was saved elsewhere; nothing was overwritten. */
   | { readonly kind: "conflict"; readonly theirs: Val }
 
-/**
- * A val that somebody is working on, or looks at. Text that was typed is in the browser's storage
- * until it is saved.
- */
+/** A val in the editor. Typed text is in the browser's storage until it is saved. */
 export class ValEditing {
-  /** As it was last loaded or saved. */
+  /** The val as last loaded or saved. */
   readonly val: Signal<Val>
-  /** The text as it is in the editor. */
+  /** The text in the editor. */
   readonly code: Signal<string>
   readonly isDirty: ReadonlySignal<boolean>
   readonly saving: Signal<SaveState> = signal<SaveState>({ kind: "idle" })
-  /** The draft that was there when the page was opened, and was taken up. */
+  /** The draft that was restored when the page was opened. */
   readonly restored: Draft | undefined
-  /** The newest text that was put aside, or that a tab left behind. */
-  readonly left: Signal<LeftDraft | undefined> = signal(undefined)
-  readonly #drafts: DraftPlace
-  /** What was typed was typed on top of this version, whatever is current now. */
+  /** The newest draft that was set aside, or that belongs to a closed tab. */
+  readonly recoverable: Signal<RecoverableDraft | undefined> = signal(undefined)
+  readonly #drafts: DraftStore
+  /** The version that the text is based on, which may not be the current one. */
   #baseVersion: number
   #pending: Promise<boolean> | undefined
 
   constructor(loaded: Val, isOwn: boolean) {
-    this.#drafts = isOwn ? openDraftPlace(loaded.id) : noDrafts
+    this.#drafts = isOwn ? openDraftStore(loaded.id) : noDrafts
     const draft = this.#drafts.read()
     this.restored = draft && draft.code !== loaded.code ? draft : undefined
     this.#baseVersion = this.restored?.baseVersion ?? loaded.version
     this.val = signal(loaded)
     this.code = signal(this.restored?.code ?? loaded.code)
     this.isDirty = computed(() => this.code.value !== this.val.value.code)
-    void this.#lookForLeft()
+    void this.#findRecoverable()
   }
 
-  /** Remembers what was typed. */
+  /** Stores the typed text as a draft. */
   type(text: string): void {
     this.code.value = text
     if (text === this.val.peek().code) this.#drafts.clear()
     else this.#drafts.write({ code: text, baseVersion: this.#baseVersion, at: Date.now() })
   }
 
-  /** Saves the text as the next version if it is another one; gives whether the server has it. */
+  /** Saves the text as the next version if it has changed. Returns whether the server has it. */
   async save(): Promise<boolean> {
-    // Who saves and runs at once wants both; what was typed in between is saved too.
+    // Saving and running at the same time does both; text typed in between is saved too.
     if (this.#pending && !(await this.#pending)) return false
     return !this.isDirty.peek() || (await this.#sendOnce(this.#baseVersion))
   }
 
-  /** After a conflict: saves the own text on top of theirs, which stays as a version. */
+  /** After a conflict: saves the user's text on top of theirs, which stays a version. */
   async saveOverTheirs(): Promise<boolean> {
     const saving = this.saving.peek()
     return saving.kind === "conflict" && (await this.#sendOnce(saving.theirs.version))
   }
 
-  /** Takes what is saved. A text that was not saved is put aside. */
+  /** Replaces the text by the saved one. Unsaved text is set aside. */
   takeSaved(saved: Val = this.val.peek()): void {
-    if (this.code.peek() !== saved.code) this.#putAside()
+    if (this.code.peek() !== saved.code) this.#setAside()
     this.val.value = saved
     this.code.value = saved.code
     this.#baseVersion = saved.version
     this.saving.value = { kind: "idle" }
     this.#drafts.clear()
-    void this.#lookForLeft()
+    void this.#findRecoverable()
   }
 
-  /** Takes up what was left. A text that was not saved is put aside. */
-  takeLeft(draft: LeftDraft): void {
-    this.#putAside()
+  /** Restores a draft. Unsaved text is set aside. */
+  recover(draft: RecoverableDraft): void {
+    this.#setAside()
     this.#baseVersion = draft.baseVersion
     this.type(draft.code)
-    this.forgetLeft(draft)
+    this.discardDraft(draft)
   }
 
-  forgetLeft(draft: LeftDraft): void {
+  discardDraft(draft: RecoverableDraft): void {
     draft.clear()
-    void this.#lookForLeft()
+    void this.#findRecoverable()
   }
 
-  /** Hears how the val is now. What was typed stays. */
+  /** Updates the val. Unsaved text stays. */
   refresh(fresh: Val): void {
-    const isElse = this.isDirty.peek() && this.code.peek() !== fresh.code
-    if (isElse) this.val.value = fresh
+    const isOther = this.isDirty.peek() && this.code.peek() !== fresh.code
+    if (isOther) this.val.value = fresh
     else this.takeSaved(fresh)
   }
 
-  /** Forgets every text that was not saved: the val is gone. */
-  async forgetAll(): Promise<void> {
+  /** Discards all drafts: the val was deleted. */
+  async discardAll(): Promise<void> {
     this.code.value = this.val.peek().code
     this.#drafts.clear()
-    for (const draft of await this.#drafts.findLeft()) draft.clear()
+    for (const draft of await this.#drafts.findRecoverable()) draft.clear()
   }
 
   stop(): void {
@@ -119,38 +122,38 @@ export class ValEditing {
     const text = this.code.peek()
     const val_id = this.val.peek().id
     try {
-      this.#hearSaved(await api.createVersion({ val_id, code: text }, { ifMatch }))
+      this.#applySaved(await api.createVersion({ val_id, code: text }, { ifMatch }))
       return true
     } catch (error) {
       const failure = await explainFailure(error, val_id)
-      // It was saved, and only the answer was lost.
-      const isThere = failure.kind === "conflict" && failure.theirs.code === text
-      if (isThere) this.#hearSaved(failure.theirs)
+      // It was saved, and only the response was lost.
+      const isSaved = failure.kind === "conflict" && failure.theirs.code === text
+      if (isSaved) this.#applySaved(failure.theirs)
       else this.saving.value = failure
-      return isThere
+      return isSaved
     }
   }
 
-  #hearSaved(saved: Val): void {
+  #applySaved(saved: Val): void {
     this.val.value = saved
     this.#baseVersion = saved.version
     this.saving.value = { kind: "idle" }
-    // Somebody may have gone on typing meanwhile.
+    // The user may have typed more in the meantime.
     this.type(this.code.peek())
   }
 
-  #putAside(): void {
+  #setAside(): void {
     if (this.isDirty.peek())
-      this.#drafts.putAside({
+      this.#drafts.setAside({
         code: this.code.peek(),
         baseVersion: this.#baseVersion,
         at: Date.now(),
       })
   }
 
-  async #lookForLeft(): Promise<void> {
-    const found = await this.#drafts.findLeft()
-    this.left.value = found.find(
+  async #findRecoverable(): Promise<void> {
+    const found = await this.#drafts.findRecoverable()
+    this.recoverable.value = found.find(
       ({ code }) => code !== this.code.peek() && code !== this.val.peek().code,
     )
   }

@@ -4,21 +4,21 @@ import { useEffect, useRef } from "preact/hooks"
 import { api } from "../../api.ts"
 import type { ValEditing } from "./val-editing.ts"
 
-/** A line of a log as the API tells of it. */
+/** A log line as the API returns it. */
 export type LogLine = Output<"getRunLogs">["data"][number]
 
-/** How running the val stands. */
+/** A run of the val, started from its page. */
 export interface ValRun {
   readonly state: RunState
-  /** The arguments as they are typed: a JSON array, or one value. */
+  /** The typed arguments: a JSON array, or one value. */
   readonly args: string
   setArgs(text: string): void
-  /** Saves what was typed, if it is one's own, and runs it. Gives whether it could be saved. */
+  /** Saves the user's own val and runs it. Returns whether it could be saved. */
   start(): Promise<boolean>
   cancel(): Promise<void>
 }
 
-/** Where the run is. */
+/** The state of the run. */
 export type RunState =
   | { readonly kind: "none" }
   | { readonly kind: "starting" }
@@ -31,16 +31,10 @@ export type RunState =
   | { readonly kind: "ended"; readonly run: Output<"getRun"> }
   | { readonly kind: "refused"; readonly error: unknown }
 
-/**
- * A server that starts again is there within a few seconds; one that is gone for longer is not
- * waited for.
- */
+/** A restarted server responds within seconds; after a minute the run is given up. */
 const limits = { reconnectMs: 1_000, reconnectsMax: 60, recordMs: 200, recordTriesMax: 100 }
 
-/**
- * Runs a val and follows what it logs. Leaving the page leaves the run alone: it is in the list of
- * runs.
- */
+/** Runs a val and follows its log. The run continues when the page is left. */
 export function useValRun(editing: ValEditing, isOwn: boolean): ValRun {
   const state = useSignal<RunState>({ kind: "none" })
   const args = useSignal("")
@@ -85,7 +79,7 @@ export function useValRun(editing: ValEditing, isOwn: boolean): ValRun {
   }
 }
 
-/** Shows a run until it has ended, over a restart of the server too. */
+/** Follows a run until it has ended, also across a restart of the server. */
 async function follow(
   id: string,
   signal: AbortSignal,
@@ -109,7 +103,7 @@ async function follow(
       show({ kind: "ended", run })
       return
     } catch (error) {
-      if (signal.aborted || !isOfConnection(error) || reconnects >= limits.reconnectsMax)
+      if (signal.aborted || !isConnectionError(error) || reconnects >= limits.reconnectsMax)
         throw error
       isLost = true
       showNow()
@@ -118,7 +112,7 @@ async function follow(
   }
 }
 
-/** A flood of lines is shown once a frame, not once a line. */
+/** Renders new lines once per frame, not once per line. */
 async function readLogs(
   id: string,
   logs: LogLine[],
@@ -137,7 +131,7 @@ async function readLogs(
   }
 }
 
-/** What became of a run that has just ended: it is told of a moment before it is written down. */
+/** The record of a run that has just ended: it is written shortly after the end is reported. */
 export async function getEndedRun(id: string, signal: AbortSignal): Promise<Output<"getRun">> {
   for (let tries = 1; ; tries += 1) {
     const run = await api.getRun({ run_id: id }, { signal })
@@ -150,12 +144,12 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-/** The server does not answer, or says that it is about to end. */
-function isOfConnection(error: unknown): boolean {
+/** The server does not respond, or is shutting down. */
+function isConnectionError(error: unknown): boolean {
   return error instanceof ConnectionError || (error instanceof ApiError && error.status === 503)
 }
 
-/** What was typed as arguments. An array is all of them, anything else is the first. */
+/** Parses the arguments: an array is all of them, another value is the first. */
 function parseArgs(text: string): unknown[] {
   if (text.trim() === "") return []
   let value: unknown

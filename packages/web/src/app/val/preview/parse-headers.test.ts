@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test"
 import { parseHeaders } from "./parse-headers.ts"
-import { prettify } from "./prettify.ts"
 
 describe("parseHeaders", () => {
   test("takes a line for each, with colons in the value", () => {
@@ -13,13 +12,5 @@ describe("parseHeaders", () => {
   test("refuses what is no header", () => {
     expect(() => parseHeaders("nonsense")).toThrow('Cannot read the header "nonsense"')
     expect(() => parseHeaders(": x")).toThrow("Cannot read")
-  })
-})
-
-describe("prettify", () => {
-  test("breaks the lines of JSON and leaves everything else", () => {
-    expect(prettify('{"a":1}', "application/json")).toBe('{\n  "a": 1\n}')
-    expect(prettify('{"a":1}', "text/plain")).toBe('{"a":1}')
-    expect(prettify("{", "application/json")).toBe("{")
   })
 })

@@ -1,4 +1,4 @@
-/** Headers as they are typed, `name: value` on a line each. */
+/** Parses headers, one `name: value` per line. */
 export function parseHeaders(text: string): [string, string][] {
   return text
     .split("\n")

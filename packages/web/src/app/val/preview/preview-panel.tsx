@@ -1,19 +1,20 @@
 import { useSignal } from "@preact/signals"
 import { Icon } from "../../../ui/icon.tsx"
+import { Bars } from "../../../ui/page-states.tsx"
 import { api } from "../../api.ts"
-import { Bars, Loaded } from "../../data/page-states.tsx"
+import { Loaded } from "../../data/loaded.tsx"
 import { useResource } from "../../data/resource.ts"
 import { Segments } from "../../parts/segments.tsx"
 import { session } from "../../session/session.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
 import { RequestBuilder } from "./request-builder.tsx"
 
-/** The val's web address, looked at in a frame, and requests of any kind to it. */
+/** The val's page in a frame, and a builder for requests to it. */
 export function PreviewPanel(
   props: Pick<ValTabProps, "editing"> & {
-    /** What was typed into it stays while something else is looked at. */
+    /** Its input stays while it is hidden. */
     readonly isShown: boolean
-    /** Another number loads the page again. */
+    /** A new number reloads the page. */
     readonly reloadKey: number
   },
 ) {
@@ -23,8 +24,7 @@ export function PreviewPanel(
   const count = useSignal(0)
   const { id, privacy, links, name } = editing.val.value
   const isSignedIn = session.value.kind === "signed-in" || session.value.kind === "ended"
-  // A private val answers nobody without a token, which a frame cannot send: it is given an address
-  // that lets in for a while.
+  // A private val needs a token, which a frame cannot send: the frame gets a temporary address.
   const address = useResource(`${id} ${privacy} ${isSignedIn}`, async (signal) =>
     isSignedIn
       ? await api.createPreview({ val_id: id }, { signal })
@@ -39,7 +39,7 @@ export function PreviewPanel(
     <div class="side-body" hidden={!isShown}>
       <div class="preview-bar">
         <Segments
-          label="How to look at it"
+          label="View"
           choices={[
             { name: "page", label: "Page" },
             ...(isSignedIn ? [{ name: "request" as const, label: "Request" }] : []),
@@ -75,15 +75,15 @@ export function PreviewPanel(
         ) : null}
       </div>
       <div class="preview-body" hidden={view.value !== "page"}>
-        <Loaded of={address.state} onRetry={address.reload} skeleton={<Bars count={4} />}>
+        <Loaded of={address} skeleton={<Bars count={4} />}>
           {({ url }) => (
             <iframe
               key={`${count.value} ${reloadKey}`}
               class="preview-frame"
               title={`Preview of ${name}`}
               src={new URL(path.value, url).href}
-              // On another origin than the app, so its own origin gives it nothing of ours; it may
-              // not lead the whole window elsewhere.
+              // Its origin is not the app's, so allow-same-origin gives it no access to the app. It
+              // may not navigate the whole window.
               sandbox="allow-scripts allow-forms allow-same-origin allow-modals allow-popups"
               referrerpolicy="no-referrer"
             />
@@ -97,7 +97,7 @@ export function PreviewPanel(
   )
 }
 
-/** Always a path of the val: `//elsewhere` would be another host, and so would `/\elsewhere`. */
+/** Always a path of the val: `//host` and `/\host` would be another host. */
 function toPath(text: string): string {
   return `/${text.replace(/^[/\\\s]+/, "")}`
 }

@@ -1,8 +1,8 @@
 import type { Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
+import { Icon } from "../../../ui/icon.tsx"
 import { api } from "../../api.ts"
 import { explain } from "../../data/explain.ts"
-import { toDuration } from "../../parts/time.ts"
 import { parseHeaders } from "./parse-headers.ts"
 import { ValResponseView } from "./val-response-view.tsx"
 
@@ -11,13 +11,10 @@ const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"] as 
 type State =
   | { readonly kind: "none" }
   | { readonly kind: "sending" }
-  | { readonly kind: "answered"; readonly answer: Output<"sendValRequest"> }
+  | { readonly kind: "received"; readonly response: Output<"sendValRequest"> }
   | { readonly kind: "failed"; readonly message: string }
 
-/**
- * Sends a request of any kind to the val, as the person who is signed in, and shows all of the
- * answer.
- */
+/** Sends a request to the val as the signed-in user, and shows the response. */
 export function RequestBuilder({ valId }: { valId: string }) {
   const request = useSignal({ method: "GET", path: "/", headers: "", body: "" })
   const state = useSignal<State>({ kind: "none" })
@@ -37,7 +34,7 @@ export function RequestBuilder({ valId }: { valId: string }) {
         headers: parseHeaders(headers),
         ...(hasBody && body !== "" ? { body } : {}),
       }
-      state.value = { kind: "answered", answer: await api.sendValRequest(input) }
+      state.value = { kind: "received", response: await api.sendValRequest(input) }
     } catch (error) {
       state.value = { kind: "failed", message: explain(error) }
     }
@@ -68,8 +65,10 @@ export function RequestBuilder({ valId }: { valId: string }) {
             {state.value.kind === "sending" ? "Sending…" : "Send"}
           </button>
         </div>
-        <details class="request-more">
-          <summary>Headers{hasBody ? " and body" : ""}</summary>
+        <details class="fold">
+          <summary>
+            <Icon name="chevron" /> Headers{hasBody ? " and body" : ""}
+          </summary>
           <textarea
             class="input input-mono"
             aria-label="Headers, one per line"
@@ -90,17 +89,14 @@ export function RequestBuilder({ valId }: { valId: string }) {
           ) : null}
         </details>
       </form>
-      <div class="request-answer" aria-live="polite">
+      <div class="request-response" aria-live="polite">
         {state.value.kind === "failed" ? (
           <p class="field-error" role="alert">
             {state.value.message}
           </p>
         ) : null}
-        {state.value.kind === "answered" ? (
-          <ValResponseView
-            answer={state.value.answer}
-            took={toDuration(state.value.answer.durationMs)}
-          />
+        {state.value.kind === "received" ? (
+          <ValResponseView response={state.value.response} />
         ) : null}
       </div>
     </>

@@ -1,65 +1,50 @@
 import type { Output } from "@hamlet/contract/client"
 import { useEffect, useMemo } from "preact/hooks"
-import { prettify } from "./prettify.ts"
+import { CodeBlock } from "../../../ui/code/code-block.tsx"
+import { formatBody } from "../../../ui/code/print-json.ts"
+import { HeaderList, StatusCode } from "../../../ui/response-view.tsx"
+import { toDuration } from "../../../ui/units.ts"
 
-type Answer = Output<"sendValRequest">
+type ValResponse = Output<"sendValRequest">
 
-/** What a val answered: status, headers, and the body as text or as a picture. */
-export function ValResponseView({ answer, took }: { answer: Answer; took: string }) {
-  const contentType =
-    answer.headers.find(([name]) => name.toLowerCase() === "content-type")?.[1] ?? ""
+/** The response of a val: status, headers, and the body as text or as an image. */
+export function ValResponseView({ response }: { response: ValResponse }) {
   return (
     <>
       <p class="run-line">
-        <span class={`badge status ${answer.status < 400 ? "status-succeeded" : "status-failed"}`}>
-          {answer.status} {answer.statusText}
-        </span>
-        <span class="quiet">{took}</span>
-        {answer.runId ? (
-          <a class="run-link" href={`/runs/${answer.runId}`}>
+        <StatusCode status={response.status} statusText={response.statusText} />
+        <span class="quiet">{toDuration(response.durationMs)}</span>
+        {response.runId ? (
+          <a class="run-link" href={`/runs/${response.runId}`}>
             Open the run
           </a>
         ) : null}
       </p>
-      <details class="request-more">
-        <summary>{answer.headers.length} headers</summary>
-        <dl class="header-list">
-          {answer.headers.map(([name, value], index) => (
-            <div key={index}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
-      </details>
-      <Body answer={answer} contentType={contentType} />
-      {answer.isTruncated ? <p class="quiet">The rest is not shown.</p> : null}
+      <HeaderList headers={response.headers} />
+      <Body response={response} />
+      {response.isTruncated ? <p class="quiet">The rest is not shown.</p> : null}
     </>
   )
 }
 
-function Body({ answer, contentType }: { answer: Answer; contentType: string }) {
-  if (answer.body === "") return <p class="quiet">No body</p>
-  if (!answer.isBase64) return <pre class="value">{prettify(answer.body, contentType)}</pre>
-  // A drawing can hold scripts; one that is only shown as a picture cannot run them.
-  if (/^image\/(png|jpeg|gif|webp|avif)\b/.test(contentType))
-    return <Picture base64={answer.body} type={contentType} />
-  return (
-    <p class="quiet">
-      {Math.floor((answer.body.length * 3) / 4).toLocaleString("en")} bytes that are no text
-    </p>
-  )
+function Body({ response: { body, isBase64, headers } }: { response: ValResponse }) {
+  const type = headers.find(([name]) => name.toLowerCase() === "content-type")?.[1] ?? ""
+  if (body === "") return <p class="quiet">No body</p>
+  if (!isBase64) {
+    const { text, kind } = formatBody(body, type)
+    return <CodeBlock code={text} language={kind} label="Response body" isWrapped />
+  }
+  // SVG is left out: it may contain scripts.
+  if (/^image\/(png|jpeg|gif|webp|avif)\b/.test(type)) return <Picture base64={body} type={type} />
+  return <p class="quiet">{Math.floor((body.length * 3) / 4).toLocaleString("en")} binary bytes</p>
 }
 
-/** Through an address of the browser's own: the text of a picture can be too long for one. */
+/** Shown through an object URL: an image may be too long for a data URL. */
 function Picture({ base64, type }: { base64: string; type: string }) {
-  const url = useMemo(
-    () =>
-      URL.createObjectURL(
-        new Blob([Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))], { type }),
-      ),
-    [base64, type],
-  )
+  const url = useMemo(() => {
+    const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))
+    return URL.createObjectURL(new Blob([bytes], { type }))
+  }, [base64, type])
   useEffect(() => () => URL.revokeObjectURL(url), [url])
-  return <img class="picture" src={url} alt="What the val answered" />
+  return <img class="picture" src={url} alt="The response of the val" />
 }

@@ -1,33 +1,27 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import { api } from "../../api.ts"
-import { type Draft, type DraftPlace, noDrafts, openDraftPlace } from "../code/draft.ts"
+import { type Draft, type DraftStore, noDrafts, openDraftStore } from "../code/draft.ts"
 import type { ValEditing } from "../code/val-editing.ts"
 
-/**
- * How saving went. `changed`: the readme is another one than the text was begun from, and nothing
- * was overwritten.
- */
+/** The result of saving. `changed`: the readme was changed elsewhere, and nothing was overwritten. */
 type ReadmeSaved =
   | { readonly kind: "saved" }
   | { readonly kind: "changed"; readonly theirs: string }
 
-/**
- * A readme that somebody may be writing. It has no versions: what is overwritten is gone, so it is
- * looked at first.
- */
+/** A readme in the editor. It has no versions, so a save first checks for other changes. */
 export class ReadmeEditing {
-  /** The text in the editor; undefined while nobody writes. */
+  /** The text in the editor; undefined while it is not edited. */
   readonly text: Signal<string | undefined>
   readonly isDirty: ReadonlySignal<boolean>
   readonly #editing: ValEditing
-  readonly #drafts: DraftPlace
+  readonly #drafts: DraftStore
   #base: string
 
   constructor(editing: ValEditing, isOwn: boolean) {
     const { id, readme } = editing.val.peek()
     this.#editing = editing
-    // Not below the drafts of the code.
-    this.#drafts = isOwn ? openDraftPlace(`${id}:readme`) : noDrafts
+    // The prefix differs from that of the code drafts.
+    this.#drafts = isOwn ? openDraftStore(`${id}:readme`) : noDrafts
     const draft: Draft | undefined = this.#drafts.read()
     this.#base = draft?.base ?? readme ?? ""
     this.text = signal(draft?.code)
@@ -41,7 +35,7 @@ export class ReadmeEditing {
     this.text.value = this.#base
   }
 
-  /** Remembers what was typed. */
+  /** Stores the typed text as a draft. */
   type(text: string): void {
     this.text.value = text
     if (this.isDirty.peek())
@@ -49,13 +43,13 @@ export class ReadmeEditing {
     else this.#drafts.clear()
   }
 
-  /** Ends the writing without saving. */
+  /** Ends editing without saving. */
   cancel(): void {
     this.text.value = undefined
     this.#drafts.clear()
   }
 
-  /** Saves the text, but not over one that nobody here has seen. */
+  /** Saves the text, but not over a change that the user has not seen. */
   async save(): Promise<ReadmeSaved> {
     const { id } = this.#editing.val.peek()
     const text = this.text.peek() ?? ""
@@ -65,13 +59,13 @@ export class ReadmeEditing {
     await api.updateVal({ val_id: id, readme })
     this.#editing.val.value = { ...this.#editing.val.peek(), readme }
     this.#base = text
-    // Somebody may have gone on typing meanwhile.
+    // The user may have typed more in the meantime.
     if (this.text.peek() === text) this.cancel()
     return { kind: "saved" }
   }
 
-  /** After a change elsewhere: it has been seen now, and may be overwritten. */
-  hasSeen(theirs: string): void {
+  /** After a change elsewhere: the user has seen it, and it may be overwritten. */
+  acceptTheirs(theirs: string): void {
     this.#base = theirs
     this.#editing.val.value = { ...this.#editing.val.peek(), readme: theirs === "" ? null : theirs }
     this.type(this.text.peek() ?? "")

@@ -1,16 +1,18 @@
 import { useSignal } from "@preact/signals"
 import { LazyCodeEditor } from "../../../editor/lazy.tsx"
+import { setTo } from "../../../ui/bind.ts"
 import { Icon } from "../../../ui/icon.tsx"
-import { EmptyState } from "../../data/page-states.tsx"
-import { sayDone, sayFailed } from "../../frame/toast-list.ts"
+import { EmptyState } from "../../../ui/page-states.tsx"
+import { showDone } from "../../frame/toast-list.ts"
 import { Markdown } from "../../parts/markdown.tsx"
+import { useAction } from "../../parts/use-action.ts"
+import { DiffDialog } from "../diff-dialog.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
-import { ReadmeConflict } from "./readme-conflict.tsx"
 
-/** What a val says of itself, and to its owner the text of it. */
+/** The readme of a val, with an editor for its owner. */
 export function ReadmeTab({ editing, readme, isOwn }: ValTabProps) {
   const { author, name } = editing.val.value
-  const isBusy = useSignal(false)
+  const { isBusy, run } = useAction()
   const theirs = useSignal<string | undefined>(undefined)
   const text = readme.text.value
   if (text === undefined || !isOwn)
@@ -20,31 +22,24 @@ export function ReadmeTab({ editing, readme, isOwn }: ValTabProps) {
         {...(isOwn ? { onEdit: () => readme.begin() } : {})}
       />
     )
-  const save = async () => {
-    if (isBusy.value) return
-    isBusy.value = true
-    try {
+  const save = () =>
+    run(async () => {
       const outcome = await readme.save()
       if (outcome.kind === "changed") theirs.value = outcome.theirs
-      else sayDone("The readme is saved")
-    } catch (error) {
-      sayFailed(error)
-    } finally {
-      isBusy.value = false
-    }
-  }
+      else showDone("The readme is saved")
+    })
   const saveOver = (seen: string) => {
-    readme.hasSeen(seen)
+    readme.acceptTheirs(seen)
     theirs.value = undefined
     void save()
   }
   return (
-    <div class="readme-editing">
+    <div>
       <div class="toolbar">
         <button
           type="button"
           class="button button-small"
-          disabled={!readme.isDirty.value || isBusy.value}
+          disabled={!readme.isDirty.value || isBusy}
           onClick={() => void save()}
         >
           <Icon name="save" /> Save
@@ -53,7 +48,7 @@ export function ReadmeTab({ editing, readme, isOwn }: ValTabProps) {
           type="button"
           class="button button-quiet button-small"
           onClick={() => {
-            if (!readme.isDirty.value || confirm("Forget what you have changed?")) readme.cancel()
+            if (!readme.isDirty.value || confirm("Discard your changes?")) readme.cancel()
           }}
         >
           Cancel
@@ -70,23 +65,32 @@ export function ReadmeTab({ editing, readme, isOwn }: ValTabProps) {
             path={`${author.username}/${name}.md`}
             label={`Readme of ${author.username}/${name}`}
             onChange={(changed) => readme.type(changed)}
-            onSave={() => void save()}
+            onSave={() => {
+              if (!isBusy) void save()
+            }}
           />
         </div>
-        <section class="readme-preview" aria-label="How it will look">
+        <section class="readme-preview" aria-label="Preview">
           <Markdown text={text} />
         </section>
       </div>
       {theirs.value === undefined ? null : (
-        <ReadmeConflict
+        <DiffDialog
+          title="The readme was changed elsewhere"
+          text="It was saved elsewhere while you were writing. A readme has no versions: saving yours overwrites it. The difference:"
           theirs={theirs.value}
           mine={text}
           path={`${author.username}/${name}.md`}
-          onSaveMine={saveOver}
-          onClose={() => {
-            theirs.value = undefined
-          }}
-        />
+          label="Changes from the saved readme to yours"
+          onClose={setTo(theirs, undefined)}
+        >
+          <button type="button" class="button button-quiet" onClick={setTo(theirs, undefined)}>
+            Continue writing
+          </button>
+          <button type="button" class="button" onClick={() => saveOver(theirs.value ?? "")}>
+            Save mine over it
+          </button>
+        </DiffDialog>
       )}
     </div>
   )
@@ -96,13 +100,10 @@ function Shown({ readme, onEdit }: { readme: string | null; onEdit?: () => void 
   if (readme === null)
     return (
       <EmptyState icon="comment" title="No readme">
-        <p>
-          A readme says what the val is for and how to use it, in Markdown. Search looks through it
-          too.
-        </p>
+        <p>A readme explains the val and how to use it, in Markdown. The search covers it too.</p>
         {onEdit ? (
           <button type="button" class="button" onClick={onEdit}>
-            Write one
+            Write a readme
           </button>
         ) : null}
       </EmptyState>

@@ -1,10 +1,11 @@
 import { LazyDiffView } from "../../../editor/lazy.tsx"
+import { Bars } from "../../../ui/page-states.tsx"
 import { api } from "../../api.ts"
 import { isNotFound } from "../../data/explain.ts"
-import { Bars, Loaded } from "../../data/page-states.tsx"
+import { Loaded } from "../../data/loaded.tsx"
 import { useResource } from "../../data/resource.ts"
 
-/** What changed between two versions; nothing is asked for while the first of them is not known. */
+/** The changes between two versions; nothing is fetched while the first is undefined. */
 export function VersionDifference(props: {
   readonly valId: string
   readonly from: number | undefined
@@ -21,15 +22,15 @@ export function VersionDifference(props: {
     return { before, after }
   })
   return (
-    <Loaded of={texts.state} onRetry={texts.reload} skeleton={<Bars count={8} />}>
+    <Loaded of={texts} skeleton={<Bars count={8} />}>
       {({ before, after }) => {
         if (before === undefined || after === undefined)
           return (
             <p class="quiet">
-              Version {before === undefined ? from : to} was deleted, or never was there.
+              Version {before === undefined ? from : to} was deleted, or never existed.
             </p>
           )
-        if (before === after) return <p class="quiet">The two are the same.</p>
+        if (before === after) return <p class="quiet">The versions are the same.</p>
         const label = `Changes from ${from === 0 ? "nothing" : `version ${from}`} to version ${to}`
         return (
           <div class="diff-host">
@@ -41,7 +42,7 @@ export function VersionDifference(props: {
   )
 }
 
-/** Before the first version there was nothing; a version that was deleted has no code any more. */
+/** Version 0 is empty; a deleted version has no code. */
 async function loadCode(
   valId: string,
   version: number,

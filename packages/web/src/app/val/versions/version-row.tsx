@@ -1,10 +1,12 @@
 import type { Item } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
+import { setTo } from "../../../ui/bind.ts"
+import { Dialog } from "../../../ui/dialog.tsx"
 import { api } from "../../api.ts"
-import { place } from "../../frame/location.ts"
-import { sayDone, sayFailed } from "../../frame/toast-list.ts"
-import { Dialog } from "../../parts/dialog.tsx"
+import { currentLocation } from "../../frame/location.ts"
+import { showDone } from "../../frame/toast-list.ts"
 import { TimeAgo } from "../../parts/time-ago.tsx"
+import { useAction } from "../../parts/use-action.ts"
 import { session } from "../../session/session.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
 
@@ -16,10 +18,10 @@ interface VersionRowProps extends Pick<ValTabProps, "editing" | "isOwn" | "base"
   readonly onChange: () => void
 }
 
-/** A version, when it was saved, and what can be done with it. */
+/** A version, its time, and its actions. */
 export function VersionRow(props: VersionRowProps) {
   const { version, before, isCurrent, isShown, isOwn, base } = props
-  const layout = place.value.query.get("layout")
+  const layout = currentLocation.value.query.get("layout")
   const show = `${base}/versions?from=${before ?? 0}&to=${version.version}${layout ? `&layout=${layout}` : ""}`
   return (
     <li class={`version-row ${isShown ? "version-shown" : ""}`}>
@@ -41,13 +43,10 @@ export function VersionRow(props: VersionRowProps) {
 
 function RunVersion({ version, editing }: VersionRowProps) {
   const runId = useSignal<string | undefined>(undefined)
+  const action = useAction()
   const run = async () => {
-    try {
-      const input = { val_id: editing.val.peek().id, version: version.version }
-      runId.value = (await api.createRun(input, { respondAsync: true })).id
-    } catch (error) {
-      sayFailed(error)
-    }
+    const input = { val_id: editing.val.peek().id, version: version.version }
+    runId.value = (await api.createRun(input, { respondAsync: true })).id
   }
   return (
     <>
@@ -55,7 +54,7 @@ function RunVersion({ version, editing }: VersionRowProps) {
         type="button"
         class="link-button"
         aria-label={`Run version ${version.version}`}
-        onClick={() => void run()}
+        onClick={() => void action.run(run)}
       >
         Run
       </button>
@@ -65,65 +64,56 @@ function RunVersion({ version, editing }: VersionRowProps) {
 }
 
 function RestoreVersion({ version, editing, onChange }: VersionRowProps) {
+  const action = useAction()
   const restore = async () => {
-    try {
-      const saved = await api.createVersion({ val_id: editing.val.peek().id, code: version.code })
-      editing.takeSaved(saved)
-      sayDone(`Version ${saved.version} has the code of version ${version.version}`)
-      onChange()
-    } catch (error) {
-      sayFailed(error)
-    }
+    const saved = await api.createVersion({ val_id: editing.val.peek().id, code: version.code })
+    editing.takeSaved(saved)
+    showDone(`Version ${saved.version} has the code of version ${version.version}`)
+    onChange()
   }
   return (
     <button
       type="button"
       class="link-button"
       aria-label={`Restore version ${version.version}`}
-      onClick={() => void restore()}
+      onClick={() => void action.run(restore)}
     >
       Restore
     </button>
   )
 }
 
-function DeleteVersion({ version, editing, onChange }: VersionRowProps) {
+function DeleteVersion({ version: { version }, editing, onChange }: VersionRowProps) {
   const isAsking = useSignal(false)
+  const action = useAction()
   const remove = async () => {
     const { id } = editing.val.peek()
     isAsking.value = false
-    try {
-      await api.deleteVersion({ val_id: id, version: version.version })
-      editing.refresh(await api.getVal({ val_id: id }))
-      sayDone(`Version ${version.version} is deleted`)
-      onChange()
-    } catch (error) {
-      sayFailed(error)
-    }
+    await api.deleteVersion({ val_id: id, version })
+    editing.refresh(await api.getVal({ val_id: id }))
+    showDone(`Version ${version} is deleted`)
+    onChange()
   }
   return (
     <>
       <button
         type="button"
         class="link-button link-danger"
-        aria-label={`Delete version ${version.version}`}
-        onClick={() => {
-          isAsking.value = true
-        }}
+        aria-label={`Delete version ${version}`}
+        onClick={setTo(isAsking, true)}
       >
         Delete
       </button>
       {isAsking.value ? (
-        <Dialog
-          title={`Delete version ${version.version}?`}
-          onClose={() => {
-            isAsking.value = false
-          }}
-        >
-          <p>It can no longer be run or imported, and its number is never used again.</p>
+        <Dialog title={`Delete version ${version}?`} onClose={setTo(isAsking, false)}>
+          <p>It can no longer be run or imported, and its number is not used again.</p>
           <div class="dialog-foot">
-            <button type="button" class="button button-danger" onClick={() => void remove()}>
-              Delete version {version.version}
+            <button
+              type="button"
+              class="button button-danger"
+              onClick={() => void action.run(remove)}
+            >
+              Delete version {version}
             </button>
           </div>
         </Dialog>

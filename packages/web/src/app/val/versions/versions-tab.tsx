@@ -1,26 +1,25 @@
-import { MoreButton } from "../../data/more-button.tsx"
-import { Bars, Loaded } from "../../data/page-states.tsx"
+import { LoadedPages } from "../../data/loaded.tsx"
 import { usePages } from "../../data/pages.ts"
-import { place, setQuery } from "../../frame/location.ts"
+import { currentLocation, setQuery } from "../../frame/location.ts"
 import { Select } from "../../parts/field.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
 import { VersionDifference } from "./version-difference.tsx"
 import { VersionRow } from "./version-row.tsx"
 
-/** Every version there was: what changed between any two, and the way back. */
+/** All versions: the changes between any two, and a way to restore one. */
 export function VersionsTab({ editing, isOwn, base }: ValTabProps) {
   const { id, version: current } = editing.val.value
   const versions = usePages("listVersions", { val_id: id }, 50)
-  const { query } = place.value
-  const known =
+  const { query } = currentLocation.value
+  const loaded =
     versions.state.kind === "ready"
       ? versions.state.data.items.map(({ version }) => version)
       : undefined
   const to = readNumber(query.get("to")) ?? current
-  // The one before it is not always one less: versions can be deleted.
+  // The previous version is not always one less: versions can be deleted.
   const from =
     readNumber(query.get("from")) ??
-    (known ? (known.find((version) => version < to) ?? 0) : undefined)
+    (loaded ? (loaded.find((version) => version < to) ?? 0) : undefined)
   const layout = query.get("layout") === "side-by-side" ? "side-by-side" : "inline"
   const changed = () => {
     setQuery({ from: undefined, to: undefined })
@@ -29,12 +28,8 @@ export function VersionsTab({ editing, isOwn, base }: ValTabProps) {
   return (
     <div class="versions">
       <section aria-label="Versions">
-        <Loaded
-          of={versions.state}
-          onRetry={versions.reload}
-          skeleton={<Bars count={6} kind="row" />}
-        >
-          {({ items }) => (
+        <LoadedPages of={versions} rows={6} empty={null}>
+          {(items) => (
             <ol class="version-list">
               {items.map((version, index) => (
                 <VersionRow
@@ -51,16 +46,15 @@ export function VersionsTab({ editing, isOwn, base }: ValTabProps) {
               ))}
             </ol>
           )}
-        </Loaded>
-        <MoreButton list={versions} />
+        </LoadedPages>
       </section>
-      <section class="version-diff" aria-label="What changed">
+      <section class="version-diff" aria-label="Changes">
         <div class="version-bar">
-          <h2>What changed</h2>
+          <h2>Changes</h2>
           <span class="version-choice">
             <VersionSelect
               label="From"
-              known={known}
+              loaded={loaded}
               value={from ?? 0}
               hasNone
               onChange={(version) => setQuery({ from: version })}
@@ -70,7 +64,7 @@ export function VersionsTab({ editing, isOwn, base }: ValTabProps) {
             </span>
             <VersionSelect
               label="To"
-              known={known}
+              loaded={loaded}
               value={to}
               onChange={(version) => setQuery({ from: String(from ?? 0), to: version })}
             />
@@ -100,15 +94,15 @@ export function VersionsTab({ editing, isOwn, base }: ValTabProps) {
 
 function VersionSelect(props: {
   readonly label: string
-  readonly known: readonly number[] | undefined
+  readonly loaded: readonly number[] | undefined
   readonly value: number
-  /** Whether nothing at all can be chosen too, to see a whole version. */
+  /** Offers "nothing", to see a whole version. */
   readonly hasNone?: boolean
   readonly onChange: (version: string) => void
 }) {
-  const { label, known = [], value, hasNone = false, onChange } = props
-  // What is chosen may be further down than what was loaded, or deleted.
-  const numbers = [...new Set([...known, ...(value > 0 ? [value] : [])])].sort(
+  const { label, loaded = [], value, hasNone = false, onChange } = props
+  // The chosen version may be deleted, or on a page that is not loaded.
+  const numbers = [...new Set([...loaded, ...(value > 0 ? [value] : [])])].sort(
     (one, other) => other - one,
   )
   const choices = numbers.map((version) => ({ value: String(version), label: `v${version}` }))

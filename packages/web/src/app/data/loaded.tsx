@@ -1,0 +1,74 @@
+import type { ComponentChildren } from "preact"
+import { Bars, EmptyState, FailureState, PageSkeleton } from "../../ui/page-states.tsx"
+import { isEmbedded } from "../settings.ts"
+import { explain, isNotFound } from "./explain.ts"
+import type { UsedPages } from "./pages.ts"
+import type { UsedResource } from "./resource.ts"
+
+/** Shows fetched data: grey shapes while it loads, the reason and another try when it failed. */
+export function Loaded<Data>(props: {
+  readonly of: Pick<UsedResource<Data>, "state" | "reload">
+  /** Without one, the data is the whole page. */
+  readonly skeleton?: ComponentChildren
+  readonly children: (data: Data) => ComponentChildren
+}) {
+  const { of, skeleton, children } = props
+  const { state, reload } = of
+  const isWholePage = skeleton === undefined
+  if (state.kind === "loading") return isWholePage ? <PageSkeleton /> : skeleton
+  if (state.kind === "ready") return children(state.data)
+  if (isNotFound(state.error)) return <NotFound isWholePage={isWholePage} />
+  return <FailureState message={explain(state.error)} onRetry={reload} isWholePage={isWholePage} />
+}
+
+/** A list that is fetched page by page, with a button for the next page. */
+export function LoadedPages<Element>(props: {
+  readonly of: UsedPages<Element>
+  /** Grey rows that are shown while the list loads. */
+  readonly rows: number
+  readonly empty: ComponentChildren
+  readonly children: (items: readonly Element[]) => ComponentChildren
+}) {
+  const { of, rows, empty, children } = props
+  const hasMore = of.state.kind === "ready" && of.state.data.next !== undefined
+  return (
+    <>
+      <Loaded of={of} skeleton={<Bars count={rows} kind="row" />}>
+        {({ items }) => (items.length > 0 ? children(items) : empty)}
+      </Loaded>
+      {hasMore ? (
+        <p class="more">
+          <button
+            type="button"
+            class="button button-quiet"
+            disabled={of.isLoadingMore}
+            onClick={() => void of.more()}
+          >
+            {of.isLoadingMore ? "Loading…" : "Show more"}
+          </button>
+        </p>
+      ) : null}
+    </>
+  )
+}
+
+/** There is nothing at this address, or nothing that this user may see. */
+export function NotFound({ isWholePage = true }: { isWholePage?: boolean }) {
+  const target = isEmbedded ? { target: "_blank", rel: "noopener noreferrer" } : {}
+  return (
+    <EmptyState icon="search" title="Not found" isWholePage={isWholePage}>
+      <p>
+        It never existed, it was deleted, or it is private and you are not signed in as its owner.
+      </p>
+      <p>
+        <a href="/" {...target}>
+          Back to the home page
+        </a>{" "}
+        or{" "}
+        <a href="/search" {...target}>
+          search public vals
+        </a>
+      </p>
+    </EmptyState>
+  )
+}
