@@ -5,29 +5,26 @@ import { type AppManifest, type BuiltFile, manifestName } from "./build/app-mani
 
 /** The web app, built and ready to be served. */
 export interface WebApp {
-  /** The page that all of its addresses have; what is shown is decided in the browser. */
+  /** The HTML of every page; the browser decides what to show. */
   html(options: PageOptions): string
   findFile(name: string): (BuiltFile & { readonly path: string }) | undefined
 }
 
-/** What the page is told. */
+/** The values that are put into the page. */
 export interface PageOptions {
-  /** Of this one answer: styles with it are let in by the policy. */
+  /** The CSP nonce of this response, for styles. */
   readonly nonce: string
   /** Host and port under which vals have addresses of their own. */
   readonly valsDomain: string
   readonly version: string
-  /** What everybody who looks at a page should know. */
+  /** The operator's notice for all users. */
   readonly notice: string | null
 }
 
-/** Where the files of the app are, as a path of the server. */
+/** The path of the files of the app. */
 export const assetsPath = "/assets/"
 
-/**
- * Builds the app if there is none for these sources, which takes some seconds once; in the other
- * folder where there is no writing beside them.
- */
+/** Opens the app, and builds it if needed: in `otherFolder` when the sources are read-only. */
 export async function openApp(otherFolder: string): Promise<WebApp> {
   const child = Bun.spawn(
     [process.execPath, fileURLToPath(new URL("./build/main.ts", import.meta.url)), otherFolder],
@@ -37,12 +34,12 @@ export async function openApp(otherFolder: string): Promise<WebApp> {
       stderr: "pipe",
     },
   )
-  const [folder, complaint, code] = await Promise.all([
+  const [folder, stderr, code] = await Promise.all([
     Bun.readableStreamToText(child.stdout),
     Bun.readableStreamToText(child.stderr),
     child.exited,
   ])
-  if (code !== 0) throw new Error(`Cannot build the web app: ${complaint.trim()}`)
+  if (code !== 0) throw new Error(`Cannot build the web app: ${stderr.trim()}`)
   const { entries, files } = JSON.parse(
     await readFile(join(folder, manifestName), "utf8"),
   ) as AppManifest
@@ -59,9 +56,13 @@ const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path 
 
 function toHtml(
   { main, style, theme, typeWorker, typeLibs }: AppManifest["entries"],
-  { nonce, ...told }: PageOptions,
+  { nonce, ...options }: PageOptions,
 ): string {
-  const settings = { ...told, typeWorker: assetsPath + typeWorker, typeLibs: assetsPath + typeLibs }
+  const settings = {
+    ...options,
+    typeWorker: assetsPath + typeWorker,
+    typeLibs: assetsPath + typeLibs,
+  }
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -78,7 +79,7 @@ function toHtml(
 </head>
 <body>
 <div id="app"></div>
-<noscript><p class="noscript">Hamlet's pages need JavaScript. Everything can also be done over the <a href="/docs">API</a> and the command line.</p></noscript>
+<noscript><p class="noscript">Hamlet needs JavaScript. You can also use the <a href="/docs">API</a> or the command line.</p></noscript>
 </body>
 </html>
 `

@@ -1,16 +1,16 @@
-/** The name of the file that tells what is in the folder of a built app. */
+/** The file that lists the content of a built app. */
 export const manifestName = "manifest.json"
 
-/** A file of the built app. Its name has a hash of its content, so it may be cached forever. */
+/** A file of the built app. Its name contains a hash, so it may be cached forever. */
 export interface BuiltFile {
   readonly contentType: string
-  /** The compressed forms that lie beside it: `name.br`, `name.gz`. */
+  /** The compressed files beside it: `name.br`, `name.gz`. */
   readonly encodings: readonly ("br" | "gzip")[]
 }
 
-/** What is in the folder of a built app. */
+/** The content of a built app. */
 export interface AppManifest {
-  /** The files that the page names; the others are loaded by them. */
+  /** The files that the HTML references; they load the others. */
   readonly entries: {
     readonly main: string
     readonly style: string

@@ -13,12 +13,12 @@ const contentTypes: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
   json: "application/json; charset=utf-8",
 }
-/** A file that is smaller goes out as it is. */
+/** Smaller files are not compressed. */
 const compressedBytesMin = 1_000
-/** Beyond it the last percent takes seconds. */
+/** A higher quality takes seconds for one percent. */
 const brotliQuality = { ordinary: 10, large: 6, largeBytesMin: 1_000_000 }
 
-/** Bundles the app into a folder that is there as a whole or not at all. */
+/** Bundles the app into a folder, atomically. */
 export async function buildApp(folder: string): Promise<void> {
   const unfinished = `${folder}.${process.pid}`
   await rm(unfinished, { recursive: true, force: true })
@@ -45,7 +45,7 @@ export async function buildApp(folder: string): Promise<void> {
     await rename(unfinished, folder)
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true })
-    // Somebody else was quicker with the same.
+    // Another process has built the same app.
     if (
       !(
         error instanceof Error &&
@@ -57,7 +57,7 @@ export async function buildApp(folder: string): Promise<void> {
   }
 }
 
-/** Gives the names of the entries; what they load besides is named in them. */
+/** Returns the names of the entries, which reference the chunks. */
 async function bundle(
   folder: string,
   entries: readonly string[],
@@ -75,7 +75,7 @@ async function bundle(
       chunk: "[name]-[hash].[ext]",
       asset: "[name]-[hash].[ext]",
     },
-    // Said here and not left to a tsconfig.json, which an installed package may not find.
+    // Set here, because an installed package may not find its tsconfig.json.
     jsx: { runtime: "automatic", importSource: "preact", development: false },
     define: { "process.env.NODE_ENV": '"production"' },
   })

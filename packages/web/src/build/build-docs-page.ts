@@ -1,16 +1,13 @@
 import { fileURLToPath } from "node:url"
 import { errorCodes } from "@hamlet/contract"
 
-/**
- * The page at `/docs`, ready to be served: the HTML refers to nothing but the assets, by their
- * path.
- */
+/** The page at `/docs`. The HTML refers only to the assets. */
 export interface DocsPage {
   readonly html: string
   readonly assets: ReadonlyMap<string, DocsAsset>
 }
 
-/** A file of the page. Its name has a hash of its content, so it may be cached forever. */
+/** A file of the page. Its name contains a hash, so it may be cached forever. */
 export interface DocsAsset {
   readonly contentType: string
   readonly body: Uint8Array
@@ -19,7 +16,7 @@ export interface DocsAsset {
 const assetsPath = "/docs/assets"
 const javaScript = "text/javascript; charset=utf-8"
 
-/** Bundles the page in memory. It takes a moment: call it once and keep what it gives. */
+/** Bundles the page in memory. It is slow: call it once and keep the result. */
 export async function buildDocsPage(): Promise<DocsPage> {
   const [theme, main, style] = await Promise.all([
     bundle(import.meta.resolve("../ui/theme-boot.ts"), javaScript),
@@ -39,12 +36,11 @@ async function bundle(
   const { outputs } = await Bun.build({
     entrypoints: [fileURLToPath(url)],
     target: "browser",
-    // One script without imports: the same file does for a module and for the plain script that
-    // runs before the first paint.
+    // One script without imports, also for the plain script that runs before the first paint.
     format: "iife",
     minify: true,
     naming: "[name]-[hash].[ext]",
-    // Said here and not left to a tsconfig.json, which an installed package may not find.
+    // Set here, because an installed package may not find its tsconfig.json.
     jsx: { runtime: "automatic", importSource: "preact", development: false },
     define: {
       "process.env.NODE_ENV": '"production"',
@@ -77,7 +73,7 @@ function toHtml(themePath: string, mainPath: string, stylePath: string): string 
 </head>
 <body>
 <div id="app"></div>
-<noscript><p class="noscript">This page needs JavaScript. What it shows is also at <a href="/openapi.json">/openapi.json</a>.</p></noscript>
+<noscript><p class="noscript">This page needs JavaScript. The same description is at <a href="/openapi.json">/openapi.json</a>.</p></noscript>
 </body>
 </html>
 `

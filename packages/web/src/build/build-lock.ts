@@ -2,10 +2,7 @@ import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 
 const limits = { waitMs: 100, buildMsMax: 300_000 }
 
-/**
- * Does the work unless it is done, and lets one process do it where several want to at the same
- * time: the others wait for it.
- */
+/** Does the work unless it is done. Of several processes, one does it and the others wait. */
 export async function doOnce(
   lock: string,
   isDone: () => boolean,
@@ -33,13 +30,13 @@ function take(lock: string): boolean {
   }
 }
 
-/** Whoever took it was killed, or is another program by now that has its number. */
+/** The owner was killed, or its process id belongs to another program by now. */
 function isAbandoned(lock: string): boolean {
   try {
     process.kill(Number(readFileSync(lock, "utf8")), 0)
     return Date.now() - statSync(lock).mtimeMs > limits.buildMsMax
   } catch (error) {
-    // Not ours to signal is alive; gone in the meantime is not abandoned, and is looked at again.
+    // EPERM means alive; a lock that was just removed is checked again by the caller.
     return error instanceof Error && "code" in error && error.code === "ESRCH"
   }
 }

@@ -1,5 +1,5 @@
-// Builds the app where it is missing and prints where it is; the argument is a folder for it where
-// the sources cannot be written. A process of its own: bundling takes memory that the server would
+// Builds the app if needed and prints its folder; the argument is the parent folder to use when the
+// sources are read-only. A separate process, because bundling takes memory that the server would
 // keep.
 import { createHash } from "node:crypto"
 import {
@@ -19,13 +19,13 @@ import { doOnce } from "./build-lock.ts"
 
 const packages = fileURLToPath(new URL("../../../", import.meta.url))
 const dist = findWritable(fileURLToPath(new URL("../../dist/", import.meta.url)), process.argv[2])
-/** What the app is made of. A change in it is another app. */
+/** The sources of the app: a change in them needs a new build. */
 const sources = ["web/src", "contract/src", "std/src", "web/package.json", "../package-lock.json"]
-/** A server that is still running may serve from the one before. */
+/** A running server may still serve the previous build. */
 const limits = { foldersKept: 3, youngMs: 3_600_000 }
 
 const folder = join(dist, `app-${hashSources()}`)
-// Whoever has started us holds the other end: without them nobody wants the app.
+// The parent holds the other end: when it exits, the build is not needed.
 process.stdin.on("end", () => process.exit(1)).resume()
 await doOnce(
   `${folder}.lock`,
@@ -36,10 +36,10 @@ await doOnce(
   },
 )
 await Bun.write(Bun.stdout, folder)
-// Standard input would keep us for as long as the other end is open.
+// Standard input would keep the process alive.
 process.exit(0)
 
-/** Beside the sources; elsewhere where they belong to somebody else. */
+/** Beside the sources, else the other folder. */
 function findWritable(wanted: string, otherwise: string | undefined): string {
   try {
     mkdirSync(wanted, { recursive: true })
@@ -70,8 +70,8 @@ function listFiles(path: string): readonly string[] {
 }
 
 /**
- * The newest stay, and what is young: somebody may be serving from it. Builds that were broken off
- * leave a folder with another ending.
+ * Removes old builds, except the newest and those that a server may still serve. An interrupted
+ * build leaves a folder with a process id in its name.
  */
 function removeOld(): void {
   const folders = readdirSync(dist)

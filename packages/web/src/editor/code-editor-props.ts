@@ -2,24 +2,21 @@ import type { TypeService } from "./type-service/type-service.ts"
 
 export type EditorLanguage = "typescript" | "markdown" | "json" | "text"
 
-/** A place in a text; both count from 1. */
-export interface Place {
+/** A position in a text; both numbers count from 1. */
+export interface TextPosition {
   readonly line: number
   readonly column?: number
 }
 
-/** What became of an attempt to format. */
+/** The outcome of formatting. */
 export type FormatOutcome =
   | { readonly ok: true; readonly isChanged: boolean }
   | { readonly ok: false; readonly message: string }
 
-/** What can be done with an editor from outside. */
+/** The methods of an editor. */
 export interface CodeEditorHandle {
   getText(): string
-  /**
-   * Replaces what differs, as one change that can be undone. The cursor stays where it was as far
-   * as that is still there.
-   */
+  /** Replaces what differs, as one change that can be undone. The cursor stays if possible. */
   setText(text: string): void
   goToLine(line: number, column?: number): void
   focus(): void
@@ -28,31 +25,25 @@ export interface CodeEditorHandle {
 }
 
 export interface CodeEditorProps {
-  /**
-   * The text to begin with. The text is the editor's from then on: another value is not taken over
-   * unless the path is another one.
-   */
+  /** The initial text. A later value is ignored unless the path changes. */
   readonly value: string
   readonly language: EditorLanguage
-  /**
-   * What the document is called, as `ada/hello.tsx`. Another path is another document, which begins
-   * with the value of that moment.
-   */
+  /** The name of the document, as `ada/hello.tsx`. Another path is another document. */
   readonly path: string
-  /** The name of the editor for those who do not see it. */
+  /** The accessible name. */
   readonly label: string
   readonly readOnly?: boolean
-  /** Goes there whenever another object is given. */
-  readonly goTo?: Place | undefined
+  /** Goes there whenever the object changes. */
+  readonly goTo?: TextPosition | undefined
   readonly typeService?: TypeService | undefined
-  /** Is given the handle once the editor is there, and null when it is gone. */
+  /** Receives the handle when the editor is created, and null when it is removed. */
   readonly handle?: { current: CodeEditorHandle | null } | undefined
-  /** After every change that was made in the editor; not after `setText`. */
+  /** Called after every change in the editor, but not after `setText`. */
   readonly onChange?: ((text: string) => void) | undefined
   /** Control-S, or Command-S. */
   readonly onSave?: (() => void) | undefined
   /** Control-Enter, or Command-Enter. */
   readonly onRun?: (() => void) | undefined
-  /** After every attempt to format, whoever asked for it. */
+  /** Called after every formatting, by key or by `format`. */
   readonly onFormat?: ((outcome: FormatOutcome) => void) | undefined
 }

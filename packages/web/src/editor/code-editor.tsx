@@ -1,13 +1,12 @@
 /**
  * The editor: CodeMirror in a component. Import it with `import()` only (`lazy.tsx` does), so that
- * pages without an editor load nothing of it.
+ * pages without an editor do not load it.
  *
- * The text lives in CodeMirror and never comes back through a property: a page that rendered late
- * would otherwise undo what was typed in the meantime. Types come from a service that may be there,
- * come later or never come; everything else works without it.
+ * CodeMirror owns the text; it is not a property, because a late render would undo what was typed
+ * in the meantime. Without the type service, everything else works.
  *
- * Styles are put in with the nonce of `<meta name="csp-nonce">`. Colours are the custom properties
- * of `ui/tokens.css`, so that light and dark change without anything being made anew.
+ * Styles have the nonce of `<meta name="csp-nonce">`. Colours are the custom properties of
+ * `ui/styles/tokens.css`, so that the colour scheme can change at any time.
  */
 import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks"
 import type { CodeEditorProps } from "./code-editor-props.ts"
@@ -19,17 +18,17 @@ export function CodeEditor(props: CodeEditorProps) {
 
 function Document(props: CodeEditorProps) {
   const { handle, readOnly = false, label, goTo, typeService } = props
-  const place = useRef<HTMLDivElement>(null)
+  const host = useRef<HTMLDivElement>(null)
   const editor = useRef<Editor | null>(null)
   const hintId = useId()
-  // What is called is always what was given last, without the editor being told.
+  // Listeners always call the latest properties.
   const latest = useRef(props)
   latest.current = props
 
   useLayoutEffect(() => {
-    if (!place.current) return
+    if (!host.current) return
     const { value, language, path } = latest.current
-    const made = createEditor(place.current, {
+    const created = createEditor(host.current, {
       text: value,
       language,
       path,
@@ -41,17 +40,17 @@ function Document(props: CodeEditorProps) {
       onRun: () => call(latest.current.onRun),
       onFormat: (outcome) => latest.current.onFormat?.(outcome),
     })
-    editor.current = made
-    if (handle) handle.current = made
+    editor.current = created
+    if (handle) handle.current = created
     return () => {
-      made.stop()
+      created.stop()
       editor.current = null
       if (handle) handle.current = null
     }
-    // Made once: the effects below tell it what has changed.
+    // Created once: the effects below apply changes.
   }, [])
 
-  // At once: a key may be the next thing that happens.
+  // In layout effects, so that they apply before the next key.
   useLayoutEffect(() => editor.current?.setReadOnly(readOnly), [readOnly])
   useLayoutEffect(() => editor.current?.setLabel(label), [label])
   useEffect(() => editor.current?.setTypeService(typeService), [typeService])
@@ -60,7 +59,7 @@ function Document(props: CodeEditorProps) {
   }, [goTo])
 
   return (
-    <div class="code-editor" ref={place}>
+    <div class="code-editor" ref={host}>
       <span id={hintId} hidden>
         {readOnly
           ? "Read only."
@@ -70,7 +69,7 @@ function Document(props: CodeEditorProps) {
   )
 }
 
-/** Whether there was somebody to call: if not, the key is the browser's. */
+/** Whether there is a listener: if not, the browser handles the key. */
 function call(listener: (() => void) | undefined): boolean {
   listener?.()
   return listener !== undefined

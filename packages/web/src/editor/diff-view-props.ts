@@ -3,13 +3,10 @@ export interface DiffViewProps {
   readonly after: string
   /** Side by side needs a wide screen. */
   readonly layout: "inline" | "side-by-side"
-  /** What the document is called, as `ada/hello.tsx`; its ending tells the language. */
+  /** The name of the document, as `ada/hello.tsx`; its extension is the language. */
   readonly path: string
-  /**
-   * Whether what is the same is folded away, which it is unless this is false. Only a mouse can
-   * unfold it, so have a button for all of it.
-   */
+  /** Folds unchanged lines, by default. Only a mouse can unfold them. */
   readonly isCollapsed?: boolean
-  /** The name of the view for those who do not see it. */
+  /** The accessible name. */
   readonly label: string
 }

@@ -1,7 +1,4 @@
-/**
- * What differs between two texts, with what is the same folded away. Import it with `import()`
- * only; `lazy.tsx` does.
- */
+/** The difference between two texts. Import it with `import()` only, as `lazy.tsx` does. */
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { createDiff } from "./code-mirror/create-diff.ts"
 import type { DiffViewProps } from "./diff-view-props.ts"
@@ -14,11 +11,11 @@ export function DiffView({
   label,
   isCollapsed = true,
 }: DiffViewProps) {
-  const place = useRef<HTMLDivElement>(null)
+  const host = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
-    if (!place.current) return
-    const diff = createDiff(place.current, { before, after, layout, path, label, isCollapsed })
+    if (!host.current) return
+    const diff = createDiff(host.current, { before, after, layout, path, label, isCollapsed })
     return () => diff.stop()
   }, [before, after, layout, path, label, isCollapsed])
-  return <div class="diff-view" ref={place} />
+  return <div class="diff-view" ref={host} />
 }

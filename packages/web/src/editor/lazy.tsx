@@ -1,7 +1,4 @@
-/**
- * The editor and the view of differences for pages: they are loaded when they are first shown, and
- * the text is there as plain text until then.
- */
+/** Loads the editor and the diff view when they are first shown; until then, plain text. */
 import type { ComponentType } from "preact"
 import { useEffect, useState } from "preact/hooks"
 import type { CodeEditorProps } from "./code-editor-props.ts"
@@ -20,24 +17,21 @@ export function LazyDiffView(props: DiffViewProps) {
 const loadCodeEditor = async () => (await import("./code-editor.tsx")).CodeEditor
 const loadDiffView = async () => (await import("./diff-view.tsx")).DiffView
 
-/**
- * Undefined until it is there. What cannot be loaded is tried again with the next one that is
- * shown.
- */
+/** Undefined until it is loaded. After a failure, the next instance tries again. */
 function useLoaded<Props>(
   load: () => Promise<ComponentType<Props>>,
 ): ComponentType<Props> | undefined {
   const [loaded, setLoaded] = useState<{ readonly component: ComponentType<Props> }>()
   useEffect(() => {
-    let isGone = false
+    let isUnmounted = false
     load().then(
       (component) => {
-        if (!isGone) setLoaded({ component })
+        if (!isUnmounted) setLoaded({ component })
       },
       (error: unknown) => console.warn("Cannot load the editor:", error),
     )
     return () => {
-      isGone = true
+      isUnmounted = true
     }
   }, [load])
   return loaded?.component
@@ -45,7 +39,7 @@ function useLoaded<Props>(
 
 function Plain({ text, label }: { readonly text: string; readonly label: string }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse must be able to scroll it.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area needs keyboard access
     <section class="code-editor-plain" aria-label={label} tabIndex={0}>
       <pre>{text}</pre>
     </section>

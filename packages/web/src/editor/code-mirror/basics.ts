@@ -16,7 +16,7 @@ import {
 } from "@codemirror/view"
 import type { EditorLanguage } from "../code-editor-props.ts"
 
-/** What the editor does with any text. Prose is wrapped, code is not. */
+/** The features for all languages. Prose wraps, code does not. */
 export function basics(language: EditorLanguage): Extension {
   const isProse = language === "markdown" || language === "text"
   return [

@@ -7,18 +7,15 @@ import { loadLanguage, toLanguage } from "./languages.ts"
 import { themeOf } from "./theme.ts"
 
 const limits = {
-  /** Lines around a difference that are shown, and the least that is worth folding. */
+  /** Unchanged lines that are shown around a difference, and the least that are folded. */
   marginLines: 3,
   foldedLinesMin: 4,
-  /**
-   * Two texts that have little in common take long to compare exactly; beyond it, whole stretches
-   * count as different.
-   */
+  /** Very different texts take long to compare exactly; beyond this, the result is coarse. */
   diffMsMax: 500,
   diffScanMax: 2_000,
 }
 
-/** Shows differences on the page, read only; gives what ends it. */
+/** Shows a read-only diff. */
 export function createDiff(parent: HTMLElement, props: DiffViewProps): { stop(): void } {
   const shared = {
     ...(props.isCollapsed === false
@@ -51,7 +48,7 @@ function readOnly(parent: HTMLElement, { path }: DiffViewProps, label: string): 
     EditorState.tabSize.of(2),
     EditorView.lineWrapping,
     EditorView.contentAttributes.of({ "aria-label": label, "aria-readonly": "true" }),
-    // Prose is shown without colours: it would come too late for the parts that are folded away.
+    // Markdown is loaded too late for the folded parts: it is not highlighted.
     language instanceof Promise ? [] : language,
   ]
 }

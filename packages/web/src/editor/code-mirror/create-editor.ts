@@ -16,11 +16,11 @@ export interface EditorOptions {
   readonly language: EditorLanguage
   readonly path: string
   readonly label: string
-  /** The id of the element that says how to leave. */
+  /** The id of the element that explains how to leave the editor. */
   readonly hintId: string
   readonly isReadOnly: boolean
   readonly onChange: (text: string) => void
-  /** These two say whether somebody takes care of it. */
+  /** These return whether the key was handled. */
   readonly onSave: () => boolean
   readonly onRun: () => boolean
   readonly onFormat: (outcome: FormatOutcome) => void
@@ -34,8 +34,8 @@ export interface Editor extends CodeEditorHandle {
   stop(): void
 }
 
-/** Marks changes that the page has made itself. */
-const ofPage = Annotation.define<boolean>()
+/** Marks changes by the page, not by the user. */
+const byPage = Annotation.define<boolean>()
 
 export function createEditor(parent: HTMLElement, options: EditorOptions): Editor {
   const { language, path } = options
@@ -51,7 +51,7 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
     EditorView.contentAttributes.of({
       "aria-label": label,
       "aria-describedby": options.hintId,
-      // Said outright: what is read only scrolls too, and has to be reached with keys.
+      // Explicit, because a read-only editor needs keyboard access for scrolling too.
       tabindex: "0",
       spellcheck: String(language === "markdown"),
     })
@@ -71,7 +71,7 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
         EditorView.updateListener.of((update) => {
           const isTyped =
             update.docChanged &&
-            !update.transactions.some((transaction) => transaction.annotation(ofPage))
+            !update.transactions.some((transaction) => transaction.annotation(byPage))
           if (isTyped) options.onChange(update.state.doc.toString())
         }),
       ],
@@ -95,7 +95,7 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
     getText: () => view.state.doc.toString(),
     setText(text) {
       const changes = findChanges(view.state.doc.toString(), text)
-      if (changes.length > 0) view.dispatch({ changes, annotations: ofPage.of(true) })
+      if (changes.length > 0) view.dispatch({ changes, annotations: byPage.of(true) })
     },
     goToLine: (line, column) => goTo(view, line, column),
     focus: () => view.focus(),
@@ -104,11 +104,11 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
     setReadOnly: (isReadOnly) =>
       view.dispatch({ effects: readOnlyPart.reconfigure(readOnlyOf(isReadOnly)) }),
     setLabel: (label) => view.dispatch({ effects: labelPart.reconfigure(attributesOf(label)) }),
-    setTypeService(given) {
-      service = given
+    setTypeService(newService) {
+      service = newService
       view.dispatch({
         effects: typesPart.reconfigure(
-          given && language === "typescript" ? typesOf(given, path) : [],
+          newService && language === "typescript" ? typesOf(newService, path) : [],
         ),
       })
     },
@@ -116,7 +116,7 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
   }
 }
 
-/** It can still be focused, selected and searched. */
+/** A read-only editor can still be focused, selected and searched. */
 function readOnlyOf(isReadOnly: boolean) {
   return isReadOnly
     ? [EditorState.readOnly.of(true), EditorView.contentAttributes.of({ "aria-readonly": "true" })]

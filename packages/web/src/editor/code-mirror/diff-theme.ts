@@ -1,9 +1,6 @@
 import { EditorView } from "@codemirror/view"
 
-/**
- * What was added and what is gone, also for those who see no colours: it is underlined, or struck
- * through.
- */
+/** Added text is underlined and deleted text struck through, not only coloured. */
 export const diffTheme = EditorView.theme({
   "&": { height: "auto" },
   "&.cm-merge-a .cm-changedLine, .cm-deletedChunk, .cm-inlineChangedLine.cm-deletedLine": {
@@ -21,7 +18,7 @@ export const diffTheme = EditorView.theme({
   "&.cm-merge-a .cm-changedLineGutter, .cm-deletedLineGutter": { backgroundColor: "var(--danger)" },
   "&.cm-merge-b .cm-changedLineGutter, .cm-changedLineGutter": { backgroundColor: "var(--ok)" },
   ".cm-deletedChunk": { padding: "0 12px 0 6px" },
-  // CodeMirror's sign is in few fonts.
+  // Few fonts contain CodeMirror's sign.
   ".cm-collapsedLines:before, .cm-collapsedLines:after": { content: '"⋯"' },
   ".cm-collapsedLines": {
     color: "var(--text-soft)",

@@ -7,18 +7,12 @@ export interface Change {
 }
 
 const limits = {
-  /**
-   * Whoever waits for it is at the keyboard. What has not been compared by then is replaced as a
-   * whole.
-   */
+  /** The user waits: what is not compared by then is replaced as a whole. */
   diffMsMax: 50,
   diffScanMax: 500,
 }
 
-/**
- * What to replace in a text to make another of it. Everything around it keeps its marks and
- * cursors.
- */
+/** The changes that turn a text into another. Marks and cursors around them stay. */
 export function findChanges(before: string, after: string): readonly Change[] {
   const found = diff(before, after, { scanLimit: limits.diffScanMax, timeout: limits.diffMsMax })
   return found.map(({ fromA, toA, fromB, toB }) => ({

@@ -3,7 +3,7 @@ import type { EditorLanguage, FormatOutcome } from "../code-editor-props.ts"
 import type { TypeService } from "../type-service/type-service.ts"
 import { type Change, findChanges } from "./find-changes.ts"
 
-/** Puts the text in order, as one change. Whatever is in the way is told and changes nothing. */
+/** Formats the text as one change. On failure nothing changes. */
 export async function formatDocument(
   view: EditorView,
   language: EditorLanguage,
@@ -14,10 +14,10 @@ export async function formatDocument(
   if (language === "json") return formatJson(view)
   if (language !== "typescript") return { ok: true, isChanged: false }
   const { doc } = view.state
-  const formatted = await service?.ask(path, doc, "format", {})
+  const formatted = await service?.query(path, doc, "format", {})
   if (!formatted) return refuse("the formatter is not loaded")
   if (!formatted.ok) return formatted
-  if (view.state.doc !== doc) return refuse("it has changed meanwhile")
+  if (view.state.doc !== doc) return refuse("it has changed in the meantime")
   return apply(
     view,
     formatted.edits.map(({ from, to, text }) => ({ from, to, insert: text })),

@@ -6,7 +6,7 @@ import { searchKeymap } from "@codemirror/search"
 import { type Extension, Prec } from "@codemirror/state"
 import { keymap } from "@codemirror/view"
 
-/** They say whether the key is taken care of. */
+/** They return whether the key was handled. */
 export interface KeyListeners {
   readonly onSave: () => boolean
   readonly onRun: () => boolean
@@ -14,8 +14,8 @@ export interface KeyListeners {
 }
 
 /**
- * What keys do. Tab indents, which would be a trap for whoever has no mouse: after Escape the next
- * Tab leaves, and Control-M switches indenting off, both by CodeMirror itself.
+ * The key bindings. Tab indents, which would trap keyboard users: after Escape, Tab leaves the
+ * editor, and Control-M turns indenting off, both built into CodeMirror.
  */
 export function keys({ onSave, onRun, onFormat }: KeyListeners): Extension {
   const own = keymap.of([

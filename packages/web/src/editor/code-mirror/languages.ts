@@ -2,10 +2,7 @@ import { javascript, javascriptLanguage } from "@codemirror/lang-javascript"
 import type { Extension } from "@codemirror/state"
 import type { EditorLanguage } from "../code-editor-props.ts"
 
-/**
- * How a language is read. Markdown has parsers of four more languages in it, so it comes as a file
- * of its own.
- */
+/** The parser of a language. Markdown includes four other parsers, so it is loaded on demand. */
 export function loadLanguage(language: EditorLanguage): Extension | Promise<Extension> {
   if (language === "typescript") return javascript({ jsx: true, typescript: true })
   if (language === "json") return jsonLanguage
@@ -17,12 +14,12 @@ export function loadLanguage(language: EditorLanguage): Extension | Promise<Exte
       )
 }
 
-/** The language of a file by the ending of its name. */
+/** The language of a file by its extension. */
 export function toLanguage(path: string): EditorLanguage {
   if (/\.tsx?$|\/[^./]+$/.test(path)) return "typescript"
   if (path.endsWith(".json")) return "json"
   return path.endsWith(".md") ? "markdown" : "text"
 }
 
-/** JSON is an expression. */
+/** JSON is parsed as a JavaScript expression. */
 const jsonLanguage = javascriptLanguage.configure({ top: "SingleExpression" }, "json")

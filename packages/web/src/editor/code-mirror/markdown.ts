@@ -1,7 +1,7 @@
 import { tsxLanguage } from "@codemirror/lang-javascript"
 import { markdown, markdownLanguage } from "@codemirror/lang-markdown"
 
-/** Markdown with tables and the like; blocks of code are read as TypeScript where they say so. */
+/** GitHub Markdown; code blocks that are marked as TypeScript are parsed as such. */
 export const markdownExtension = markdown({
   base: markdownLanguage,
   codeLanguages: (name) =>

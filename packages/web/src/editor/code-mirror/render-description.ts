@@ -1,6 +1,6 @@
 import type { Description } from "../type-service/protocol.ts"
 
-/** A type and its documentation for a tooltip. All of it is text, whatever it says. */
+/** A type and its documentation in a tooltip, as text nodes only. */
 export function renderDescription({ signature, documentation }: Description): HTMLElement {
   const element = document.createElement("div")
   element.className = "cm-types"

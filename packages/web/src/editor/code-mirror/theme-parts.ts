@@ -1,7 +1,7 @@
 import { EditorView } from "@codemirror/view"
 
 const markOf = (color: string) => ({
-  // CodeMirror's own are pictures in the style, which a strict policy does not let in.
+  // CodeMirror's icons are images in the style sheet, which a strict CSP blocks.
   backgroundImage: "none",
   textDecoration: `underline wavy ${color} 1px`,
   textUnderlineOffset: "3px",
@@ -20,7 +20,7 @@ const button = {
   textTransform: "none",
 } as const
 
-/** How everything around the text looks: panels, tooltips, lists, marks of errors, differences. */
+/** The style of panels, tooltips, lists, error marks and differences. */
 export const partsTheme = EditorView.theme({
   ".cm-panels": {
     color: "var(--text)",

@@ -5,9 +5,8 @@ import { tags } from "@lezer/highlight"
 import { partsTheme } from "./theme-parts.ts"
 
 /**
- * How the editor looks. CodeMirror has colours for light and for dark, and is told which; here
- * every colour is a custom property of the page instead, which the browser resolves, so all of
- * CodeMirror's own are overruled.
+ * The style of the editor. CodeMirror has a light and a dark theme and has to be told which; these
+ * styles replace both with custom properties of the page, which the browser resolves.
  */
 const textTheme = EditorView.theme({
   "&": {
@@ -19,7 +18,7 @@ const textTheme = EditorView.theme({
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6", scrollbarWidth: "thin" },
   ".cm-content": { caretColor: "var(--text)", padding: "8px 0" },
-  // Foreign text must not turn round what stands beside it.
+  // Right-to-left text must not reorder the text beside it.
   ".cm-line": { padding: "0 12px 0 6px", unicodeBidi: "isolate" },
   ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--text)", borderLeftWidth: "2px" },
   ".cm-fat-cursor": { backgroundColor: "var(--accent)" },
@@ -27,7 +26,7 @@ const textTheme = EditorView.theme({
     {
       backgroundColor: "var(--accent-ground)",
     },
-  // A ground would hide the selection, which is drawn behind the lines.
+  // A background would hide the selection, which is drawn behind the lines.
   ".cm-activeLine": {
     backgroundColor: "transparent",
     boxShadow: "inset 0 1px var(--line), inset 0 -1px var(--line)",
@@ -59,7 +58,7 @@ const textTheme = EditorView.theme({
     color: "var(--danger)",
     backgroundColor: "transparent",
   },
-  // Lines instead of grounds: a ground that can be seen takes from the contrast of the text on it.
+  // Lines instead of backgrounds: a visible background reduces the contrast of the text.
   ".cm-selectionMatch": { backgroundColor: "transparent", outline: "1px solid var(--line-strong)" },
   ".cm-searchMatch": { backgroundColor: "transparent", outline: "1px solid var(--warn)" },
   ".cm-searchMatch.cm-searchMatch-selected": {
@@ -109,7 +108,7 @@ const highlightStyle = HighlightStyle.define([
   { tag: tags.invalid, color: "var(--danger)" },
 ])
 
-/** All of it. The nonce is that of the page, without which its policy lets no style in. */
+/** All styles, with the nonce that the CSP of the page requires. */
 export function themeOf(page: Document): Extension {
   const nonce = page.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content
   return [

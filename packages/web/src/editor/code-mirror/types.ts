@@ -14,13 +14,10 @@ import { renderDescription } from "./render-description.ts"
 
 const limits = { lintDelayMs: 500, hoverDelayMs: 300 }
 
-/** Earlier answers may be out of date. */
+/** Earlier results may be out of date. */
 const typesChanged = StateEffect.define<null>()
 
-/**
- * Completion, types and errors from the type service. Each of them is a question that the editor
- * does not wait for.
- */
+/** Completion, types and errors from the type service. The editor never waits for it. */
 export function typesOf(service: TypeService, path: string): Extension {
   return [
     ViewPlugin.define((view) => follow(service, path, view)),
@@ -50,14 +47,14 @@ function follow(service: TypeService, path: string, view: EditorView) {
   }
 }
 
-/** Until the service is there, the names in the document itself are offered. */
+/** Until the service is ready, the names in the document are offered. */
 async function complete(
   service: TypeService,
   path: string,
   context: CompletionContext,
 ): Promise<CompletionResult | null> {
   const { state, pos: position, explicit: isExplicit } = context
-  const found = await service.ask(path, state.doc, "complete", { position, isExplicit })
+  const found = await service.query(path, state.doc, "complete", { position, isExplicit })
   if (found === undefined) return localCompletionSource(context)
   if (found === null || context.aborted) return null
   return {
@@ -80,7 +77,7 @@ function toCompletion(
     boost: Math.max(-99, 11 - rank),
     info: async () => {
       const state = context.view?.state ?? context.state
-      const found = await service.ask(path, state.doc, "describe", {
+      const found = await service.query(path, state.doc, "describe", {
         position: state.selection.main.head,
         name,
       })
@@ -104,7 +101,7 @@ async function hover(
   position: number,
 ): Promise<Tooltip | null> {
   const { doc } = view.state
-  const found = await service.ask(path, doc, "hover", { position })
+  const found = await service.query(path, doc, "hover", { position })
   if (!found || view.state.doc !== doc) return null
   return {
     pos: found.from,
@@ -114,14 +111,14 @@ async function hover(
   }
 }
 
-/** CodeMirror takes no notice of the answer if the text has changed meanwhile. */
+/** CodeMirror drops the result when the text has changed. */
 async function lint(
   service: TypeService,
   path: string,
   view: EditorView,
 ): Promise<readonly Diagnostic[]> {
   const { doc } = view.state
-  const problems = (await service.ask(path, doc, "diagnose", {})) ?? []
+  const problems = (await service.query(path, doc, "diagnose", {})) ?? []
   return problems.map(({ from, to, severity, message }) => ({
     from: Math.min(from, doc.length),
     to: Math.min(to, doc.length),

@@ -6,9 +6,8 @@ import { findDeno } from "../../../../../scripts/find-deno.ts"
 import { prelude } from "./prelude.ts"
 
 /**
- * Writes the types that every val has, as one file for the type service, and gives its name: the
- * libraries of the language, and of Deno where other people take a browser's. It is done when the
- * app is built, since the Deno that is asked is the one that runs vals.
+ * Writes the built-in types of vals into one file and returns its name: the libraries of the
+ * language and of Deno. Done when the app is built, with the Deno that runs vals.
  */
 export async function writeTypeLibs(folder: string): Promise<string> {
   const text = JSON.stringify({
@@ -21,7 +20,7 @@ export async function writeTypeLibs(folder: string): Promise<string> {
   return name
 }
 
-/** Those of browsers are left out, and so are the sums of everything that has come up to a year. */
+/** Without the browser libraries, and without the files that only combine others. */
 const libPattern = /^lib\.(decorators|es5|es20\d\d|esnext)(\.(?!full)[a-z.]+)?\.d\.ts$/
 
 function readLanguageLibs(): Record<string, string> {
@@ -44,7 +43,7 @@ async function readDenoTypes(): Promise<string> {
     child.exited,
   ])
   if (code !== 0) throw new Error(`Cannot read the types of Deno: ${complaint.trim()}`)
-  // They are many files in one, and name each other by names that only Deno knows.
+  // The output joins many files, which reference each other by names that only Deno knows.
   return types.replaceAll(/^\/\/\/ <reference .*$/gm, "")
 }
 

@@ -2,7 +2,7 @@ import ts from "typescript-js"
 import type { CompletionOption, Completions } from "./protocol.ts"
 
 const limits = {
-  /** More names than a list can show are a burden to sort on every key. */
+  /** More names than the list can show would be sorted on every key. */
   optionsMax: 3_000,
 }
 
@@ -11,7 +11,7 @@ const preferences: ts.UserPreferences = {
   includeAutomaticOptionalChainCompletions: true,
 }
 
-/** The names that may stand at a position; null where nobody would look for one. */
+/** The completions at a position; null where none are expected. */
 export function complete(
   service: ts.LanguageService,
   fileName: string,
@@ -31,12 +31,11 @@ export function complete(
   const options = found.entries
     .filter(({ kind }) => kind !== ts.ScriptElementKind.warning)
     .slice(0, limits.optionsMax)
-  // Inside of a string the names may have characters that no identifier has, and TypeScript says
-  // where they begin.
+  // Inside a string, names may contain any characters, and TypeScript reports where they begin.
   return { from: span?.start ?? from, to: position, options: options.map(toOption) }
 }
 
-/** What TypeScript knows of a name from the list. */
+/** A name from the list, as TypeScript describes it. */
 export function findDetails(
   service: ts.LanguageService,
   fileName: string,
@@ -68,10 +67,7 @@ function toOption({
     : option
 }
 
-/**
- * TypeScript sorts by texts such as `11`, and puts a z before those of what nobody should use any
- * more.
- */
+/** TypeScript sorts by texts such as `11`; deprecated names begin with z. */
 function toRank(sortText: string): number {
   return Number(/\d+/.exec(sortText)?.[0] ?? 0) + (sortText.startsWith("z") ? 10 : 0)
 }

@@ -3,12 +3,12 @@ import { findDetails } from "./complete.ts"
 import type { Description, Part, Span } from "./protocol.ts"
 
 const limits = {
-  /** A type that is longer is cut; nobody reads a page in a tooltip. */
+  /** Longer types are truncated. */
   signatureCharsMax: 2_000,
   documentationCharsMax: 4_000,
 }
 
-/** What stands at a position. */
+/** Describes the name at a position. */
 export function describeAt(
   service: ts.LanguageService,
   fileName: string,
@@ -20,7 +20,7 @@ export function describeAt(
   return { from: start, to: start + length, ...toDescription(found) }
 }
 
-/** What a name from the list of completions means. */
+/** Describes a completion. */
 export function describeName(
   service: ts.LanguageService,
   fileName: string,

@@ -4,10 +4,7 @@ import type { Problem } from "./protocol.ts"
 
 const limits = { problemsMax: 200, messageCharsMax: 1_000 }
 
-/**
- * What TypeScript complains about because types are not at hand, not because of the code: packages
- * from elsewhere and what is built into Node have none here.
- */
+/** Errors that only mean that types are missing: npm packages and Node modules have none here. */
 const quietCodes: ReadonlySet<number> = new Set([
   2307, // Cannot find module
   2792, // Cannot find module; did you mean to set moduleResolution
@@ -17,7 +14,7 @@ const quietCodes: ReadonlySet<number> = new Set([
   7026, // JSX element implicitly has type any
 ])
 
-/** What is wrong with a document, in the order of the text. */
+/** The problems of a document, in text order. */
 export function diagnose(project: Project, path: string): readonly Problem[] {
   const fileName = project.toFileName(path)
   const found = [
@@ -28,7 +25,7 @@ export function diagnose(project: Project, path: string): readonly Problem[] {
   const missing = project.listMissing(path).map(
     ({ fileName: specifier, pos, end }): Problem => ({
       from: pos,
-      // TypeScript counts neither quote.
+      // TypeScript's span excludes the quotes.
       to: end + 2,
       severity: "error",
       message: `Cannot import "${specifier}": there is no such val that you may see`,

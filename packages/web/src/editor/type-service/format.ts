@@ -8,14 +8,11 @@ const settings: ts.FormatCodeSettings = {
   tabSize: 2,
   convertTabsToSpaces: true,
   trimTrailingWhitespace: true,
-  // Semicolons and quotes stay as the author likes them.
+  // Semicolons and quotes stay unchanged.
   semicolons: ts.SemicolonPreference.Ignore,
 }
 
-/**
- * The edits that put a document in order. Code that cannot be read is left alone, for its blanks
- * may mean something that nobody sees yet.
- */
+/** The edits that format a document. Code with syntax errors is left unchanged. */
 export function format(project: Project, path: string): Formatted {
   const fileName = project.toFileName(path)
   const [error] = project.service.getSyntacticDiagnostics(fileName)

@@ -1,5 +1,2 @@
-/**
- * The files with the types that are there without being imported; TypeScript's own libraries follow
- * from the compiler's options.
- */
+/** The global type files; the compiler options add TypeScript's own libraries. */
 export const rootLibs = ["/lib/deno.d.ts", "/lib/prelude.d.ts"] as const

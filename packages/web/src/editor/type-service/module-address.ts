@@ -1,6 +1,6 @@
 /** A module of this server: a val, or one of the standard library. */
 export interface ModuleAddress {
-  /** What the type service calls it. */
+  /** Its file name in the type service. */
   readonly fileName: string
   /** Its path below the address of the server. */
   readonly path: string
@@ -11,18 +11,15 @@ export interface ModuleAddress {
 const namePattern = "[A-Za-z]\\w*"
 const valPattern = new RegExp(`^/v/@?(${namePattern})/(${namePattern})(?:@([1-9][0-9]*))?$`)
 const standardPattern = /^\/std\/([a-z]+)(?:\.ts)?$/
-/** Where vals that were written for Val Town find the standard library. */
+/** The standard library as vals written for Val Town import it. */
 const townStandardPattern = /^\/v\/@?std\/(blob|sqlite)(?:@[\w.-]+)?(?:\/(?:main|global)\.tsx?)?$/
 const townOrigin = "https://esm.town"
-/**
- * A bare specifier (`lodash`, `npm:x`) must not be resolved: it would be taken for a path beside
- * the importing val.
- */
+/** A bare specifier (`lodash`, `npm:x`) must not be resolved as a relative path. */
 const addressPattern = /^(?:\s*https?:|\/|\.\/|\.\.\/)/i
 
 /**
- * The module of this server that a specifier means in the file `importer`, by the same rules as
- * when the val runs; undefined for what is elsewhere.
+ * The module of this server that a specifier names in the file `importer`, by the same rules as at
+ * run time; undefined for other modules.
  */
 export function findModuleAddress(
   specifier: string,
@@ -46,10 +43,7 @@ export function findModuleAddress(
   return standard === undefined ? toVal(path, null) : toStandard(standard)
 }
 
-/**
- * `queryVersion` is the old way to name a version; the one in the path wins. Names are the same in
- * any case.
- */
+/** `queryVersion` is the old form; a version in the path wins. Names ignore case. */
 function toVal(path: string, queryVersion: string | null): ModuleAddress | undefined {
   const [, user, name, pathVersion] = valPattern.exec(path) ?? []
   if (user === undefined || name === undefined) return undefined

@@ -1,12 +1,12 @@
 import { sessionHeader } from "@hamlet/contract/client"
 import { findModuleAddress, type ModuleAddress } from "./module-address.ts"
 
-/** What is known of a module. */
-type Loaded =
+/** The state of a module. */
+type ModuleState =
   | { readonly kind: "loading" }
-  /** The server says that there is none. */
+  /** The server has no such module. */
   | { readonly kind: "missing" }
-  /** Nothing can be said about it, and nothing is. */
+  /** It could not be loaded: no error is shown for it. */
   | { readonly kind: "unknown" }
   | { readonly kind: "loaded"; readonly code: string }
 
@@ -15,19 +15,19 @@ export interface ModuleLoaderOptions {
   readonly readPageKey: () => string
   /** The specifiers that code imports. */
   readonly listImports: (code: string) => readonly string[]
-  /** Something has arrived that makes a difference. */
+  /** A module was loaded. */
   readonly onChange: () => void
 }
 
 export interface ModuleLoader {
-  /** Loads what code in a file imports, and what that imports in turn. */
+  /** Loads the imports of a file, and their imports. */
   load(code: string, importer: string): void
   find(
     specifier: string,
     importer: string,
-  ): (ModuleAddress & { readonly state: Loaded }) | undefined
+  ): (ModuleAddress & { readonly state: ModuleState }) | undefined
   findCode(fileName: string): string | undefined
-  /** Forgets what may be another one by now. */
+  /** Drops modules that may have changed. */
   forget(): void
 }
 
@@ -37,17 +37,14 @@ const limits = {
   fetchMsMax: 15_000,
 }
 
-/**
- * Fetches the vals that an open document imports, with all that they import, as the TypeScript that
- * they were written in.
- */
+/** Fetches the imported vals of open documents and their imports, as TypeScript. */
 export function createModuleLoader({
   baseUrl,
   readPageKey,
   listImports,
   onChange,
 }: ModuleLoaderOptions): ModuleLoader {
-  const modules = new Map<string, { readonly address: ModuleAddress; state: Loaded }>()
+  const modules = new Map<string, { readonly address: ModuleAddress; state: ModuleState }>()
 
   function load(code: string, importer: string): void {
     for (const specifier of listImports(code)) {
@@ -85,11 +82,11 @@ export function createModuleLoader({
   }
 }
 
-async function fetchCode(url: string, pageKey: string): Promise<Loaded> {
+async function fetchCode(url: string, pageKey: string): Promise<ModuleState> {
   try {
     const response = await fetch(url, {
-      // A browser is given JavaScript unless it says that it wants the types. The second header
-      // lets the cookie of the session count.
+      // The server sends browsers JavaScript unless they accept TypeScript. The second header makes
+      // the session cookie valid.
       headers: { accept: "text/tsx, text/typescript", [sessionHeader]: pageKey },
       credentials: "same-origin",
       signal: AbortSignal.timeout(limits.fetchMsMax),

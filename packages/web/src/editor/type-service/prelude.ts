@@ -1,7 +1,6 @@
 /**
- * Types that Deno's own leave out. Those that Deno takes from Node come with no library that is at
- * hand, except as packages: timers are written down as they are, the rest is any. Names of browsers
- * are any as well, since a val may serve code that runs there.
+ * Types that Deno's libraries lack. Those that Deno takes from Node would need packages: timers are
+ * declared here, the rest is any. Browser globals are any too, since a val may serve browser code.
  */
 export const prelude = `
 declare namespace NodeJS {

@@ -1,18 +1,18 @@
 import ts from "typescript-js"
 import { rootLibs } from "./lib-names.ts"
-import { createModuleLoader } from "./module-loader.ts"
+import { createModuleLoader, type ModuleLoader } from "./module-loader.ts"
 
-/** The open documents with everything they import, as TypeScript sees them. */
+/** The open documents and their imports, for TypeScript. */
 export interface Project {
   readonly service: ts.LanguageService
   /** Reads the libraries. */
   warmUp(): void
-  /** Makes a document known, and has what it imports looked up anew. */
+  /** Adds a document, and loads its imports again. */
   open(path: string): void
   close(path: string): void
   setText(path: string, text: string): void
   getText(path: string): string
-  /** The name of the file that holds a document. */
+  /** The file name of a document. */
   toFileName(path: string): string
   /** Imports of vals that do not exist. */
   listMissing(path: string): readonly ts.FileReference[]
@@ -22,14 +22,11 @@ export interface ProjectOptions {
   readonly libs: Readonly<Record<string, string>>
   readonly baseUrl: string
   readonly readPageKey: () => string
-  /** Earlier answers may be out of date. */
+  /** Earlier results may be out of date. */
   readonly onTypesChanged: () => void
 }
 
-/**
- * What Deno checks with, except that a value may be of type any without anybody saying so: packages
- * have no types here, and every function that is handed to one of them would be an error.
- */
+/** Deno's options without `noImplicitAny`: packages have no types here, so callbacks are any. */
 const compilerOptions: ts.CompilerOptions = {
   target: ts.ScriptTarget.ESNext,
   module: ts.ModuleKind.ESNext,
@@ -47,65 +44,29 @@ const compilerOptions: ts.CompilerOptions = {
   noEmit: true,
 }
 
-/** A project over the libraries; it has no documents yet. */
-export function createProject({
-  libs,
-  baseUrl,
-  readPageKey,
-  onTypesChanged,
-}: ProjectOptions): Project {
-  const documents = new Map<string, { text: string; version: number }>()
-  /** Counts changes; those of modules change how all files resolve what they import. */
-  let changes = 0
-  let moduleChanges = 0
+interface ProjectFiles {
+  readonly libs: Readonly<Record<string, string>>
+  readonly documents: Map<string, { text: string; version: number }>
+  readonly loader: ModuleLoader
+  /** Counts changes. A change of modules affects how all files resolve their imports. */
+  changes: number
+  moduleChanges: number
+}
+
+/** A project with the libraries and without documents. */
+export function createProject(options: ProjectOptions): Project {
+  const { libs, baseUrl, readPageKey, onTypesChanged } = options
   const loader = createModuleLoader({ baseUrl, readPageKey, listImports, onChange })
+  const files: ProjectFiles = { libs, documents: new Map(), loader, changes: 0, moduleChanges: 0 }
+  const { documents } = files
 
   function onChange(): void {
-    changes += 1
-    moduleChanges += 1
+    files.changes += 1
+    files.moduleChanges += 1
     onTypesChanged()
   }
 
-  function read(fileName: string): string | undefined {
-    return (
-      documents.get(fileName)?.text ??
-      loader.findCode(fileName) ??
-      (Object.hasOwn(libs, fileName) ? libs[fileName] : undefined)
-    )
-  }
-
-  const host: ts.LanguageServiceHost = {
-    getCompilationSettings: () => compilerOptions,
-    getProjectVersion: () => String(changes),
-    getScriptFileNames: () => [...rootLibs, ...documents.keys()],
-    getScriptVersion: (fileName) =>
-      Object.hasOwn(libs, fileName)
-        ? "1"
-        : `${moduleChanges}.${documents.get(fileName)?.version ?? 0}`,
-    getScriptSnapshot(fileName) {
-      const text = read(fileName)
-      return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text)
-    },
-    getCurrentDirectory: () => "/",
-    getDefaultLibFileName: () => "/lib/lib.esnext.d.ts",
-    fileExists: (fileName) => read(fileName) !== undefined,
-    readFile: read,
-    // What is not ours or not here yet stays unresolved: TypeScript then takes all of it for any,
-    // and its one complaint is left out.
-    resolveModuleNameLiterals: (literals, importer) =>
-      literals.map(({ text }) => {
-        const module = loader.find(text, importer)
-        const extension = module?.fileName.endsWith(".ts") ? ts.Extension.Ts : ts.Extension.Tsx
-        return {
-          resolvedModule:
-            module?.state.kind === "loaded"
-              ? { resolvedFileName: module.fileName, extension }
-              : undefined,
-        }
-      }),
-  }
-
-  const service = ts.createLanguageService(host)
+  const service = ts.createLanguageService(createHost(files))
   return {
     service,
     toFileName,
@@ -115,16 +76,16 @@ export function createProject({
       if (!documents.has(toFileName(path)))
         documents.set(toFileName(path), { text: "", version: 0 })
       for (const [fileName, { text }] of documents) loader.load(text, fileName)
-      changes += 1
-      moduleChanges += 1
+      files.changes += 1
+      files.moduleChanges += 1
     },
     close(path) {
-      if (documents.delete(toFileName(path))) changes += 1
+      if (documents.delete(toFileName(path))) files.changes += 1
     },
     setText(path, text) {
       const fileName = toFileName(path)
       documents.set(fileName, { text, version: (documents.get(fileName)?.version ?? 0) + 1 })
-      changes += 1
+      files.changes += 1
       loader.load(text, fileName)
     },
     getText: (path) => documents.get(toFileName(path))?.text ?? "",
@@ -136,6 +97,43 @@ export function createProject({
           ({ fileName }) => loader.find(fileName, toFileName(path))?.state.kind === "missing",
         )
     },
+  }
+}
+
+function createHost(files: ProjectFiles): ts.LanguageServiceHost {
+  const { libs, documents, loader } = files
+  const read = (fileName: string) =>
+    documents.get(fileName)?.text ??
+    loader.findCode(fileName) ??
+    (Object.hasOwn(libs, fileName) ? libs[fileName] : undefined)
+  return {
+    getCompilationSettings: () => compilerOptions,
+    getProjectVersion: () => String(files.changes),
+    getScriptFileNames: () => [...rootLibs, ...documents.keys()],
+    getScriptVersion: (fileName) =>
+      Object.hasOwn(libs, fileName)
+        ? "1"
+        : `${files.moduleChanges}.${documents.get(fileName)?.version ?? 0}`,
+    getScriptSnapshot(fileName) {
+      const text = read(fileName)
+      return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text)
+    },
+    getCurrentDirectory: () => "/",
+    getDefaultLibFileName: () => "/lib/lib.esnext.d.ts",
+    fileExists: (fileName) => read(fileName) !== undefined,
+    readFile: read,
+    // Other modules stay unresolved: TypeScript takes them as any, and `diagnose` drops its error.
+    resolveModuleNameLiterals: (literals, importer) =>
+      literals.map(({ text }) => {
+        const module = loader.find(text, importer)
+        const extension = module?.fileName.endsWith(".ts") ? ts.Extension.Ts : ts.Extension.Tsx
+        return {
+          resolvedModule:
+            module?.state.kind === "loaded"
+              ? { resolvedFileName: module.fileName, extension }
+              : undefined,
+        }
+      }),
   }
 }
 

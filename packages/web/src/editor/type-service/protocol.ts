@@ -1,47 +1,43 @@
 /**
- * What the page and the worker of the type service say to each other: plain data, one message a
- * question, one an answer. Positions are offsets in the text in UTF-16 units, as both CodeMirror
- * and TypeScript count.
+ * The queries that the page sends to the type worker, one message each way. Positions are offsets in
+ * UTF-16 units, as in CodeMirror and TypeScript.
  */
-export interface Questions {
-  /** The names that may stand at a position. */
+export interface TypeQueries {
+  /** The completions at a position. */
   readonly complete: {
-    readonly ask: { readonly position: number; readonly isExplicit: boolean }
-    readonly answer: Completions | null
+    readonly input: { readonly position: number; readonly isExplicit: boolean }
+    readonly result: Completions | null
   }
-  /** What one of those names means. */
+  /** The description of a completion. */
   readonly describe: {
-    readonly ask: { readonly position: number; readonly name: string }
-    readonly answer: Description | null
+    readonly input: { readonly position: number; readonly name: string }
+    readonly result: Description | null
   }
-  /** What stands at a position. */
+  /** The description of the name at a position. */
   readonly hover: {
-    readonly ask: { readonly position: number }
-    readonly answer: (Description & Span) | null
+    readonly input: { readonly position: number }
+    readonly result: (Description & Span) | null
   }
-  readonly diagnose: { readonly ask: Record<never, never>; readonly answer: readonly Problem[] }
-  readonly format: { readonly ask: Record<never, never>; readonly answer: Formatted }
+  readonly diagnose: { readonly input: Record<never, never>; readonly result: readonly Problem[] }
+  readonly format: { readonly input: Record<never, never>; readonly result: Formatted }
 }
 
-export type QuestionName = keyof Questions
+export type TypeQueryName = keyof TypeQueries
 
-/** From the page. A document's text comes with the first question after it has changed. */
+/** From the page. A query contains the text of the document if it has changed. */
 export type ToWorker =
   | { readonly kind: "start"; readonly libsUrl: string; readonly baseUrl: string }
   | { readonly kind: "open" | "close"; readonly path: string }
   | {
-      readonly kind: "ask"
+      readonly kind: "query"
       readonly id: number
       readonly path: string
       readonly text: string | undefined
-      readonly name: QuestionName
-      readonly ask: Questions[QuestionName]["ask"]
+      readonly name: TypeQueryName
+      readonly input: TypeQueries[TypeQueryName]["input"]
     }
 
-/**
- * What the page knows and the worker cannot read itself: it comes with every message, since it
- * changes when somebody signs in.
- */
+/** Sent with every message: the worker cannot read it, and it changes when the user signs in. */
 export interface FromPage {
   readonly pageKey: string
 }
@@ -49,13 +45,13 @@ export interface FromPage {
 /** From the worker. */
 export type FromWorker =
   | { readonly kind: "ready" }
-  /** Modules have arrived, so that earlier answers may be out of date. */
+  /** Modules were loaded: earlier results may be out of date. */
   | { readonly kind: "types_changed" }
   | { readonly kind: "failed"; readonly message: string }
   | {
-      readonly kind: "answer"
+      readonly kind: "result"
       readonly id: number
-      readonly answer: Questions[QuestionName]["answer"]
+      readonly result: TypeQueries[TypeQueryName]["result"]
     }
 
 export interface Span {
@@ -69,11 +65,11 @@ export interface Completions extends Span {
 
 export interface CompletionOption {
   readonly name: string
-  /** One of CodeMirror's kinds of completions, for the icon. */
+  /** A completion type of CodeMirror, for the icon. */
   readonly type: string
   /** Smaller comes first. */
   readonly rank: number
-  /** What to insert where it is not the name, from this position on. */
+  /** The text to insert from this position on, when it is not the name. */
   readonly insert?: { readonly text: string; readonly from: number }
 }
 
@@ -82,7 +78,7 @@ export interface Description {
   readonly documentation: string
 }
 
-/** A piece of a signature and what it is, for its colour. */
+/** A part of a signature and its kind, for the colour. */
 export interface Part {
   readonly text: string
   readonly kind: "word" | "type" | "string" | "number" | "plain"

@@ -1,28 +1,19 @@
-import type { FromPage, FromWorker, QuestionName, Questions, ToWorker } from "./protocol.ts"
+import type { FromPage, FromWorker, ToWorker, TypeQueries, TypeQueryName } from "./protocol.ts"
 import { toWorkerUrl } from "./worker-url.ts"
 
-/**
- * The types of the code that is being edited. One for the whole app; it answers nothing until it is
- * loaded, and nothing if it cannot be.
- */
+/** The types of the edited code. Until the worker is loaded, every query returns undefined. */
 export interface TypeService {
-  /**
-   * Says that a document is shown. The first one has the worker started, as soon as the browser has
-   * nothing else to do.
-   */
+  /** Registers a document. The first one starts the worker when the browser is idle. */
   open(path: string): void
   close(path: string): void
-  /**
-   * Undefined while there is nobody to answer. `text` is sent only if it is another object than the
-   * last time.
-   */
-  ask<Name extends QuestionName>(
+  /** Undefined while the worker is not ready. `text` is sent only when it is another object. */
+  query<Name extends TypeQueryName>(
     path: string,
     text: { toString(): string },
     name: Name,
-    ask: Questions[Name]["ask"],
-  ): Promise<Questions[Name]["answer"] | undefined>
-  /** Calls back whenever earlier answers may be out of date; gives what ends it. */
+    input: TypeQueries[Name]["input"],
+  ): Promise<TypeQueries[Name]["result"] | undefined>
+  /** Calls back when earlier results may be out of date; returns a function that ends it. */
   onChange(listener: () => void): () => void
   stop(): void
 }
@@ -30,117 +21,122 @@ export interface TypeService {
 export interface TypeServiceOptions {
   readonly workerUrl: string
   readonly libsUrl: string
-  /** The address of the server, that vals are imported from. */
+  /** The address of the server, from which vals are imported. */
   readonly baseUrl: string
-  /**
-   * What a page of the server sends so that its session counts; it changes when somebody signs in.
-   */
+  /** Without the page key, the session does not count; it changes when the user signs in. */
   readonly readPageKey: () => string
 }
 
 const limits = {
-  /** An idle moment may not come on a busy page. */
+  /** A busy page may never be idle. */
   idleMsMax: 5_000,
-  /**
-   * TypeScript can get lost in a type. Whoever waits longer would wait for ever, with a core at
-   * work.
-   */
-  answerMsMax: 30_000,
+  /** TypeScript can loop in a type: the worker is stopped, since it would use a core forever. */
+  queryMsMax: 30_000,
 }
 
+type AnyResult = TypeQueries[TypeQueryName]["result"]
+
 /** A type service that has not started yet. */
-export function createTypeService({
-  workerUrl,
-  libsUrl,
-  baseUrl,
-  readPageKey,
-}: TypeServiceOptions): TypeService {
-  const listeners = new Set<() => void>()
-  const waiting = new Map<number, (answer: Questions[QuestionName]["answer"] | undefined) => void>()
-  const open = new Map<string, { count: number; sent: object | undefined }>()
-  let state: "new" | "starting" | "ready" | "gone" = "new"
-  let worker: Worker | undefined
-  let asked = 0
+export function createTypeService(options: TypeServiceOptions): TypeService {
+  return new WorkerTypeService(options)
+}
 
-  const say = (message: ToWorker) =>
-    worker?.postMessage({ ...message, pageKey: readPageKey() } satisfies ToWorker & FromPage)
+class WorkerTypeService implements TypeService {
+  readonly #options: TypeServiceOptions
+  readonly #listeners = new Set<() => void>()
+  readonly #pending = new Map<number, (result: AnyResult | undefined) => void>()
+  readonly #documents = new Map<string, { count: number; sent: object | undefined }>()
+  #state: "new" | "starting" | "ready" | "stopped" = "new"
+  #worker: Worker | undefined
+  #lastId = 0
 
-  function start(): void {
-    if (state !== "starting") return
+  constructor(options: TypeServiceOptions) {
+    this.#options = options
+  }
+
+  open(path: string): void {
+    const count = (this.#documents.get(path)?.count ?? 0) + 1
+    this.#documents.set(path, { count, sent: undefined })
+    if (this.#state === "ready") this.#post({ kind: "open", path })
+    if (this.#state !== "new") return
+    this.#state = "starting"
+    whenIdle(() => this.#start())
+  }
+
+  close(path: string): void {
+    const document = this.#documents.get(path)
+    if (!document) return
+    if (document.count > 1) document.count -= 1
+    else if (this.#documents.delete(path)) this.#post({ kind: "close", path })
+  }
+
+  query<Name extends TypeQueryName>(
+    path: string,
+    text: { toString(): string },
+    name: Name,
+    input: TypeQueries[Name]["input"],
+  ): Promise<TypeQueries[Name]["result"] | undefined> {
+    const document = this.#documents.get(path)
+    if (this.#state !== "ready" || !document) return Promise.resolve(undefined)
+    this.#lastId += 1
+    const id = this.#lastId
+    const changed = document.sent === text ? undefined : text.toString()
+    this.#post({ kind: "query", id, path, name, input, text: changed })
+    document.sent = text
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.stop(), limits.queryMsMax)
+      this.#pending.set(id, (result) => {
+        clearTimeout(timer)
+        this.#pending.delete(id)
+        resolve(result as TypeQueries[Name]["result"] | undefined)
+      })
+    })
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  stop(): void {
+    this.#state = "stopped"
+    this.#worker?.terminate()
+    this.#worker = undefined
+    for (const settle of [...this.#pending.values()]) settle(undefined)
+  }
+
+  #start(): void {
+    if (this.#state !== "starting") return
+    const { workerUrl, libsUrl, baseUrl } = this.#options
     try {
-      // It is a string wherever there are no trusted types.
-      worker = new Worker(toWorkerUrl(workerUrl) as string, { type: "module", name: "types" })
+      // Without trusted types the URL is a string.
+      this.#worker = new Worker(toWorkerUrl(workerUrl) as string, { type: "module", name: "types" })
     } catch {
-      stop()
+      this.stop()
       return
     }
-    worker.addEventListener("error", stop)
-    worker.addEventListener("message", ({ data }: MessageEvent<FromWorker>) => hear(data))
-    say({ kind: "start", libsUrl: new URL(libsUrl, location.href).href, baseUrl })
+    this.#worker.addEventListener("error", () => this.stop())
+    this.#worker.addEventListener("message", ({ data }: MessageEvent<FromWorker>) =>
+      this.#receive(data),
+    )
+    this.#post({ kind: "start", libsUrl: new URL(libsUrl, location.href).href, baseUrl })
   }
 
-  function hear(message: FromWorker): void {
-    if (message.kind === "answer") waiting.get(message.id)?.(message.answer)
-    else if (message.kind === "failed") stop()
+  #post(message: ToWorker): void {
+    const pageKey = this.#options.readPageKey()
+    this.#worker?.postMessage({ ...message, pageKey } satisfies ToWorker & FromPage)
+  }
+
+  #receive(message: FromWorker): void {
+    if (message.kind === "result") this.#pending.get(message.id)?.(message.result)
+    else if (message.kind === "failed") this.stop()
     else {
       if (message.kind === "ready") {
-        state = "ready"
-        for (const path of open.keys()) say({ kind: "open", path })
+        this.#state = "ready"
+        for (const path of this.#documents.keys()) this.#post({ kind: "open", path })
       }
-      for (const listener of listeners) listener()
+      for (const listener of this.#listeners) listener()
     }
-  }
-
-  function stop(): void {
-    state = "gone"
-    worker?.terminate()
-    worker = undefined
-    for (const settle of [...waiting.values()]) settle(undefined)
-  }
-
-  return {
-    open(path) {
-      const document = open.get(path)
-      open.set(path, { count: (document?.count ?? 0) + 1, sent: undefined })
-      if (state === "ready") say({ kind: "open", path })
-      if (state !== "new") return
-      state = "starting"
-      whenIdle(start)
-    },
-    close(path) {
-      const document = open.get(path)
-      if (!document) return
-      if (document.count > 1) open.set(path, { ...document, count: document.count - 1 })
-      else if (open.delete(path)) say({ kind: "close", path })
-    },
-    ask(path, text, name, ask) {
-      const document = open.get(path)
-      if (state !== "ready" || !document) return Promise.resolve(undefined)
-      asked += 1
-      const id = asked
-      say({
-        kind: "ask",
-        id,
-        path,
-        name,
-        ask,
-        text: document.sent === text ? undefined : text.toString(),
-      })
-      document.sent = text
-      return new Promise((resolve) => {
-        const timer = setTimeout(stop, limits.answerMsMax)
-        waiting.set(id, (answer) => {
-          clearTimeout(timer)
-          waiting.delete(id)
-          resolve(answer as Questions[typeof name]["answer"] | undefined)
-        })
-      })
-    },
-    onChange(listener) {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
-    stop,
   }
 }
 

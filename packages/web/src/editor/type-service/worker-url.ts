@@ -1,4 +1,4 @@
-/** The part of the browser's trusted types that is used; not every browser has them. */
+/** The used part of trusted types, which not every browser has. */
 interface TrustedTypes {
   createPolicy(
     name: string,
@@ -9,8 +9,8 @@ interface TrustedTypes {
 let policy: ReturnType<TrustedTypes["createPolicy"]> | undefined
 
 /**
- * The address of a worker as a page takes it that lets in scripts of its policy `hamlet` only. A
- * page can make each policy once, so this is the one place that makes it.
+ * The address of a worker for a page whose CSP allows only scripts of the trusted-types policy
+ * `hamlet`. A page can create a policy once, so only this file does.
  */
 export function toWorkerUrl(address: string): unknown {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes }

@@ -1,7 +1,7 @@
 /**
- * The type service: TypeScript in a web worker, so that nothing it does holds up a key. It is given
- * the libraries once, then documents and questions about them. It asks nobody but this server, for
- * the vals that documents import.
+ * The type service: TypeScript in a web worker, so that it never delays typing. It receives the
+ * libraries once, then documents and queries. It sends requests to this server only, for imported
+ * vals.
  */
 import { noPageKey } from "@hamlet/contract/client"
 import { complete } from "./complete.ts"
@@ -9,17 +9,17 @@ import { describeAt, describeName } from "./describe.ts"
 import { diagnose } from "./diagnose.ts"
 import { format } from "./format.ts"
 import { createProject, type Project } from "./project.ts"
-import type { FromPage, FromWorker, QuestionName, Questions, ToWorker } from "./protocol.ts"
+import type { FromPage, FromWorker, ToWorker, TypeQueries, TypeQueryName } from "./protocol.ts"
 
-type Answerers = {
-  readonly [Name in QuestionName]: (
+type Handlers = {
+  readonly [Name in TypeQueryName]: (
     project: Project,
     path: string,
-    ask: Questions[Name]["ask"],
-  ) => Questions[Name]["answer"]
+    input: TypeQueries[Name]["input"],
+  ) => TypeQueries[Name]["result"]
 }
 
-const answerers: Answerers = {
+const handlers: Handlers = {
   complete: (project, path, { position, isExplicit }) =>
     complete(
       project.service,
@@ -36,8 +36,8 @@ const answerers: Answerers = {
   format: (project, path) => format(project, path),
 }
 
-/** What is said when TypeScript itself fails. */
-const nothing: { readonly [Name in QuestionName]: Questions[Name]["answer"] } = {
+/** The results when TypeScript itself fails. */
+const emptyResults: { readonly [Name in TypeQueryName]: TypeQueries[Name]["result"] } = {
   complete: null,
   describe: null,
   hover: null,
@@ -45,56 +45,54 @@ const nothing: { readonly [Name in QuestionName]: Questions[Name]["answer"] } = 
   format: { ok: false, message: "Cannot format the code: the formatter has failed" },
 }
 
-const say = (message: FromWorker) => self.postMessage(message)
+const post = (message: FromWorker) => self.postMessage(message)
 let project: Project | undefined
 let pageKey: string = noPageKey
 
 self.addEventListener("message", ({ data }: MessageEvent<ToWorker & FromPage>) => {
   pageKey = data.pageKey
   if (data.kind === "start") void start(data.libsUrl, data.baseUrl)
-  else if (data.kind === "ask") say({ kind: "answer", id: data.id, answer: answer(data) })
+  else if (data.kind === "query") post({ kind: "result", id: data.id, result: runQuery(data) })
   else project?.[data.kind](data.path)
 })
 
 async function start(libsUrl: string, baseUrl: string): Promise<void> {
   try {
     const response = await fetch(libsUrl, { credentials: "same-origin" })
-    if (!response.ok) throw new Error(`the server answered with ${response.status}`)
+    if (!response.ok) throw new Error(`the server responded ${response.status}`)
     const libs = (await response.json()) as Record<string, string>
     project = createProject({
       libs,
       baseUrl,
       readPageKey: () => pageKey,
-      onTypesChanged: () => say({ kind: "types_changed" }),
+      onTypesChanged: () => post({ kind: "types_changed" }),
     })
-    // Reading the libraries takes seconds. Whoever asks before it is done gets no answer at once,
-    // instead of a good one too late.
+    // Reading the libraries takes seconds. Earlier queries return undefined at once.
     project.warmUp()
-    say({ kind: "ready" })
+    post({ kind: "ready" })
   } catch (error) {
-    say({ kind: "failed", message: `Cannot load the types: ${String(error)}` })
+    post({ kind: "failed", message: `Cannot load the types: ${String(error)}` })
   }
 }
 
-function answer({
+function runQuery({
   name,
   path,
   text,
-  ask,
-}: Extract<ToWorker, { kind: "ask" }>): Questions[QuestionName]["answer"] {
-  if (!project) return nothing[name]
+  input,
+}: Extract<ToWorker, { kind: "query" }>): TypeQueries[TypeQueryName]["result"] {
+  if (!project) return emptyResults[name]
   try {
     if (text !== undefined) project.setText(path, text)
-    const answerer = answerers[name] as (
+    const handler = handlers[name] as (
       project: Project,
       path: string,
-      ask: unknown,
-    ) => Questions[QuestionName]["answer"]
-    return answerer(project, path, ask)
+      input: unknown,
+    ) => TypeQueries[TypeQueryName]["result"]
+    return handler(project, path, input)
   } catch (error) {
-    // TypeScript has faults of its own: one question without an answer is better than a service
-    // that is gone.
+    // TypeScript may throw: one failed query must not stop the service.
     console.warn(error)
-    return nothing[name]
+    return emptyResults[name]
   }
 }
