@@ -9,30 +9,30 @@ const server = fileURLToPath(new URL("../../server/src/main.ts", import.meta.url
 const adminToken = "chosen-by-the-operator-0123456789-abcdef"
 const startMsMax = 60_000
 
-/** A real server with real sandboxes, and the app that it serves. */
+/** A real server with real sandboxes and the app. */
 export interface AppStage extends AsyncDisposable {
   readonly url: string
   readonly valsDomain: string
-  /** The first user, who may do everything. */
+  /** The first user, an administrator. */
   readonly admin: Person
-  /** Somebody new. */
+  /** Creates a user. */
   person(username: string): Promise<Person>
-  /** Ends the server and starts it again with the same data at the same address. */
+  /** Restarts the server with the same data and address. */
   restart(): Promise<void>
 }
 
-/** A user, for whom a test arranges things over the API. */
+/** A user and their API client. */
 export interface Person {
   readonly username: string
   readonly token: string
   readonly client: Client
 }
 
-/** A tab that writes down everything that must not happen. */
+/** A tab that records problems. */
 export interface OpenTab extends AsyncDisposable {
   readonly page: Page
   readonly context: BrowserContext
-  /** Errors in the console, breaches of the policy, requests to elsewhere. */
+  /** Errors in the console, CSP violations, requests to other origins. */
   readonly problems: string[]
 }
 
@@ -101,7 +101,7 @@ async function startServer(env: Readonly<Record<string, string>>) {
   }
 }
 
-/** Opens a tab, signed in as somebody or as nobody. */
+/** Opens a tab, signed in as a user or signed out. */
 export async function openTab(
   browser: Browser,
   stage: AppStage,
@@ -117,7 +117,7 @@ export async function openTab(
   return { page, context, problems, [Symbol.asyncDispose]: () => context.close() }
 }
 
-/** The way that people go once: everything after it begins signed in. */
+/** Signs in through the sign-in page. */
 async function signIn(context: BrowserContext, page: Page, who: Person): Promise<void> {
   const { url } = await who.client.createSignInLink()
   await page.goto(url)
@@ -128,7 +128,7 @@ async function signIn(context: BrowserContext, page: Page, who: Person): Promise
 
 function noteProblems(page: Page, { url, valsDomain }: AppStage, problems: string[]): void {
   page.on("console", (message) => {
-    // That a server answered with an error is the browser's note, not the page's fault.
+    // Chromium logs error responses; they are not errors of the page.
     const isNote = message.text().startsWith("Failed to load resource")
     const isOfVal = new URL(message.location().url || url).origin !== url
     if (["error", "warning"].includes(message.type()) && !isNote && !isOfVal)

@@ -13,19 +13,16 @@ const flags = [
   "--no-first-run",
 ]
 
-/** Whether there is a browser here. */
+/** Whether Chromium is installed. */
 export const hasBrowser: boolean = existsSync(executablePath)
 
-/** A running browser, until it is stopped. */
+/** A running browser. */
 export interface RunningBrowser {
   readonly browser: Browser
   stop(): Promise<void>
 }
 
-/**
- * Starts the system's Chromium. It has a temporary folder of its own, because it leaves files
- * behind when it is killed or when it closes under load.
- */
+/** Starts the system's Chromium with its own temporary folder: it leaves files behind when killed. */
 export async function startBrowser(): Promise<RunningBrowser> {
   const folder = mkdtempSync(join(tmpdir(), "hamlet-chromium-"))
   const remove = () =>

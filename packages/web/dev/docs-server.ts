@@ -1,20 +1,20 @@
 import { buildDocsPage, type DocsPage } from "../src/index.ts"
 
-// What the server sends with the page: nothing may come from anywhere else, and no inline script or
-// style may run.
+// The CSP of the real server: nothing is loaded from other origins, and inline scripts and styles
+// are blocked.
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** How the page is served. */
+/** The options of the docs server. */
 export interface DocsServerOptions {
   readonly port: number
-  /** Built anew for each request when absent, so that a change shows on reload. */
+  /** Without it, the page is built for each request, so that a change shows on reload. */
   readonly page?: DocsPage
-  /** The rest of the server. */
+  /** Handles all other requests. */
   readonly respond: (request: Request) => Response | Promise<Response>
 }
 
-/** Serves the page as in production, with a made-up API behind it. */
+/** Serves the page as in production, with a fake API. */
 export function startDocsServer(options: DocsServerOptions): Bun.Server<undefined> {
   return Bun.serve({
     hostname: "127.0.0.1",

@@ -1,15 +1,15 @@
 import { noPageKey } from "@hamlet/contract/client"
-// The page of the editor's own server: it shows whatever it is told to, for tests and measurements.
+// The page of the editor server: shows an editor with given properties, for tests and benchmarks.
 import { render } from "preact"
 import type { CodeEditorHandle, CodeEditorProps } from "../src/editor/code-editor-props.ts"
 import type { DiffViewProps } from "../src/editor/diff-view-props.ts"
 import { LazyCodeEditor, LazyDiffView } from "../src/editor/lazy.tsx"
 import { createTypeService } from "../src/editor/type-service/type-service.ts"
 
-/** What a test finds at `globalThis.harness`. */
+/** The functions for tests at `globalThis.harness`. */
 export interface Harness {
   readonly handle: { current: CodeEditorHandle | null }
-  /** What the editor has called, in order. */
+  /** The calls of the listeners, in order. */
   readonly calls: unknown[][]
   show(props: Partial<CodeEditorProps> & { readonly hasTypes?: boolean }): void
   showDiff(props: DiffViewProps): void

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { writeTypeLibs } from "../src/editor/type-service/build-libs.ts"
 
-/** What the editor's page is served with. */
+/** The options of the editor's page. */
 export interface EditorServerOptions {
   readonly port: number
   /** Vals that can be imported: code by path, as `/v/ada/greet`. */
@@ -13,15 +13,12 @@ export interface EditorServerOptions {
 
 export interface EditorServer {
   readonly origin: string
-  /** Where the built files are. */
+  /** The folder of the built files. */
   readonly folder: string
   stop(): Promise<void>
 }
 
-/**
- * Builds the editor's page and serves it under the same policy as the app's pages, with a few vals
- * beside it.
- */
+/** Builds the editor's page and serves it with the CSP of the app, and a few vals. */
 export async function startEditorServer({
   port,
   vals,
@@ -45,10 +42,10 @@ export async function startEditorServer({
     async fetch(request) {
       const { pathname, search } = new URL(request.url)
       if (pathname === "/")
-        return answerPage(search === "?libs=none" ? html.replace(libs, "none") : html)
+        return servePage(search === "?libs=none" ? html.replace(libs, "none") : html)
       if (pathname.startsWith("/assets/"))
-        return answerFile(join(folder, pathname.slice("/assets/".length).replaceAll("/", "")))
-      return await answerModule(pathname, vals, request)
+        return serveFile(join(folder, pathname.slice("/assets/".length).replaceAll("/", "")))
+      return await serveModule(pathname, vals, request)
     },
   })
   return {
@@ -78,9 +75,9 @@ async function bundle(folder: string, entries: readonly string[]): Promise<reado
     .map(({ path }) => path.slice(path.lastIndexOf("/") + 1))
 }
 
-function answerPage(html: string): Response {
+function servePage(html: string): Response {
   const nonce = crypto.randomUUID()
-  // That of the app's pages.
+  // The CSP of the app.
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
@@ -101,15 +98,13 @@ function answerPage(html: string): Response {
   return new Response(html.replaceAll("NONCE", nonce), { headers })
 }
 
-async function answerFile(path: string): Promise<Response> {
+async function serveFile(path: string): Promise<Response> {
   const file = Bun.file(path)
   return (await file.exists()) ? new Response(file) : new Response("Not Found", { status: 404 })
 }
 
-/**
- * As the server does: TypeScript for those who ask for it, and JavaScript for the other browsers.
- */
-async function answerModule(
+/** Like the server: TypeScript for clients that accept it, JavaScript for other browsers. */
+async function serveModule(
   path: string,
   vals: EditorServerOptions["vals"],
   request: Request,

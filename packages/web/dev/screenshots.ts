@@ -1,4 +1,4 @@
-// The pictures of the README, from a server with something on it. From the root: `npm run
+// Takes the pictures of the documents, from a server with content. From the root: `npm run
 // screenshots`
 import { mkdir } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
@@ -71,7 +71,7 @@ try {
   await stage[Symbol.asyncDispose]()
 }
 
-/** Somebody with vals, and others who use them. */
+/** Creates a user with vals, and other users who use them. */
 async function seed(stage: AppStage): Promise<Person> {
   const [ada, grace] = [await stage.person("ada"), await stage.person("grace")]
   const balcony = await ada.client.createVal({

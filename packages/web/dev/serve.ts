@@ -1,4 +1,4 @@
-// A development tool: the page over a stub of the API. From the root: `npx bun
+// A development tool: the API reference over a stub of the API. From the root: `npx bun
 // packages/web/dev/serve.ts [port]`
 import { toOpenApi } from "@hamlet/contract"
 import { startDocsServer } from "./docs-server.ts"

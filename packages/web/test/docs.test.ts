@@ -3,14 +3,15 @@ import { routeNames, routes } from "@hamlet/contract"
 import type { BrowserContextOptions, Locator, Page } from "playwright-core"
 import { startDocsServer } from "../dev/docs-server.ts"
 import { buildDocsPage } from "../src/index.ts"
-import { findPaleTexts } from "./contrast.ts"
-import { describeInBrowser } from "./describe-in-browser.ts"
-import { eventually } from "./eventually.ts"
-import { type OpenDocs, openDocs } from "./open-docs.ts"
-import { realDocument } from "./real-api.ts"
+import { findBarriers } from "./support/check-page.ts"
+import { findPaleTexts } from "./support/contrast.ts"
+import { describeInBrowser } from "./support/describe-in-browser.ts"
+import { eventually } from "./support/eventually.ts"
+import { type OpenDocs, openDocs } from "./support/open-docs.ts"
+import { realDocument } from "./support/real-api.ts"
 
 const hostile = `<img src=x onerror="globalThis.isHurt = true"><script>globalThis.isHurt = true</script>`
-const token = "a-token-that-nobody-may-see"
+const token = "a-token-that-must-not-be-shown"
 
 interface SeenRequest {
   readonly method: string
@@ -55,7 +56,7 @@ describeInBrowser("docs page", (getBrowser) => {
     expect(tabs.flatMap((tab) => tab.problems)).toEqual([])
   })
 
-  /** A test with the page at an address. */
+  /** A test with the page at a hash. */
   function inBrowser(
     title: string,
     hash: string,
@@ -88,20 +89,16 @@ describeInBrowser("docs page", (getBrowser) => {
       },
     )
 
-    inBrowser(
-      "opens every operation, whatever its responses and parameters are",
-      "",
-      async (page) => {
-        for (const name of routeNames) {
-          await sideBar(page).locator(`a[href="#${name}"]`).click()
-          await page.locator(".crumb-id").getByText(name, { exact: true }).waitFor()
-          expect(await page.locator(".endpoint .path").textContent()).toBe(routes[name].path)
-        }
-      },
-    )
+    inBrowser("opens every operation", "", async (page) => {
+      for (const name of routeNames) {
+        await sideBar(page).locator(`a[href="#${name}"]`).click()
+        await page.locator(".crumb-id").getByText(name, { exact: true }).waitFor()
+        expect(await page.locator(".endpoint .path").textContent()).toBe(routes[name].path)
+      }
+    })
 
     inBrowser(
-      "filters by `/`, opens the first with Enter, and empties with Escape",
+      "filters after `/`, opens the first match with Enter, and clears with Escape",
       "",
       async (page) => {
         await page.keyboard.press("/")
@@ -139,7 +136,7 @@ describeInBrowser("docs page", (getBrowser) => {
     )
 
     inBrowser(
-      "goes on to the next operation and back, and moves the focus along",
+      "goes to the next operation and back, and moves the focus",
       "#getMe",
       async (page) => {
         await page.locator(".pager-next").click()
@@ -150,11 +147,11 @@ describeInBrowser("docs page", (getBrowser) => {
       },
     )
 
-    inBrowser("says so when the address names nothing", "#%E0%A4%A", async (page) => {
+    inBrowser("reports an unknown operation", "#%E0%A4%A", async (page) => {
       await page.locator("h1", { hasText: "No such operation" }).waitFor()
     })
 
-    inBrowser("says so when the description is missing, and tries again", "", async (page) => {
+    inBrowser("reports a missing API description, and tries again", "", async (page) => {
       isDocumentBroken = true
       await page.reload()
       await page.getByText("Cannot load /openapi.json: the server responded 503").waitFor()
@@ -166,7 +163,7 @@ describeInBrowser("docs page", (getBrowser) => {
 
   describe("trying", () => {
     inBrowser(
-      "sends what is typed with the token, and shows a hostile response as text",
+      "sends the form with the token, and shows a hostile response as text",
       "#createVal",
       async (page) => {
         await openForm(page)
@@ -197,7 +194,7 @@ describeInBrowser("docs page", (getBrowser) => {
     )
 
     inBrowser(
-      "writes a snippet that follows what is typed and does not hold the token",
+      "shows a snippet that follows the form and does not contain the token",
       "#getVersion",
       async (page) => {
         const snippet = page.locator("#snippet")
@@ -216,7 +213,7 @@ describeInBrowser("docs page", (getBrowser) => {
     )
 
     inBrowser(
-      "asks for a path parameter before it sends, and advises on a value",
+      "requires path parameters before sending, and gives advice on a value",
       "#listValRuns",
       async (page) => {
         await openForm(page)
@@ -229,31 +226,27 @@ describeInBrowser("docs page", (getBrowser) => {
       },
     )
 
-    inBrowser(
-      "keeps what is typed when one goes elsewhere and comes back",
-      "#createComment",
-      async (page) => {
-        await openForm(page)
-        await page.locator("[data-name=comment]").fill("Nice")
-        await page.getByRole("tab", { name: "JSON" }).click()
-        const json = page.getByLabel("Body as JSON").first().locator("textarea")
-        await eventually(
-          () => json.inputValue(),
-          (text) => expect(text).toBe('{\n  "comment": "Nice"\n}'),
-        )
-        await page.getByRole("tab", { name: "Fields" }).click()
-        await page.locator(".pager-next").click()
-        await page.locator("h1", { hasText: "Delete comment" }).waitFor()
-        await page.goBack()
-        await eventually(
-          () => page.locator("[data-name=comment]").inputValue(),
-          (text) => expect(text).toBe("Nice"),
-        )
-      },
-    )
+    inBrowser("keeps the form when another operation is opened", "#createComment", async (page) => {
+      await openForm(page)
+      await page.locator("[data-name=comment]").fill("Nice")
+      await page.getByRole("tab", { name: "JSON" }).click()
+      const json = page.getByLabel("Body as JSON").first().locator("textarea")
+      await eventually(
+        () => json.inputValue(),
+        (text) => expect(text).toBe('{\n  "comment": "Nice"\n}'),
+      )
+      await page.getByRole("tab", { name: "Fields" }).click()
+      await page.locator(".pager-next").click()
+      await page.locator("h1", { hasText: "Delete comment" }).waitFor()
+      await page.goBack()
+      await eventually(
+        () => page.locator("[data-name=comment]").inputValue(),
+        (text) => expect(text).toBe("Nice"),
+      )
+    })
 
     inBrowser(
-      "keeps the token in memory, in the tab only when asked, never in the local storage",
+      "keeps the token in memory, in session storage on request, never in local storage",
       "#getMe",
       async (page) => {
         const stored = () =>
@@ -297,7 +290,16 @@ describeInBrowser("docs page", (getBrowser) => {
       )
     }
 
-    inBrowser("lets one choose the colours, and remembers", "", async (page) => {
+    inBrowser("has no barriers that axe finds", "", async (page) => {
+      expect(await findBarriers(page)).toEqual([])
+      await sideBar(page).locator('a[href="#createVal"]').click()
+      await openForm(page)
+      await page.getByRole("button", { name: "Send POST" }).click()
+      await page.locator(".response-body").waitFor()
+      expect(await findBarriers(page)).toEqual([])
+    })
+
+    inBrowser("stores the chosen colours", "", async (page) => {
       const expectGround = (color: string) =>
         eventually(
           () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor),
@@ -315,14 +317,13 @@ describeInBrowser("docs page", (getBrowser) => {
       await expectGround("rgb(255, 255, 255)")
     })
 
-    inBrowser("lets the keyboard skip the side bar", "#getMe", async (page) => {
+    inBrowser("has a button that skips the side bar", "#getMe", async (page) => {
       await page.keyboard.press("Tab")
       await expectFocus(page, (element) => element?.textContent, "Skip to the content")
       await page.keyboard.press("Enter")
       await expectFocus(page, (element) => element?.id, "main")
       await page.keyboard.press("Tab")
-      // Which element comes first depends on the fonts: Chromium lets the keyboard reach a text
-      // that has to scroll.
+      // The first element depends on the fonts: Chromium makes scrollable text focusable.
       await expectFocus(
         page,
         (element) => element?.id !== "main" && element?.closest("main")?.id,
@@ -334,7 +335,7 @@ describeInBrowser("docs page", (getBrowser) => {
     })
 
     inBrowser(
-      "fits a phone, and has its routes in a menu",
+      "fits a phone, and lists the operations in a dialog",
       "",
       async (page) => {
         await eventually(

@@ -5,7 +5,7 @@ const page = await buildDocsPage()
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 describe("buildDocsPage", () => {
-  test("refers to its own assets and to nothing else", () => {
+  test("refers only to its own assets", () => {
     const references = [...page.html.matchAll(/(?:src|href)="([^"]+)"/g)].map(
       (match) => match[1] ?? "",
     )
@@ -20,7 +20,7 @@ describe("buildDocsPage", () => {
     ).toBe(true)
   })
 
-  test("needs no exception from a strict content security policy", () => {
+  test("satisfies a strict content security policy", () => {
     expect(page.html).not.toMatch(/<script(?![^>]* src=)|<style| style=| on[a-z]+=/)
     for (const { body, contentType } of page.assets.values()) {
       expect(decode(body)).not.toMatch(
@@ -42,7 +42,7 @@ describe("buildDocsPage", () => {
     expect([...(await buildDocsPage()).assets.keys()]).toEqual([...page.assets.keys()])
   })
 
-  test("does not bring zod or the contract along", () => {
+  test("does not bundle zod or the contract", () => {
     const scripts = [...page.assets.values()].map((asset) => decode(asset.body)).join("")
     expect(scripts).not.toContain("ZodObject")
     expect(scripts).toContain("name_taken")

@@ -12,19 +12,19 @@ function createWork() {
   const state = { count: 0, isDone: false }
   const work = async () => {
     state.count += 1
-    await Bun.sleep(1)
+    await new Promise((resolve) => setImmediate(resolve))
     state.isDone = true
   }
   return { state, isDone: () => state.isDone, work }
 }
 
-test("doOnce has one do the work and the others wait for it", async () => {
+test("doOnce does the work once, and the others wait for it", async () => {
   const { state, isDone, work } = createWork()
   await Promise.all([1, 2, 3].map(() => doOnce(lock, isDone, work)))
   expect([state.count, state.isDone, existsSync(lock)]).toEqual([1, true, false])
 })
 
-test("doOnce does not wait for somebody who was killed at it", async () => {
+test("doOnce does not wait for a killed process", async () => {
   const { state, isDone, work } = createWork()
   writeFileSync(lock, "999999999")
   await doOnce(lock, isDone, work)

@@ -2,9 +2,9 @@ import { beforeAll, expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
 import type { BrowserContextOptions } from "playwright-core"
 import type { Person } from "../../dev/app-stage.ts"
-import { eventually, seeNote } from "../eventually.ts"
-import { findBarriers } from "./check-page.ts"
-import { describeApp } from "./describe-app.ts"
+import { findBarriers } from "../support/check-page.ts"
+import { describeApp } from "../support/describe-app.ts"
+import { eventually, seeNote } from "../support/eventually.ts"
 
 describeApp("the account and the frame around every page", (app) => {
   let ada: Person
@@ -13,7 +13,7 @@ describeApp("the account and the frame around every page", (app) => {
   })
   const open = (options?: BrowserContextOptions) => app.open(ada, options)
 
-  test("has a profile that others see", async () => {
+  test("has a public profile", async () => {
     await using tab = await open()
     const { page } = tab
     await page.goto("/account")
@@ -29,7 +29,7 @@ describeApp("the account and the frame around every page", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("makes a token that is shown once, works within its scopes and is revoked", async () => {
+  test("creates a token that is shown once, works within its scopes and is revoked", async () => {
     await using tab = await open({ permissions: ["clipboard-read", "clipboard-write"] })
     const { page } = tab
     page.on("dialog", (dialog) => void dialog.accept())
@@ -64,12 +64,12 @@ describeApp("the account and the frame around every page", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("keeps secrets that vals see and nobody reads back", async () => {
+  test("keeps secrets that vals read and that cannot be read back", async () => {
     const { id } = await ada.client.createVal({
       name: "reads",
       code: `export default () => Deno.env.get("API_KEY")?.split("") ?? null`,
     })
-    // Letter by letter: what is written like a secret is not let out of a run.
+    // Letter by letter: the server masks the value of a secret in the output.
     const read = async () => {
       const { returnValue } = await ada.client.createRun({ val_id: id })
       return Array.isArray(returnValue) ? returnValue.join("") : returnValue
@@ -101,7 +101,7 @@ describeApp("the account and the frame around every page", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("shows what is used of what may be used", async () => {
+  test("shows usage and limits", async () => {
     await ada.client.putBlob({ key: "note", content: "x".repeat(2_000) })
     await using tab = await open()
     const { page } = tab
@@ -112,7 +112,7 @@ describeApp("the account and the frame around every page", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("signs out another browser, and then every one", async () => {
+  test("signs out another browser, and then all browsers", async () => {
     const grace = await app.stage.person("grace")
     await using here = await app.open(grace, {
       userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
@@ -141,7 +141,7 @@ describeApp("the account and the frame around every page", (app) => {
     expect([...here.problems, ...there.problems]).toEqual([])
   })
 
-  test("the palette opens with keys, finds vals and things to do, and gives the focus back", async () => {
+  test("the palette opens with keys, finds vals and commands, and restores the focus", async () => {
     await ada.client.createVal({ name: "needle", code: "export default 'hay'", privacy: "private" })
     await using tab = await open()
     const { page } = tab
@@ -191,7 +191,7 @@ describeApp("the account and the frame around every page", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("colours that were chosen are there before anything is drawn", async () => {
+  test("chosen colours apply before the first paint", async () => {
     await using tab = await open({ colorScheme: "light" })
     const { page } = tab
     const ground = () =>

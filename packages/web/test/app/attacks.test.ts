@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { eventually } from "../eventually.ts"
+import { describeApp } from "../support/describe-app.ts"
+import { eventually } from "../support/eventually.ts"
 import { type AttackScene, openAttackScene } from "./attacks/attack-scene.ts"
 import { attackByAddresses } from "./attacks/by-addresses.ts"
 import { attackByOtherSites } from "./attacks/by-other-sites.ts"
 import { attackByTexts } from "./attacks/by-texts.ts"
 import { attackByVals } from "./attacks/by-vals.ts"
 import { checkPolicy } from "./attacks/policy.ts"
-import { describeApp } from "./describe-app.ts"
 
 describeApp("attacks", (app) => {
   let scene: AttackScene
@@ -15,7 +15,7 @@ describeApp("attacks", (app) => {
   })
   afterAll(() => scene?.[Symbol.asyncDispose]())
 
-  test("are noticed: a script that runs in the app is heard", async () => {
+  test("are detected: a script that runs in the app calls the canary", async () => {
     const { tab, canary, stage } = scene
     await tab.page.goto("/")
     await tab.page.evaluate("canary('control'); alert('control')")

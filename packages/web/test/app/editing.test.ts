@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
 import type { Page } from "playwright-core"
-import { eventually } from "../eventually.ts"
-import { findBarriers } from "./check-page.ts"
-import { describeApp } from "./describe-app.ts"
+import { findBarriers } from "../support/check-page.ts"
+import { describeApp } from "../support/describe-app.ts"
+import { eventually } from "../support/eventually.ts"
 import {
   expectText,
   findEditor,
@@ -10,12 +10,12 @@ import {
   findVersion,
   makeVal,
   replaceText,
-} from "./val-page.ts"
+} from "../support/val-page.ts"
 
 const tabsMax = 60
 
-describeApp("what was typed", (app) => {
-  /** A val in an editor, with a text that is not saved. */
+describeApp("unsaved text", (app) => {
+  /** A val in an editor, with unsaved text. */
   async function typeInto(page: Page, path: string, text: string) {
     await page.goto(path)
     const editor = await findEditor(page)
@@ -24,7 +24,7 @@ describeApp("what was typed", (app) => {
     return editor
   }
 
-  /** Does something that asks first, and answers. */
+  /** Does something that asks for confirmation, and responds. */
   async function answer(
     page: Page,
     kind: "accept" | "dismiss",
@@ -38,7 +38,7 @@ describeApp("what was typed", (app) => {
     return dialog.type()
   }
 
-  test("is not left behind without a question, by a link, by going back or by closing the tab", async () => {
+  test("needs a confirmation to be left, by a link, by going back or by closing the tab", async () => {
     await using own = await app.openOwn()
     const { page } = own
     const val = await makeVal(app.stage.admin, { code: "saved" })
@@ -55,7 +55,7 @@ describeApp("what was typed", (app) => {
     )
     await page.waitForURL(`**${val.path}`)
     await expectText(editor, "typed")
-    // No question where nothing is left: other parts of the same val.
+    // Other tabs of the same val need no confirmation.
     await page.getByRole("link", { name: "Readme" }).click()
     await page.getByRole("link", { name: "Code", exact: true }).click()
     await editor.getByText("typed").waitFor()
@@ -63,13 +63,13 @@ describeApp("what was typed", (app) => {
       await answer(page, "accept", () => page.getByRole("link", { name: "Explore" }).click()),
     ).toBe("confirm")
     await page.waitForURL("**/search")
-    // Even then it is still there.
+    // Even then the text is still stored.
     await page.goBack()
     await editor.getByText("typed").waitFor()
     expect(own.problems).toEqual([])
   })
 
-  test("is there after a reload, and can be put aside and brought back", async () => {
+  test("survives a reload, and can be set aside and restored", async () => {
     await using own = await app.openOwn()
     const { page } = own
     const val = await makeVal(app.stage.admin, { code: "saved" })
@@ -89,7 +89,7 @@ describeApp("what was typed", (app) => {
     expect(own.problems).toEqual([])
   })
 
-  test("in a tab that was closed is offered in the next one, and in no tab that is open", async () => {
+  test("of a closed tab is offered in the next one, and not in an open tab", async () => {
     await using own = await app.openOwn()
     const { page, context } = own
     const val = await makeVal(app.stage.admin, { code: "saved" })
@@ -105,7 +105,7 @@ describeApp("what was typed", (app) => {
     await page.getByText(/Another tab with unsaved text/).waitFor()
     await page.getByRole("button", { name: "Restore" }).click()
     await editor.getByText("typed in the other").waitFor()
-    // What was here is put aside, not lost.
+    // The text that was here is set aside.
     await page.getByText(/Your unsaved text was set aside/).waitFor()
     await page.getByRole("button", { name: "Restore" }).click()
     await editor.getByText("typed here").waitFor()
@@ -114,13 +114,13 @@ describeApp("what was typed", (app) => {
     expect(own.problems).toEqual([])
   })
 
-  test("in a tab that was duplicated is not mixed up with that of its twin", async () => {
+  test("of a duplicated tab is separate from that of the original", async () => {
     await using own = await app.openOwn()
     const { page, context } = own
     const val = await makeVal(app.stage.admin, { code: "saved" })
     const editor = await typeInto(page, val.path, "typed in the first")
     const opened = context.waitForEvent("page")
-    // A window that a page opens has its session storage, as a duplicated tab has.
+    // A window that a page opens shares its session storage, as a duplicated tab does.
     await page.evaluate(() => void window.open(location.href))
     const twin = await opened
     const twinEditor = await findEditor(twin)
@@ -138,7 +138,7 @@ describeApp("what was typed", (app) => {
     expect(own.problems).toEqual([])
   })
 
-  test("in two tabs survives on both sides, whichever button is pressed", async () => {
+  test("in two tabs survives on both sides, with every choice", async () => {
     await using own = await app.openOwn()
     const { page, context } = own
     const val = await makeVal(app.stage.admin, { code: "saved" })
@@ -170,7 +170,7 @@ describeApp("what was typed", (app) => {
     expect(own.problems).toEqual([])
   })
 
-  test("is not run over what somebody else has saved", async () => {
+  test("is not run over a version that was saved elsewhere", async () => {
     await using own = await app.openOwn()
     const { page } = own
     const val = await makeVal(app.stage.admin, { code: "export default 1" })
@@ -188,7 +188,7 @@ describeApp("what was typed", (app) => {
     expect(own.problems).toEqual([])
   })
 
-  test("is saved once when only the answer is lost, and kept when the server cannot be reached", async () => {
+  test("is saved once when the response is lost, and kept when the server cannot be reached", async () => {
     await using own = await app.openOwn()
     const { page, context } = own
     const val = await makeVal(app.stage.admin, { code: "saved" })
@@ -207,7 +207,7 @@ describeApp("what was typed", (app) => {
     await context.setOffline(true)
     await replaceText(page, editor, "typed offline")
     await editor.press("Control+s")
-    // Of this attempt, and not of the one before.
+    // The message of this attempt, not of the one before.
     await findStatus(page, "Not saved").waitFor()
     await page
       .getByText(/The server does not respond/)
@@ -220,7 +220,7 @@ describeApp("what was typed", (app) => {
     expect(own.problems).toEqual([])
   })
 
-  test("outlives a restart of the server, and so does a run that is looked at", async () => {
+  test("survives a restart of the server, and so does a followed run", async () => {
     await using own = await app.openOwn()
     const { page } = own
     const code = `export default async () => { console.log("begun"); await new Promise((done) => setTimeout(done, 50_000)) }`
@@ -231,7 +231,7 @@ describeApp("what was typed", (app) => {
     await page.getByRole("log").getByText("begun").waitFor()
     await replaceText(page, editor, "export default () => 'after'")
     await app.stage.restart()
-    // What it had logged stays, and how it ended is found out.
+    // The log stays, and the final status is loaded.
     await page
       .locator(".status")
       .getByText(/Crashed|Failed|Cancelled|Timed out/)
@@ -244,7 +244,7 @@ describeApp("what was typed", (app) => {
     expect(own.problems).toEqual([])
   })
 
-  test("outlives the end of the session: one signs in over the page and saves", async () => {
+  test("survives the end of the session: the user signs in over the page and saves", async () => {
     const ada = await app.stage.person("ada")
     await using tab = await app.open(ada)
     const { page } = tab
@@ -257,7 +257,7 @@ describeApp("what was typed", (app) => {
     await dialog.getByRole("button", { name: "Sign in" }).click()
     await dialog.waitFor({ state: "detached" })
     await expectText(editor, "typed")
-    // The very same editor: what was typed can still be undone.
+    // The same editor: typing can still be undone.
     await editor.press("Control+z")
     await editor.press("Control+z")
     await editor.getByText("saved").waitFor()
@@ -269,7 +269,7 @@ describeApp("what was typed", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("needs no mouse: into the editor and out of it, save, run, palette", async () => {
+  test("needs no mouse: enter and leave the editor, save, run, palette", async () => {
     await using own = await app.openOwn()
     const { page } = own
     const val = await makeVal(app.stage.admin, { code: "export default () => 1" })
@@ -280,7 +280,7 @@ describeApp("what was typed", (app) => {
       await page.keyboard.press("Tab")
     await page.keyboard.press("Control+End")
     await page.keyboard.type("1")
-    // The first one ends the search for completions that typing has begun.
+    // The first Escape closes the completions that typing has opened.
     await page.keyboard.press("Escape")
     await page.keyboard.press("Escape")
     await page.keyboard.press("Tab")
@@ -301,10 +301,7 @@ describeApp("what was typed", (app) => {
   })
 })
 
-/**
- * No text is offered. What other tabs have left is looked for when a page is opened: an answer to
- * the same question comes later than that one.
- */
+/** No draft is offered. The page looks for drafts when it opens: a later query ends after it. */
 async function expectNoNotice(page: Page): Promise<void> {
   await page.evaluate(async () => {
     await navigator.locks.query()

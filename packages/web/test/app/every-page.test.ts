@@ -1,14 +1,14 @@
 import { beforeAll, expect, test } from "bun:test"
 import type { OpenTab } from "../../dev/app-stage.ts"
-import { eventually } from "../eventually.ts"
-import { findBarriers, isTooWide } from "./check-page.ts"
-import { describeApp } from "./describe-app.ts"
-import { pageCases } from "./page-cases.ts"
-import { type SeededPages, seedPages } from "./seed-pages.ts"
+import { findBarriers, isTooWide } from "../support/check-page.ts"
+import { describeApp } from "../support/describe-app.ts"
+import { eventually } from "../support/eventually.ts"
+import { pageCases } from "../support/page-cases.ts"
+import { type SeededPages, seedPages } from "../support/seed-pages.ts"
 
 const sizes = { wide: { width: 1360, height: 850 }, phone: { width: 390, height: 844 } } as const
 
-/** Everything is looked for once at each size; in the other colours only what depends on them. */
+/** All checks run once per size; in the other colours only those that depend on colours. */
 const looks = [
   { size: "wide", scheme: "light", kind: "everything" },
   { size: "wide", scheme: "dark", kind: "colours" },
@@ -21,20 +21,20 @@ describeApp("every page", (app) => {
   const tabs = new Map<string, OpenTab>()
   beforeAll(async () => {
     seeded = await seedPages(app.stage)
-    for (const [who, person] of Object.entries({
-      nobody: undefined,
+    for (const [viewer, person] of Object.entries({
+      visitor: undefined,
       ada: seeded.ada,
       newcomer: seeded.newcomer,
     }))
-      tabs.set(who, await app.open(person))
+      tabs.set(viewer, await app.open(person))
   })
 
-  for (const [who, rows] of Object.entries(pageCases))
+  for (const [viewer, rows] of Object.entries(pageCases))
     for (const { name, path, text, before } of rows)
-      test(`${name} (${who}) is for everybody, in light and dark, wide and on a phone`, async () => {
-        const tab = tabs.get(who) as OpenTab
+      test(`${name} (${viewer}) is usable in light and dark, wide and on a phone`, async () => {
+        const tab = tabs.get(viewer) as OpenTab
         const { page, problems } = tab
-        // Of a test before this one that failed.
+        // From an earlier test that failed.
         problems.splice(0)
         await page.setViewportSize(sizes.wide)
         await page.goto(typeof path === "string" ? path : path(seeded))
@@ -44,7 +44,7 @@ describeApp("every page", (app) => {
         for (const { size, scheme, kind } of looks) {
           await page.setViewportSize(sizes[size])
           await page.emulateMedia({ colorScheme: scheme })
-          // What is still on its way may move things for a moment.
+          // Loading content may move elements for a moment.
           const look = async () => ({
             barriers: await findBarriers(page, kind),
             isTooWide: await isTooWide(page),

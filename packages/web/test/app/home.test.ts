@@ -2,12 +2,12 @@ import { expect, test } from "bun:test"
 import type { Page } from "playwright-core"
 import type { OpenTab, Person } from "../../dev/app-stage.ts"
 import { examples } from "../../src/app/home/examples.ts"
-import { eventually } from "../eventually.ts"
-import { findBarriers } from "./check-page.ts"
-import { describeApp } from "./describe-app.ts"
+import { findBarriers } from "../support/check-page.ts"
+import { describeApp } from "../support/describe-app.ts"
+import { eventually } from "../support/eventually.ts"
 
 describeApp("home", (app) => {
-  /** Somebody with a val that they like, and which has not run yet. */
+  /** A user with a val that they like, and that has not run yet. */
   async function makeLucky(username: string) {
     const owner = await app.stage.person(username)
     const val = await owner.client.createVal({ name: "lucky", privacy: "public", code: lucky })
@@ -15,7 +15,7 @@ describeApp("home", (app) => {
     return { owner, val }
   }
 
-  test("makes each example with one click, and each works", async () => {
+  test("creates each example with one click, and each works", async () => {
     const newcomer = await app.stage.person("newcomer")
     await using tab = await app.open(newcomer)
     await tab.page.getByRole("heading", { name: "Welcome, newcomer" }).waitFor()
@@ -30,7 +30,7 @@ describeApp("home", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("shows what the server has to say to everybody above every page", async () => {
+  test("shows the operator's notice above every page", async () => {
     await using tab = await app.open(await app.stage.person("warned"))
     const { page } = tab
     await page.route("**/search", async (route) => {
@@ -61,7 +61,7 @@ describeApp("home", (app) => {
     ).toBeLessThanOrEqual(600_000)
   })
 
-  test("filters and sorts, and the address says how", async () => {
+  test("filters and sorts, and the address contains the filter", async () => {
     const ada = await app.stage.person("ada")
     await ada.client.importVals({
       vals: [
@@ -111,7 +111,7 @@ describeApp("home", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("shows runs by themselves, likes and who imports what", async () => {
+  test("shows new runs by themselves, likes and importers", async () => {
     const { owner, val } = await makeLucky("carl")
     const bob = await app.stage.person("bob")
     await bob.client.createVal({
@@ -144,7 +144,7 @@ describeApp("home", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("has room for a thousand vals", async () => {
+  test("shows a thousand vals", async () => {
     const many = await app.stage.person("many")
     const vals = Array.from({ length: 1_000 }, (_, index) => ({
       name: `val_${String(index).padStart(4, "0")}_${"x".repeat(index % 30)}`,
@@ -164,7 +164,7 @@ describeApp("home", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("says so when the server is away, keeps what is shown, and goes on when it is back", async () => {
+  test("reports when the server is down, keeps its content, and recovers", async () => {
     const { owner, val } = await makeLucky("dora")
     await runTwice(owner, val)
     await using tab = await app.open(owner)
@@ -180,7 +180,7 @@ describeApp("home", (app) => {
     await page.getByRole("button", { name: "Account of dora" }).waitFor()
     await page.getByRole("link", { name: "lucky" }).first().waitFor()
 
-    // One part alone.
+    // Only one part fails.
     await page.context().route("**/v1/me/likes*", (route) => route.abort())
     await page.getByRole("link", { name: "Home", exact: true }).click()
     const liked = page.getByRole("region", { name: "Liked vals" })
@@ -189,7 +189,7 @@ describeApp("home", (app) => {
     await liked.getByRole("button", { name: "Try again" }).click()
     await liked.getByRole("link", { name: "dora/lucky" }).waitFor()
 
-    // While one looks.
+    // While the page is open.
     const spark = row(page, "lucky").getByRole("img", { name: "2 runs, 1 failed" })
     await spark.waitFor()
     const latest = page.getByRole("region", { name: "Latest runs" })
@@ -203,7 +203,7 @@ describeApp("home", (app) => {
         page.waitForResponse(
           (response) => response.url().includes(`/v1/me/${part}`) && response.status() === 400,
         )
-      // It has asked again: by then the first answer has been seen.
+      // It has polled again, so the first response was shown.
       await refused()
       await refused()
     }
@@ -218,9 +218,7 @@ const lucky = `export default function (luck = 1) {\n  if (luck === 0) throw new
 
 type Val = Awaited<ReturnType<Person["client"]["getVal"]>>
 
-/**
- * What the examples promise. The one with a package needs a registry, which there is none of here.
- */
+/** The expected behaviour of the examples. The one with a package needs a registry. */
 const proofs: Readonly<Record<string, (who: Person, val: Val) => Promise<void>>> = {
   async page(_, { links }) {
     const response = await fetch(`${links.endpoint}?name=${encodeURIComponent("<b>")}`)
@@ -251,15 +249,12 @@ function expectNames(page: Page, names: readonly string[]): Promise<unknown> {
   return eventually(read, (shown) => expect(shown).toEqual([...names]))
 }
 
-/** Once well, once badly. */
+/** One run succeeds, one fails. */
 async function runTwice({ client }: Person, { id }: Val): Promise<void> {
   for (const luck of [1, 0]) await client.createRun({ val_id: id, args: [luck] })
 }
 
-/**
- * What a browser with an empty cache loads of our files for a page, as it comes over the wire; what
- * knows the types comes later and is not counted.
- */
+/** The bytes that a page loads with an empty cache, compressed, without the type service. */
 async function weigh(tab: OpenTab, path: string, label: string): Promise<number> {
   await using _ = tab
   const sizes: Promise<number>[] = []

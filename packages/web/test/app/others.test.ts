@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from "bun:test"
 import type { Person } from "../../dev/app-stage.ts"
-import { eventually } from "../eventually.ts"
-import { describeApp } from "./describe-app.ts"
+import { describeApp } from "../support/describe-app.ts"
+import { eventually } from "../support/eventually.ts"
 
-describeApp("what others have made", (app) => {
+describeApp("other users", (app) => {
   let ada: Person
   let bob: Person
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describeApp("what others have made", (app) => {
     })
   })
 
-  test("nobody sees of users and vals what is public, and can change nothing", async () => {
+  test("a signed-out visitor sees public users and vals, and cannot change them", async () => {
     await using tab = await app.open()
     const { page } = tab
     await page.goto("/")
@@ -57,7 +57,7 @@ describeApp("what others have made", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("a page of another site calls the API with the official client, and with headers of its own", async () => {
+  test("a page of another site calls the API with the official client, and with custom headers", async () => {
     const built = await Bun.build({
       entrypoints: [Bun.resolveSync("@valtown/sdk", import.meta.dir)],
       target: "browser",
@@ -91,7 +91,7 @@ describeApp("what others have made", (app) => {
     })
   })
 
-  test("somebody likes a val, says something and takes it back", async () => {
+  test("a user likes a val, comments on it, and undoes both", async () => {
     await using tab = await app.open(bob)
     const { page } = tab
     page.on("dialog", (dialog) => void dialog.accept())
@@ -121,7 +121,7 @@ describeApp("what others have made", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("one walks along imports from val to val", async () => {
+  test("the graph links from val to val", async () => {
     await using tab = await app.open(bob)
     const { page } = tab
     await page.goto("/u/ada/base/graph")
@@ -144,7 +144,7 @@ describeApp("what others have made", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("a search marks what it has found, letters or not", async () => {
+  test("a search marks its matches, letters or not", async () => {
     await using tab = await app.open()
     const { page } = tab
     await page.goto("/search")
@@ -171,13 +171,13 @@ describeApp("what others have made", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("a val can be shown inside a page of another site, and no other page can", async () => {
+  test("only the embed page can be framed by another site", async () => {
     await using tab = await app.open(bob)
     const { page } = tab
     const frames = ["/embed/ada/base", "/embed/ada/diary", "/u/ada/base"].map(
       (path) => `<iframe src="${app.stage.url}${path}"></iframe>`,
     )
-    // Another host, hence another site for the browser.
+    // Another host is another site for the browser.
     await using site = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,
@@ -210,10 +210,7 @@ export default function base() {
 }
 `
 
-/**
- * Runs in the page: what the official client gets to see there, and a request with a header that
- * this server knows nothing of.
- */
+/** Runs in the page: calls the API with the official client, and with an unknown header. */
 async function callWithOfficialClient({
   baseURL,
   bearerToken,
@@ -221,7 +218,7 @@ async function callWithOfficialClient({
   baseURL: string
   bearerToken: string
 }) {
-  // The address is not written out, so that no bundler looks for the file.
+  // Not a literal, so that no bundler resolves it.
   const { default: ValTown } = await import(new URL("/sdk.js", location.href).href)
   const client = new ValTown({ baseURL, bearerToken, maxRetries: 0 })
   const { username } = await client.me.profile.retrieve()

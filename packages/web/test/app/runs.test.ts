@@ -2,8 +2,8 @@ import { beforeAll, expect, test } from "bun:test"
 import { readFile } from "node:fs/promises"
 import type { BrowserContextOptions, Page } from "playwright-core"
 import type { Person } from "../../dev/app-stage.ts"
-import { eventually, seeNote } from "../eventually.ts"
-import { describeApp } from "./describe-app.ts"
+import { describeApp } from "../support/describe-app.ts"
+import { eventually, seeNote } from "../support/eventually.ts"
 
 describeApp("runs", (app) => {
   let ada: Person
@@ -14,7 +14,7 @@ describeApp("runs", (app) => {
   })
   const open = (options?: BrowserContextOptions) => app.open(ada, options)
 
-  test("are filtered by what the address says, counted over time, and appear by themselves", async () => {
+  test("are filtered by the address, counted over time, and appear by themselves", async () => {
     const grace = await app.stage.person("grace")
     const ids = await makeVals(grace)
     const { client } = grace
@@ -68,8 +68,7 @@ describeApp("runs", (app) => {
     await charts.getByRole("img", { name: "5 runs, 1 failed" }).waitFor()
     await client.createRun({ val_id: ids.lucky, args: [7] })
     await charts.getByRole("img", { name: "6 runs, 1 failed" }).waitFor()
-    // By now the list has been asked for again too, and was answered before it is asked for once
-    // more.
+    // By now the list has been polled again too.
     for (const _ of ["again", "once more"])
       await page.waitForResponse((response) => response.url().includes("/v1/me/runs?"))
     expect(await rows(page)).toEqual(["Succeeded page Web", "Succeeded page Web"])
@@ -77,7 +76,7 @@ describeApp("runs", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("of code that is no val lead to none, and cannot be replayed", async () => {
+  test("of ad-hoc code have no link to a val, and cannot be replayed", async () => {
     const barbara = await app.stage.person("barbara")
     await barbara.client.evalCode({ code: "export default () => 1" })
     await using tab = await app.open(barbara)
@@ -94,7 +93,7 @@ describeApp("runs", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("that failed lead to the line of the code, and can be replayed", async () => {
+  test("that failed link to the line of code, and can be replayed", async () => {
     const { id } = await ada.client.createRun({ val_id: ids.lucky, args: [0] })
     await using tab = await open()
     const { page } = tab
@@ -112,8 +111,8 @@ describeApp("runs", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("show what was asked, what was answered and what was sent out", async () => {
-    // Of its own, so that there is only one run of it.
+  test("show the request, the response and the outgoing requests", async () => {
+    // A separate val, so that it has only one run.
     const { links } = await ada.client.createVal({
       name: "asked",
       code: codes.page,
@@ -169,13 +168,13 @@ describeApp("runs", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("that go on show what they log, and can be cancelled", async () => {
+  test("that are running show their log, and can be cancelled", async () => {
     const { id } = await ada.client.createRun({ val_id: ids.ticks }, { respondAsync: true })
     await using tab = await open()
     const { page } = tab
     await page.goto(`/runs/${id}`)
     const log = page.getByRole("log", { name: "Logged lines" })
-    // Only the lines that are seen are there, and the list follows its end.
+    // Only visible lines are rendered, and the view follows the end.
     await log.locator(".log-text").first().waitFor()
     const seen = Number((await log.locator(".log-text").last().textContent())?.split(" ")[1])
     await page.waitForFunction(
@@ -199,8 +198,7 @@ describeApp("runs", (app) => {
       await using tab = await open()
       const { page } = tab
       let isFirst = true
-      // The first answer is from the moment before the run had a process, whatever this machine is
-      // fast enough to show.
+      // The first response shows a queued run, even when this machine is too fast for that.
       await page.route(`**/v1/runs/${id}`, async (route) => {
         const run = await (await route.fetch()).json()
         await route.fulfill({ json: isFirst ? { ...run, status: "queued", logs: [] } : run })
@@ -214,11 +212,11 @@ describeApp("runs", (app) => {
     })
   }
 
-  test("draw only those of ten thousand lines that are seen", async () => {
+  test("render only the visible ones of ten thousand log lines", async () => {
     const { id } = await ada.client.createRun({ val_id: ids.talks })
     await using tab = await open()
     const { page } = tab
-    // More than the server keeps of a run today: its answer is made longer on the way.
+    // More lines than the server keeps: the response is extended on its way.
     await page.route(`**/v1/runs/${id}`, async (route) => {
       const run = await (await route.fetch()).json()
       const logs = Array.from({ length: 10_000 }, (_, index) => ({
@@ -269,7 +267,7 @@ const codes = {
 }\n`,
 }
 
-/** One val of each code. */
+/** Creates one val per code. */
 async function makeVals({ client }: Person): Promise<Readonly<Record<keyof typeof codes, string>>> {
   const make = async (name: keyof typeof codes) => {
     const type = name === "page" ? "http" : "script"
@@ -304,7 +302,7 @@ async function rows(page: Page): Promise<readonly string[]> {
     )
 }
 
-/** How many of those shapes have a height. */
+/** The number of bars with a height. */
 function countSeen(page: Page, selector: string): Promise<number> {
   return page
     .locator(selector)

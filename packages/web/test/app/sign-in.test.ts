@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
-import { findBarriers } from "./check-page.ts"
-import { describeApp } from "./describe-app.ts"
+import { findBarriers } from "../support/check-page.ts"
+import { describeApp } from "../support/describe-app.ts"
 
 describeApp("signing in", (app) => {
-  test("by a link says whose account it opens, works once and leaves no code in the history", async () => {
+  test("by a link names the account, works once and leaves no code in the history", async () => {
     await using tab = await app.open()
     const { url } = await app.stage.admin.client.createSignInLink()
     await tab.page.goto(url)
@@ -22,7 +22,7 @@ describeApp("signing in", (app) => {
     expect([...tab.problems, ...other.problems]).toEqual([])
   })
 
-  test("by a token keeps it nowhere that a script can read", async () => {
+  test("by a token does not store it where a script can read it", async () => {
     await using tab = await app.open()
     await tab.page.goto("/sign-in")
     await tab.page.getByLabel("Token").waitFor()
@@ -40,7 +40,7 @@ describeApp("signing in", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("by a link that is of no use changes nothing for whoever is signed in", async () => {
+  test("by an invalid link keeps the current session", async () => {
     await using tab = await app.open(app.stage.admin)
     await tab.page.goto("/sign-in#code=x")
     await tab.page.getByRole("alert").filter({ hasText: "Ask for a new link" }).waitFor()
@@ -49,7 +49,7 @@ describeApp("signing in", (app) => {
     await tab.page.getByRole("button", { name: "Account of root" }).waitFor()
   })
 
-  test("by an invitation lets a person choose a name, once, and shows the first token", async () => {
+  test("by an invitation asks for a name, once, and shows the first token", async () => {
     const { url } = await app.stage.admin.client.createInvitation({})
     await using tab = await app.open()
     await tab.page.goto(url)
@@ -75,7 +75,7 @@ describeApp("signing in", (app) => {
       .waitFor()
   })
 
-  test("with a wrong token says so and goes no further", async () => {
+  test("with a wrong token reports it", async () => {
     await using tab = await app.open()
     await tab.page.goto("/sign-in")
     await tab.page.getByLabel("Token").fill("wrong")
@@ -84,7 +84,7 @@ describeApp("signing in", (app) => {
     expect(await tab.context.cookies()).toEqual([])
   })
 
-  test("leads to no other site, whatever the link says", async () => {
+  test("never redirects to another site", async () => {
     await using tab = await app.open()
     await tab.page.goto(`/sign-in?to=${encodeURIComponent("//elsewhere.example/x")}`)
     await tab.page.getByLabel("Token").fill(app.stage.admin.token)

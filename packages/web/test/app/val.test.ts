@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
-import { eventually, seeNote } from "../eventually.ts"
-import { describeApp } from "./describe-app.ts"
+import { describeApp } from "../support/describe-app.ts"
+import { eventually, seeNote } from "../support/eventually.ts"
 import {
   expectText,
   findEditor,
@@ -8,13 +8,13 @@ import {
   findVersion,
   makeVal,
   replaceText,
-} from "./val-page.ts"
+} from "../support/val-page.ts"
 
 const dot =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 describeApp("a val's page", (app) => {
-  test("saves a version with Control-S and says which one", async () => {
+  test("saves a version with Control-S and reports its number", async () => {
     await using own = await app.openOwn()
     const { page } = own
     const val = await makeVal(app.stage.admin, { code: "export default () => 1" })
@@ -30,7 +30,7 @@ describeApp("a val's page", (app) => {
       version: 2,
       code: "export default () => 2",
     })
-    // There is nothing to save: no version of its own comes of it.
+    // Nothing has changed: saving creates no version.
     await seeNote(page, "Nothing has changed since version 2", () =>
       page.keyboard.press("Control+s"),
     )
@@ -58,7 +58,7 @@ describeApp("a val's page", (app) => {
     expect(own.problems).toEqual([])
   })
 
-  test("shows what a val logs while it runs, and cancels it", async () => {
+  test("shows the log while a val runs, and cancels it", async () => {
     await using own = await app.openOwn()
     const { page } = own
     const code = `export default async () => { console.log("begun"); await new Promise((done) => setTimeout(done, 50_000)); console.log("over") }`
@@ -67,7 +67,7 @@ describeApp("a val's page", (app) => {
     await page.getByRole("button", { name: "Run", exact: true }).click()
     await page.getByRole("log").getByText("begun").waitFor()
     await page.locator(".status").getByText("Running").waitFor()
-    // What came of it stays when another part is looked at.
+    // The run stays while another tab is shown.
     await page.getByRole("link", { name: "Versions" }).click()
     await page.getByRole("region", { name: "Changes" }).waitFor()
     await page.getByRole("link", { name: "Code", exact: true }).click()
@@ -78,7 +78,7 @@ describeApp("a val's page", (app) => {
     expect(own.problems).toEqual([])
   })
 
-  test("finds its run again when the connection is lost", async () => {
+  test("resumes following a run when the connection is lost", async () => {
     await using own = await app.openOwn()
     const { page } = own
     const val = await makeVal(app.stage.admin, { code: "export default () => 'there'" })
@@ -95,7 +95,7 @@ describeApp("a val's page", (app) => {
     expect(own.problems).toEqual([])
   })
 
-  test("waits for how a run ended when that is not written down yet", async () => {
+  test("waits for the record of a run that has just ended", async () => {
     await using own = await app.openOwn()
     const { page } = own
     const val = await makeVal(app.stage.admin, { code: "export default () => 'there'" })
@@ -119,7 +119,7 @@ describeApp("a val's page", (app) => {
     expect(own.problems).toEqual([])
   })
 
-  test("shows what a val returns as a tree, as a table and as a picture", async () => {
+  test("shows the returned value as a tree, a table and a picture", async () => {
     await using own = await app.openOwn()
     const { page } = own
     const code = `export default (what: string) =>
@@ -149,7 +149,7 @@ describeApp("a val's page", (app) => {
     expect(own.problems).toEqual([])
   })
 
-  test("leads from an error to the line where it was thrown", async () => {
+  test("links an error to its line", async () => {
     await using own = await app.openOwn()
     const { page } = own
     const lines = Array.from({ length: 120 }, (_, index) => `// line ${index + 1}`)
@@ -165,7 +165,7 @@ describeApp("a val's page", (app) => {
   })
 
   test.each(["public", "private"] as const)(
-    "shows the page of a %s val and loads it again after a save",
+    "shows the page of a %s val and reloads it after a save",
     async (privacy) => {
       await using own = await app.openOwn()
       const { page } = own
@@ -185,7 +185,7 @@ describeApp("a val's page", (app) => {
     },
   )
 
-  test("sends a request of any kind and shows the answer", async () => {
+  test("sends any request and shows the response", async () => {
     await using own = await app.openOwn()
     const { page } = own
     const code = `export default async (request: Request) =>
@@ -199,7 +199,7 @@ describeApp("a val's page", (app) => {
     await page.getByText("Headers and body").click()
     await page.getByLabel("Headers, one per line").fill("x-kind: odd")
     await page.getByLabel("Body").fill("hello there")
-    // What was typed is there when one comes back to it.
+    // The form keeps its content while it is hidden.
     await page.getByRole("button", { name: "Page", exact: true }).click()
     await page.getByRole("tab", { name: "Run" }).click()
     await page.getByRole("tab", { name: "Preview" }).click()
@@ -237,14 +237,14 @@ describeApp("a val's page", (app) => {
       .getByRole("region", { name: "Preview" })
       .getByRole("heading", { name: "Other words" })
       .waitFor()
-    // Another part of the val and back, and a reload: nothing of it is lost.
+    // Another tab and back, and a reload: nothing is lost.
     await page.getByRole("link", { name: "Runs", exact: true }).last().click()
     await page.getByRole("link", { name: "Readme" }).click()
     await editor.getByText("Other words").waitFor()
     page.once("dialog", (dialog) => void dialog.accept())
     await page.reload()
     await editor.getByText("Other words").waitFor()
-    // Somebody else saves: looked at first, then decided.
+    // It is saved elsewhere: the user sees the difference first.
     await app.stage.admin.client.updateVal({ val_id: val.id, readme: "from elsewhere" })
     await editor.press("Control+s")
     const dialog = page.getByRole("dialog", { name: "The readme was changed elsewhere" })
@@ -304,7 +304,7 @@ describeApp("a val's page", (app) => {
     expect(own.problems).toEqual([])
   })
 
-  test("of somebody else can be read, liked and copied, and not changed", async () => {
+  test("of another user can be read, liked and forked, and not changed", async () => {
     const ada = await app.stage.person("ada")
     const val = await makeVal(ada, { code: "export default () => 'mine'", privacy: "public" })
     await using own = await app.openOwn()
@@ -328,11 +328,11 @@ describeApp("a val's page", (app) => {
     await page.goto(`${val.path}/settings`)
     await page.getByText("Not found").waitFor()
     expect(own.problems).toEqual([])
-    await using nobody = await app.open()
-    await nobody.page.goto(val.path)
-    await nobody.page.getByText("Read only", { exact: true }).waitFor()
-    expect(await nobody.page.getByRole("button", { name: "0 likes" }).isDisabled()).toBe(true)
-    expect(await nobody.page.getByRole("button", { name: "Fork" }).count()).toBe(0)
-    expect(nobody.problems).toEqual([])
+    await using visitor = await app.open()
+    await visitor.page.goto(val.path)
+    await visitor.page.getByText("Read only", { exact: true }).waitFor()
+    expect(await visitor.page.getByRole("button", { name: "0 likes" }).isDisabled()).toBe(true)
+    expect(await visitor.page.getByRole("button", { name: "Fork" }).count()).toBe(0)
+    expect(visitor.problems).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import type { Person } from "../../dev/app-stage.ts"
-import { findBarriers } from "./check-page.ts"
-import { describeApp } from "./describe-app.ts"
+import { findBarriers } from "../support/check-page.ts"
+import { describeApp } from "../support/describe-app.ts"
 import {
   expectText,
   findEditor,
@@ -9,7 +9,7 @@ import {
   findVersion,
   makeVal,
   replaceText,
-} from "./val-page.ts"
+} from "../support/val-page.ts"
 
 describeApp("versions", (app) => {
   async function makeThree(owner: Person, privacy: "public" | "private" = "private") {
@@ -50,7 +50,7 @@ describeApp("versions", (app) => {
       .getByRole("textbox", { name: "Changes from version 1 to version 2: after" })
       .getByText('"two"')
       .waitFor()
-    // What is compared is in the address.
+    // The address contains the compared versions.
     await page.reload()
     await changed
       .getByRole("textbox", { name: "Changes from version 1 to version 2: after" })
@@ -77,7 +77,7 @@ describeApp("versions", (app) => {
     expect(own.problems).toEqual([])
   })
 
-  test("are restored as new ones, and a text that was not saved is put aside", async () => {
+  test("are restored as new ones, and unsaved text is set aside", async () => {
     await using own = await app.openOwn()
     const { page } = own
     const val = await makeThree(app.stage.admin)
@@ -101,7 +101,7 @@ describeApp("versions", (app) => {
     await page.getByRole("button", { name: "Restore" }).click()
     await editor.getByText("'typed'").waitFor()
     await findStatus(page, "Unsaved changes").waitFor()
-    // It was written on version 3: whoever saves it is shown what has come since.
+    // It is based on version 3: saving shows the newer version.
     await editor.press("Control+s")
     await page
       .getByRole("dialog", { name: "Version 4 was saved elsewhere" })
@@ -111,7 +111,7 @@ describeApp("versions", (app) => {
     expect(own.problems).toEqual([])
   })
 
-  test("are deleted one by one, and what is left is compared with what is left", async () => {
+  test("are deleted one by one, and the remaining ones can be compared", async () => {
     await using own = await app.openOwn()
     const { page } = own
     const val = await makeThree(app.stage.admin)
@@ -134,17 +134,17 @@ describeApp("versions", (app) => {
     expect(own.problems).toEqual([])
   })
 
-  test("of somebody else can be looked at and run, and nothing more", async () => {
+  test("of another user can be viewed and run, and nothing more", async () => {
     const val = await makeThree(await app.stage.person("ada"), "public")
     await using own = await app.openOwn()
     const { page } = own
     await page.goto(val.versionsPath)
     await page.getByRole("button", { name: "Run version 1" }).waitFor()
     expect(await page.getByRole("button", { name: /^(Restore|Delete) version/ }).count()).toBe(0)
-    await using nobody = await app.open()
-    await nobody.page.goto(val.versionsPath)
-    await nobody.page.getByRole("region", { name: "Changes" }).getByText('"three"').waitFor()
-    expect(await nobody.page.getByRole("button", { name: /version/ }).count()).toBe(0)
-    expect([...own.problems, ...nobody.problems]).toEqual([])
+    await using visitor = await app.open()
+    await visitor.page.goto(val.versionsPath)
+    await visitor.page.getByRole("region", { name: "Changes" }).getByText('"three"').waitFor()
+    expect(await visitor.page.getByRole("button", { name: /version/ }).count()).toBe(0)
+    expect([...own.problems, ...visitor.problems]).toEqual([])
   })
 })

@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { Page } from "playwright-core"
 import { type EditorServer, startEditorServer } from "../../dev/editor-server.ts"
-import { findPaleTexts } from "../contrast.ts"
-import { describeInBrowser } from "../describe-in-browser.ts"
-import { eventually } from "../eventually.ts"
-import type { OpenDocs } from "../open-docs.ts"
+import { findPaleTexts } from "../support/contrast.ts"
+import { describeInBrowser } from "../support/describe-in-browser.ts"
+import { eventually } from "../support/eventually.ts"
+import type { OpenDocs } from "../support/open-docs.ts"
 import {
   expectText,
   getCalls,
@@ -15,9 +15,9 @@ import {
   type HarnessWindow,
   openEditor,
   show,
-} from "./open-editor.ts"
+} from "../support/open-editor.ts"
 
-/** Something of every colour. */
+/** Code with every colour. */
 const sample = `/** @jsxImportSource https://esm.sh/react */
 import { greet } from "./greet" // a comment
 @decorated
@@ -45,7 +45,7 @@ describeInBrowser("the editor", (getBrowser) => {
     expect(tabs.flatMap(({ problems }) => problems)).toEqual([])
   })
 
-  /** A test with a tab of its own. */
+  /** A test with its own tab. */
   function inBrowser(
     title: string,
     run: (page: Page) => Promise<void>,
@@ -74,7 +74,7 @@ describeInBrowser("the editor", (getBrowser) => {
 
     inBrowser("colours the code", async (page) => {
       await show(page, { value: sample, hasTypes: false })
-      // Lines that the parser has not come to yet have no colours.
+      // Lines that are not parsed yet have no colours.
       const colors = () =>
         Promise.all(
           ["import", "// a comment", "12_000n", '"./greet"', "Guest"].map((text) =>
@@ -86,7 +86,7 @@ describeInBrowser("the editor", (getBrowser) => {
     })
 
     inBrowser(
-      "calls what was given for keys, and does what editors do for the others",
+      "calls the listeners of its keys, and handles the other keys itself",
       async (page) => {
         await show(page, { value: "let a = 1\n", hasTypes: false })
         await goToEndOf(page, "let a = 1")
@@ -104,7 +104,7 @@ describeInBrowser("the editor", (getBrowser) => {
       },
     )
 
-    inBrowser("indents with Tab, and lets go of it after Escape", async (page) => {
+    inBrowser("indents with Tab, and leaves with Tab after Escape", async (page) => {
       await show(page, { value: "a", hasTypes: false })
       await page.getByRole("textbox", { name: "Code of ada/hello" }).focus()
       await page.keyboard.press("Tab")
@@ -138,28 +138,25 @@ describeInBrowser("the editor", (getBrowser) => {
       await page.locator(".cm-search").waitFor({ state: "detached" })
     })
 
-    inBrowser(
-      "takes a text from the page where it differs, and leaves the cursor",
-      async (page) => {
-        await show(page, { value: "first\nsecond\nthird\n", hasTypes: false })
-        await goToEndOf(page, "sec")
-        await page.evaluate(() =>
-          (globalThis as unknown as HarnessWindow).harness.handle.current?.setText(
-            "new first\nsecond\nlast\n",
-          ),
-        )
-        expect(await getCalls(page)).toEqual([])
-        await page.keyboard.type("!")
-        await expectText(page, "new first\nsec!ond\nlast\n")
-        // The page may say the old value again as often as it likes.
-        await show(page, { value: "first\nsecond\nthird\n", hasTypes: false })
-        await expectText(page, "new first\nsec!ond\nlast\n")
-        await show(page, { value: "another", path: "ada/other.tsx", hasTypes: false })
-        await expectText(page, "another")
-      },
-    )
+    inBrowser("replaces only what differs, and keeps the cursor", async (page) => {
+      await show(page, { value: "first\nsecond\nthird\n", hasTypes: false })
+      await goToEndOf(page, "sec")
+      await page.evaluate(() =>
+        (globalThis as unknown as HarnessWindow).harness.handle.current?.setText(
+          "new first\nsecond\nlast\n",
+        ),
+      )
+      expect(await getCalls(page)).toEqual([])
+      await page.keyboard.type("!")
+      await expectText(page, "new first\nsec!ond\nlast\n")
+      // Rendering again with the old value changes nothing.
+      await show(page, { value: "first\nsecond\nthird\n", hasTypes: false })
+      await expectText(page, "new first\nsec!ond\nlast\n")
+      await show(page, { value: "another", path: "ada/other.tsx", hasTypes: false })
+      await expectText(page, "another")
+    })
 
-    inBrowser("goes to a line, or as far as there are lines", async (page) => {
+    inBrowser("goes to a line, at most to the last", async (page) => {
       const value = Array.from({ length: 500 }, (_, index) => `line${index + 1}`).join("\n")
       await show(page, { value, hasTypes: false, goTo: { line: 400, column: 3 } })
       await page.locator(".cm-activeLine").getByText("line400").waitFor()
@@ -173,19 +170,16 @@ describeInBrowser("the editor", (getBrowser) => {
       await page.locator(".cm-activeLine").getByText("line500").waitFor()
     })
 
-    inBrowser(
-      "does not change a text that is only to be read, and lets it be selected",
-      async (page) => {
-        await show(page, { value: "read me", hasTypes: false, readOnly: true })
-        await page.locator(".cm-content").focus()
-        await page.keyboard.type("x")
-        await expectText(page, "read me")
-        expect(await page.getByRole("textbox").getAttribute("aria-readonly")).toBe("true")
-        await show(page, { value: "read me", hasTypes: false, readOnly: false })
-        await page.keyboard.type("x")
-        await expectText(page, "xread me")
-      },
-    )
+    inBrowser("does not change read-only text, and lets it be selected", async (page) => {
+      await show(page, { value: "read me", hasTypes: false, readOnly: true })
+      await page.locator(".cm-content").focus()
+      await page.keyboard.type("x")
+      await expectText(page, "read me")
+      expect(await page.getByRole("textbox").getAttribute("aria-readonly")).toBe("true")
+      await show(page, { value: "read me", hasTypes: false, readOnly: false })
+      await page.keyboard.type("x")
+      await expectText(page, "xread me")
+    })
 
     inBrowser("writes Markdown and JSON", async (page) => {
       await show(page, {
@@ -211,8 +205,7 @@ describeInBrowser("the editor", (getBrowser) => {
       await page.locator(".cm-content").focus()
       await page.keyboard.press("Control+End")
       await page.keyboard.press("Control+Space")
-      // A key counts for the list only when the list has been there for a moment; a click always
-      // does.
+      // The list ignores keys for a moment after it opens, but not clicks.
       await page.locator(".cm-completionLabel").getByText("first").click()
       await expectText(page, "const first = 1\nfirst")
       await page.keyboard.press("Shift+Alt+KeyF")
@@ -254,7 +247,7 @@ describeInBrowser("the editor", (getBrowser) => {
   for (const colorScheme of ["light", "dark"] as const) {
     describe(`in ${colorScheme}`, () => {
       inBrowser(
-        "every colour can be read on every ground, and nobody is shut out",
+        "every colour has contrast on every background, and axe finds nothing",
         async (page) => {
           await show(page, { value: sample, hasTypes: false })
           await page.locator(".cm-content").focus()
@@ -317,10 +310,7 @@ async function showDiff(
   await page.locator(".cm-content").first().waitFor()
 }
 
-/**
- * Runs in the page: the colours of code on the grounds that no element of the text has itself, such
- * as that of the selection.
- */
+/** Runs in the page: the colours of code on backgrounds of other elements, as the selection. */
 function addSwatches(): void {
   for (const ground of [
     "--page",
@@ -349,7 +339,7 @@ function addSwatches(): void {
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8")
 
-/** What axe finds that shuts somebody out. */
+/** The findings of axe. */
 async function findFaults(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe)
   const found = await page.evaluate(async () => {

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import type { Page } from "playwright-core"
 import { type EditorServer, startEditorServer } from "../../dev/editor-server.ts"
-import { describeInBrowser } from "../describe-in-browser.ts"
-import { eventually } from "../eventually.ts"
-import type { OpenDocs } from "../open-docs.ts"
+import { describeInBrowser } from "../support/describe-in-browser.ts"
+import { eventually } from "../support/eventually.ts"
+import type { OpenDocs } from "../support/open-docs.ts"
 import {
   expectText,
   getCalls,
@@ -12,9 +12,9 @@ import {
   openEditor,
   show,
   waitForMarked,
-} from "./open-editor.ts"
+} from "../support/open-editor.ts"
 
-/** The service takes long to start on a busy machine. */
+/** The service starts slowly on a busy machine. */
 const waitMsMax = 90_000
 const vals = {
   "/v/ada/greet": `import type { Guest } from "./guest"
@@ -44,7 +44,7 @@ describeInBrowser("the editor's types", (getBrowser) => {
   let shown = 0
 
   /**
-   * One tab for all of them, since the service takes long to start; each has a document of its own.
+   * One tab for all tests, since the service starts slowly; each test has its own document.
    */
   function withCode(title: string, code: string, run: (page: Page) => Promise<void>): void {
     test(title, async () => {
@@ -56,7 +56,7 @@ describeInBrowser("the editor's types", (getBrowser) => {
 
   const options = (page: Page) => page.locator(".cm-tooltip-autocomplete li .cm-completionLabel")
 
-  /** Errors that are not there must be waited for by one that is: it is always the last. */
+  /** To check that there is no error, a test waits for a later one that is always reported. */
   const deliberate = "\nconst deliberate: number = true\n"
 
   describe("the type service", () => {
@@ -91,7 +91,7 @@ describeInBrowser("the editor's types", (getBrowser) => {
       "offers members of what an imported val gives, and says what they are",
       `import { greet } from "/v/ada/greet"\nimport type { Guest } from "https://esm.town/v/ada/guest"\nexport const visit = (guest: Guest) => guest.\nexport const wrong: Guest = 1\n`,
       async (page) => {
-        // It can only be wrong once the val is there.
+        // The error appears once the val is loaded.
         await waitForMarked(page, ["wrong"])
         await goToEndOf(page, "=> guest.")
         await page.keyboard.type("v")
@@ -160,7 +160,7 @@ await sqlite.execute(2)
     )
 
     withCode(
-      "has nothing to say against what it has no types of",
+      "reports no errors for modules without types",
       `/** @jsxImportSource https://esm.sh/react@19 */
 import { Hono, type Context } from "npm:hono@4"
 import { z } from "jsr:@zod/zod"

@@ -25,7 +25,7 @@ const page: Example = {
   code: `// An HTTP val is a function from a Request to a Response.
 export default function (request: Request): Response {
   const name = new URL(request.url).searchParams.get("name") ?? "world"
-  console.log("somebody asked for", name)
+  console.log("request for", name)
   const html = \`<!doctype html>
 <title>Hello</title>
 <h1>Hello, \${escape(name)}!</h1>

@@ -12,14 +12,14 @@ describe("asTable", () => {
     })
   })
 
-  test("makes none of anything else", () => {
+  test("returns undefined for other values", () => {
     for (const value of [[], [1], [{}], [null], [[1]], { a: 1 }, "x", undefined])
       expect(asTable(value)).toBeUndefined()
   })
 })
 
 describe("asPicture", () => {
-  test("takes pictures and nothing that could act", () => {
+  test("accepts images that cannot contain scripts", () => {
     expect(asPicture("data:image/png;base64,AAAA")).toBe("data:image/png;base64,AAAA")
     for (const value of [
       "data:image/svg+xml;base64,AAAA",

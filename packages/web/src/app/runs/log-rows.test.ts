@@ -8,7 +8,7 @@ const line = (message: string, level = "log") => ({
 })
 
 describe("toRows", () => {
-  test("gives a message of several lines as many rows", () => {
+  test("gives each line of a message a row", () => {
     expect(toRows([line("a"), line("b\nc\nd"), line("e")]).starts).toEqual([0, 1, 4, 5])
     expect(toRows([]).starts).toEqual([0])
   })
@@ -19,7 +19,7 @@ describe("findVisible", () => {
     Array.from({ length: 1_000 }, (_, index) => line(index % 10 === 0 ? "x\ny" : "x")),
   )
 
-  test("covers exactly what can be seen, wherever one is", () => {
+  test("covers exactly the visible rows, at every position", () => {
     for (let top = 0; top < (rows.starts.at(-1) ?? 0); top += 7) {
       const { from, to } = findVisible(rows, top, 30)
       expect(rows.starts[from]).toBeLessThanOrEqual(top)
@@ -28,13 +28,13 @@ describe("findVisible", () => {
     }
   })
 
-  test("draws nothing of nothing", () => {
+  test("finds nothing in an empty log", () => {
     expect(findVisible(toRows([]), 0, 30)).toEqual({ from: 0, to: 0 })
   })
 })
 
 describe("filterLines", () => {
-  test("keeps a level and worse, and what has the text in it", () => {
+  test("keeps lines of at least a level that contain the text", () => {
     const lines = [line("one", "debug"), line("TWO", "warn"), line("two", "error")]
     expect(filterLines(lines, "warn", "").map(({ message }) => message)).toEqual(["TWO", "two"])
     expect(filterLines(lines, "debug", "two").map(({ message }) => message)).toEqual(["TWO", "two"])

@@ -13,7 +13,7 @@ describe("parseStackLine", () => {
     })
   })
 
-  test("finds nothing in lines of others", () => {
+  test("finds nothing in lines outside vals", () => {
     for (const text of ["Error: no", "    at ext:core/01.js:1:2", "    at npm:zod@4/index.js:3:1"])
       expect(parseStackLine(text)).toBeUndefined()
   })

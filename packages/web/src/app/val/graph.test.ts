@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { layOutGraph } from "./graph.ts"
 
 describe("layOutGraph", () => {
-  test("has a box for each val and a line for each import, all inside the drawing", () => {
+  test("has a box for each val and a line for each import, all inside the graph", () => {
     const graph = layOutGraph("ada/lib", ["bob/one", "eve/two"], ["std/x", "ada/y", "ada/z"])
     expect(graph.nodes).toHaveLength(6)
     expect(graph.edges).toHaveLength(5)
@@ -13,7 +13,7 @@ describe("layOutGraph", () => {
     }
   })
 
-  test("lays no box over another", () => {
+  test("lets no boxes overlap", () => {
     const { nodes } = layOutGraph(
       "a/b",
       Array.from({ length: 12 }, (_, index) => `x/v${index}`),
@@ -24,7 +24,7 @@ describe("layOutGraph", () => {
       expect(left[index + 1]?.y ?? Infinity).toBeGreaterThanOrEqual(node.y + node.height)
   })
 
-  test("leaves out a column in which nothing would be", () => {
+  test("leaves out empty columns", () => {
     const both = layOutGraph("a/b", ["x/one"], ["y/two"])
     const left = layOutGraph("a/b", ["x/one"], [])
     const right = layOutGraph("a/b", [], ["y/two"])

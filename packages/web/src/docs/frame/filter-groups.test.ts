@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { realApi } from "../../../test/real-api.ts"
+import { realApi } from "../../../test/support/real-api.ts"
 import { filterGroups } from "./filter-groups.ts"
 
 describe("filterGroups", () => {
@@ -8,13 +8,13 @@ describe("filterGroups", () => {
       group.operations.map((operation) => operation.id),
     )
 
-  test("finds by method, path, name and scope, all words together", () => {
+  test("matches all words in method, path, name and scope", () => {
     expect(found("DELETE version")).toEqual(["deleteVersion"])
     expect(found("/v1/me/secrets put")).toEqual(["putSecret"])
     expect(found("admin")).toContain("createUser")
   })
 
-  test("shows everything for nothing, and nothing for nonsense", () => {
+  test("returns all groups for an empty query, and none without a match", () => {
     expect(filterGroups(realApi.groups, "  ")).toBe(realApi.groups)
     expect(found("zzz")).toEqual([])
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { routeNames } from "@hamlet/contract"
-import { realApi, realOperation } from "../../../test/real-api.ts"
+import { realApi, realOperation } from "../../../test/support/real-api.ts"
 import { operationsOf } from "./api.ts"
 import { toApi, toTitle } from "./to-api.ts"
 
@@ -36,7 +36,7 @@ describe("toApi", () => {
     expect(realOperation("getHealth").auth).toBe("none")
   })
 
-  test("takes no path that could lead to another host", () => {
+  test("ignores paths that could lead to another host", () => {
     const get = { operationId: "x", responses: {} }
     const api = toApi({
       openapi: "3.1.0",
@@ -45,12 +45,12 @@ describe("toApi", () => {
     expect(api && operationsOf(api).map((operation) => operation.path)).toEqual(["/good"])
   })
 
-  test("refuses what is no OpenAPI 3 document", () => {
+  test("refuses other documents than OpenAPI 3", () => {
     const others = [null, [], "text", {}, { openapi: "2.0", paths: {} }, { openapi: "3.1.0" }]
     expect(others.map(toApi)).toEqual(others.map(() => undefined))
   })
 
-  test("survives a document whose fields are of the wrong kind", () => {
+  test("accepts a document with fields of wrong types", () => {
     const operation = {
       operationId: 5,
       tags: "x",
@@ -69,7 +69,7 @@ describe("toApi", () => {
   })
 })
 
-test("toTitle makes words of an operation id", () => {
+test("toTitle splits an operation id into words", () => {
   expect(["listMyRuns", "getOpenApi", "get_v1_me"].map(toTitle)).toEqual([
     "List my runs",
     "Get open API",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { realApi, realOperation } from "../../../test/real-api.ts"
+import { realApi, realOperation } from "../../../test/support/real-api.ts"
 import type { RequestBody } from "../operations/api.ts"
 import {
   type BodyDraft,
@@ -24,7 +24,7 @@ function sent(id: string, draft: Partial<BodyDraft>, isFilled = false) {
 }
 
 describe("toBodyText", () => {
-  test("sends the fields that are typed and no others", () => {
+  test("sends only the typed fields", () => {
     expect(sent("createVal", { fields: { code: "x", privacy: "public", name: "" } })).toEqual({
       code: "x",
       privacy: "public",
@@ -32,17 +32,17 @@ describe("toBodyText", () => {
     expect(sent("createVal", {})).toEqual({})
   })
 
-  test("sends an empty text where one is required and allowed", () => {
+  test("sends an empty string for a required field that allows it", () => {
     expect(sent("putSecret", {})).toEqual({ value: "" })
   })
 
-  test("fills in what is required, or everything where nothing is", () => {
+  test("fills in required fields, or all where none is required", () => {
     expect(Object.keys(sent("createVal", {}, true))).toEqual(["code"])
     expect(Object.keys(sent("updateVal", {}, true))).toEqual(["name", "readme", "privacy", "type"])
     expect(sent("updateVal", { fields: { name: "other" } }, true)).toEqual({ name: "other" })
   })
 
-  test("sends JSON and text as they are typed", () => {
+  test("sends JSON and text unchanged", () => {
     const body = bodyOf("createVal")
     expect(toBodyText(schemas, body, { ...empty, mode: "json", json: "{ broken" }, false)).toEqual({
       contentType: "application/json",
@@ -56,7 +56,7 @@ describe("toBodyText", () => {
 })
 
 describe("switchBodyMode", () => {
-  test("takes along what was typed, there and back", () => {
+  test("keeps the content, there and back", () => {
     const typed: BodyDraft = { ...empty, fields: { name: "ci", scopes: "val:read\nval:write" } }
     const json = switchBodyMode(schemas, bodyOf("createToken"), typed, "json")
     expect(JSON.parse(json?.json ?? "")).toEqual({ name: "ci", scopes: ["val:read", "val:write"] })
@@ -66,7 +66,7 @@ describe("switchBodyMode", () => {
   })
 
   test.each(['{"code":"x","readme":null}', '{"code":"x","other":1}', "[1]", "{"])(
-    "refuses to lose anything of %s",
+    "refuses to lose a part of %s",
     (json) => {
       expect(
         switchBodyMode(schemas, bodyOf("createVal"), { ...empty, mode: "json", json }, "fields"),
@@ -75,12 +75,12 @@ describe("switchBodyMode", () => {
   )
 })
 
-test("exampleFields makes a body that can be sent", () => {
+test("exampleFields creates a valid body", () => {
   const fields = exampleFields(schemas, jsonContent(bodyOf("createToken"))?.schema ?? {})
   expect(sent("createToken", { fields })).toEqual({ name: "hello", scopes: ["val:read"] })
 })
 
-test("bodyModes offers what the operation takes", () => {
+test("bodyModes lists the modes of the operation", () => {
   expect(bodyModes(schemas, bodyOf("createVal"))).toEqual(["fields", "json", "text"])
   expect(bodyModes(schemas, bodyOf("createComment"))).toEqual(["fields", "json"])
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { realApi, realOperation } from "../../../test/real-api.ts"
+import { realApi, realOperation } from "../../../test/support/real-api.ts"
 import { emptyDraft, findObstacle, toRequest } from "./request.ts"
 
 const { schemas } = realApi
@@ -10,7 +10,7 @@ function request(id: string, parameters: Record<string, string>, isFilled = fals
 }
 
 describe("toRequest", () => {
-  test("encodes what is typed, so that it stays one segment and one value", () => {
+  test("encodes values, so that each stays one segment or parameter", () => {
     expect(request("getUserByName", { "path username": "a/b?c#d%" }).path).toBe(
       "/v1/alias/a%2Fb%3Fc%23d%25",
     )
@@ -19,7 +19,7 @@ describe("toRequest", () => {
     )
   })
 
-  test("does not take $& in a value for a pattern of replacement", () => {
+  test("does not interpret $& in a value", () => {
     expect(request("getUserByName", { "path username": "$&" }).path).toBe("/v1/alias/%24%26")
   })
 
@@ -29,7 +29,7 @@ describe("toRequest", () => {
     )
   })
 
-  test("uses examples for what is required only when asked to", () => {
+  test("uses examples for required parameters only when isFilled", () => {
     expect(request("getVersion", { "path version": "3" }, true).path).toBe(
       "/v1/vals/019a7c1e-52d0-7b3a-9f41-6d0c8e2b7a15/versions/3",
     )
@@ -38,7 +38,7 @@ describe("toRequest", () => {
 })
 
 describe("findObstacle", () => {
-  test("asks for the path parameters", () => {
+  test("reports missing path parameters", () => {
     expect(findObstacle(request("getVersion", { "path version": "3" }))).toBe(
       "Fill in val_id: it is part of the path",
     )

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { realApi, realOperation } from "../../../test/real-api.ts"
+import { realApi, realOperation } from "../../../test/support/real-api.ts"
 import { toResponseExamples } from "./response-example.ts"
 
 describe("toResponseExamples", () => {
@@ -29,7 +29,7 @@ describe("toResponseExamples", () => {
     expect(body("createVal", "400 invalid_request").issues).toHaveLength(1)
   })
 
-  test("knows responses without a body and responses that are no JSON", () => {
+  test("handles responses without a body and responses that are not JSON", () => {
     expect(examples("deleteVal")[0]?.text).toBeUndefined()
     expect(examples("getModule")[0]).toMatchObject({ language: "text" })
   })

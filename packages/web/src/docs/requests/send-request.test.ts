@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test"
-import { realApi, realOperation } from "../../../test/real-api.ts"
+import { realApi, realOperation } from "../../../test/support/real-api.ts"
 import { emptyDraft, toRequest } from "./request.ts"
 import { sendRequest } from "./send-request.ts"
 
@@ -33,7 +33,7 @@ async function sendTo(id: string, next: () => Response, token = "") {
 }
 
 describe("sendRequest", () => {
-  test("sends method, path, body and token, and reads JSON as it was written", async () => {
+  test("sends method, path, body and token, and keeps JSON as the server wrote it", async () => {
     const got = await sendTo(
       "createVal",
       () =>
@@ -51,7 +51,7 @@ describe("sendRequest", () => {
     expect(JSON.parse(seenBody)).toHaveProperty("code")
   })
 
-  test("sends no token to a route that takes none, nor an empty one", async () => {
+  test("sends no token to a public route, and no empty token", async () => {
     await sendTo("getHealth", () => new Response(), "secret")
     expect(seen?.headers.has("authorization")).toBe(false)
     await sendTo("getMe", () => new Response())
@@ -62,7 +62,7 @@ describe("sendRequest", () => {
     ["nothing", () => new Response(null, { status: 204 }), { kind: "none" }],
     ["text", () => new Response("<b>"), { kind: "text", text: "<b>" }],
     [
-      "JSON that is none",
+      "invalid JSON",
       () => new Response("{", { headers: { "content-type": "application/json" } }),
       { kind: "text", text: "{" },
     ],
@@ -76,7 +76,7 @@ describe("sendRequest", () => {
     expect((await sendTo("getMe", next)).body).toEqual(body as never)
   })
 
-  test("stops reading an response without an end", async () => {
+  test("stops reading an endless response", async () => {
     const endless = () =>
       new Response(
         new ReadableStream({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { realApi, realOperation } from "../../../test/real-api.ts"
+import { realApi, realOperation } from "../../../test/support/real-api.ts"
 import {
   allowedValues,
   describeConstraints,
@@ -43,20 +43,20 @@ describe("describeConstraints", () => {
 })
 
 describe("expandSchema", () => {
-  test("opens an array to the fields of its items, and says which are required", () => {
+  test("expands an array to the fields of its items, with the required ones", () => {
     expect(expandSchema(schemas, { type: "array", items: val })).toEqual([
       { name: "id", kind: "field", isRequired: true, schema: { type: "string" } },
     ])
   })
 
-  test("opens a union only when there is something in it", () => {
+  test("expands a union only when it contains fields", () => {
     expect(expandSchema(schemas, { anyOf: [{ type: "string" }, { type: "integer" }] })).toEqual([])
     expect(
       expandSchema(schemas, { anyOf: [{ type: "string" }, val] }).map((field) => field.name),
     ).toEqual(["string", "Val"])
   })
 
-  test("opens the response of a real list", () => {
+  test("expands the response of a real list", () => {
     const schema = realOperation("listVals").responses[0]?.contents[0]?.schema ?? {}
     const [data] = expandSchema(realApi.schemas, schema)
     expect(expandSchema(realApi.schemas, data?.schema ?? {}).map((field) => field.name)).toContain(
@@ -65,7 +65,7 @@ describe("expandSchema", () => {
   })
 })
 
-test("allowedValues finds them on the items too", () => {
+test("allowedValues includes the enum of the items", () => {
   expect(allowedValues(schemas, { type: "array", items: { enum: ["a", "b"] } })).toEqual(["a", "b"])
   expect(allowedValues(schemas, { enum: [1, null] })).toEqual(["1", "null"])
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import Ajv from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
-import { realApi } from "../../../test/real-api.ts"
+import { realApi } from "../../../test/support/real-api.ts"
 import { operationsOf } from "../operations/api.ts"
 import type { Schema } from "./schema.ts"
 import { schemaToExample } from "./schema-to-example.ts"
@@ -20,7 +20,7 @@ function findFaults(schema: Schema, value: unknown) {
 
 describe("schemaToExample", () => {
   test.each(operationsOf(realApi).map((operation) => [operation.id, operation] as const))(
-    "keeps to every schema of %s",
+    "matches every schema of %s",
     (_, operation) => {
       const { schemas } = realApi
       for (const { name, schema } of operation.parameters)
@@ -38,14 +38,14 @@ describe("schemaToExample", () => {
     },
   )
 
-  test("prefers what the schema says: examples, const, default, enum", () => {
+  test("prefers the examples, const, default and enum of the schema", () => {
     expect(schemaToExample({}, { type: "string", examples: ["e"], default: "d" })).toBe("e")
     expect(schemaToExample({}, { const: "c" })).toBe("c")
     expect(schemaToExample({}, { type: "integer", default: 20 })).toBe(20)
     expect(schemaToExample({}, { enum: ["a", "b"] })).toBe("a")
   })
 
-  test("leaves out what may be left out when asked to", () => {
+  test("leaves out optional fields with isRequiredOnly", () => {
     const schema = {
       type: "object",
       properties: { code: { type: "string" }, name: { type: "string" } },
@@ -56,7 +56,7 @@ describe("schemaToExample", () => {
     ])
   })
 
-  test("ends on a schema that holds itself", () => {
+  test("ends on a schema that contains itself", () => {
     const tree: Schema = {
       type: "object",
       properties: { next: { $ref: "#/components/schemas/Tree" } },

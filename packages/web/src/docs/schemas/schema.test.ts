@@ -21,11 +21,11 @@ describe("resolveSchema", () => {
     expect(resolveSchema(schemas, ref("A")).schema).toEqual({})
   })
 
-  test("does not take a name of Object.prototype for a schema", () => {
+  test("does not resolve names of Object.prototype", () => {
     expect(resolveSchema({}, ref("constructor")).schema).toEqual({})
   })
 
-  test("takes null out of the alternatives, in both ways of writing it", () => {
+  test("removes null from the alternatives, in both notations", () => {
     const inner = { type: "string" }
     expect(resolveSchema({}, { anyOf: [inner, { type: "null" }] })).toEqual({
       schema: inner,

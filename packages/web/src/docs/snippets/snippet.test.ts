@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
-import { realApi, realOperation } from "../../../test/real-api.ts"
+import { realApi, realOperation } from "../../../test/support/real-api.ts"
 import { operationsOf } from "../operations/api.ts"
 import { type ApiRequest, emptyDraft, type RequestDraft, toRequest } from "../requests/request.ts"
 import { type SnippetKind, toSnippet } from "./snippet.ts"
@@ -75,7 +75,7 @@ describe.each(operationsOf(realApi).map((operation) => operation.id))("toSnippet
     authorization: `Bearer ${token}`,
   }
 
-  test("as curl sends what the form would", () => {
+  test("as curl sends the same as the form", () => {
     const args = curlArguments(snippet("curl", request))
     const method = args.includes("-X") ? args[args.indexOf("-X") + 1] : "GET"
     expect({ method, url: args.find((arg) => arg.startsWith("http")) }).toEqual({
@@ -86,13 +86,13 @@ describe.each(operationsOf(realApi).map((operation) => operation.id))("toSnippet
     expect(request.body ? args.at(-1) : undefined).toBe(request.body?.text)
   })
 
-  test("as fetch sends what the form would", async () => {
+  test("as fetch sends the same as the form", async () => {
     const { body, ...sent } = (await run(snippet("fetch", request))) ?? {}
     expect(sent).toEqual(wanted)
     expect(asJson(body)).toEqual(asJson(request.body?.text))
   })
 
-  test("as client sends what the form would", async () => {
+  test("as client sends the same as the form", async () => {
     const { body, ...sent } = (await run(snippet("client", request))) ?? {}
     expect(sent).toEqual(wanted)
     expect(asJson(body)).toEqual(asJson(request.body?.text))
@@ -123,7 +123,7 @@ describe("toSnippet", () => {
     },
   )
 
-  test("follows what is typed, headers as options of the client", () => {
+  test("follows the form, with headers as options of the client", () => {
     const parameters = {
       "path val_id": "019a7c1e-52d0-7b3a-9f41-000000000000",
       "header If-Match": '"3"',
@@ -134,7 +134,7 @@ describe("toSnippet", () => {
     expect(snippet("fetch", request)).toContain(`"if-match": "\\"3\\""`)
   })
 
-  test("never holds the token, and no authorization where none is sent", () => {
+  test("never contains the token, and no authorization where none is sent", () => {
     const request = toFilledRequest("getHealth")
     expect(toSnippet("curl", { schemas, request, baseUrl, hasToken: false })).toBe(
       `curl '${baseUrl}/healthz'`,

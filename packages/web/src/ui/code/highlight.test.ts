@@ -4,7 +4,7 @@ import { highlight, type Language } from "./highlight.ts"
 
 describe("highlight", () => {
   test.each<Language>(["json", "ts", "shell", "text"])(
-    "loses and adds nothing, whatever the text: %s",
+    "keeps the text of any code: %s",
     (language) => {
       const code = fc.string({
         unit: fc.constantFrom(
@@ -38,7 +38,7 @@ describe("highlight", () => {
     },
   )
 
-  test("tells keys from strings in JSON", () => {
+  test("distinguishes keys from strings in JSON", () => {
     const parts = highlight('{"a": "b", "c": [1, null]}', "json").filter(
       (part) => part.kind !== "plain",
     )
@@ -51,7 +51,7 @@ describe("highlight", () => {
     ])
   })
 
-  test("leaves a very long text in one piece", () => {
+  test("leaves a very long text as one part", () => {
     expect(highlight("1 ".repeat(100_000), "json")).toHaveLength(1)
   })
 })

@@ -17,7 +17,7 @@ describe("printJson", () => {
     expect(printJson(text)?.replaceAll(/\s/g, "")).toBe(text)
   })
 
-  test("leaves what is no JSON alone", () => {
+  test("returns undefined for invalid JSON", () => {
     expect(printJson("{")).toBeUndefined()
     expect(printJson("<b>")).toBeUndefined()
   })

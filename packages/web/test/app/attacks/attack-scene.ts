@@ -1,35 +1,35 @@
 import { expect } from "bun:test"
 import type { Frame, Page } from "playwright-core"
 import type { OpenTab, Person } from "../../../dev/app-stage.ts"
-import type { App } from "../describe-app.ts"
+import type { App } from "../../support/describe-app.ts"
 import { type Canary, releaseCanary } from "./canary.ts"
 import { type Elsewhere, startElsewhere } from "./elsewhere.ts"
 import { hostileHttp } from "./hostile-vals.ts"
 
-/** Somebody who is signed in, somebody who means harm, and another site. */
+/** A signed-in victim (Ada), an attacker (Eve), and another site. */
 export interface AttackScene extends AsyncDisposable, Pick<App, "open" | "stage"> {
   readonly ada: Person
   readonly eve: Person
-  /** Ada's. */
+  /** Ada's tab. */
   readonly tab: OpenTab
   readonly canary: Canary
   readonly elsewhere: Elsewhere
   /** A private val of Ada's. */
   readonly target: { readonly valId: string; readonly valName: string }
-  /** Where Eve's val `reaching` answers. */
+  /** The web address of Eve's val `reaching`. */
   readonly reaching: string
   /** Opens a page in Ada's tab and waits for a text on it. */
   show(path: string, text: string): Promise<void>
   /** The frame in Ada's tab, once the val's page is in it. */
   findFrame(): Promise<Frame>
   /**
-   * Nothing ran, nothing opened, nothing was asked for elsewhere, no policy was broken, and we are
-   * where we were.
+   * No script ran, no window opened, no request went to another site, the CSP was not violated, and
+   * the page did not change.
    */
   expectNothing(): Promise<void>
 }
 
-/** Sets the scene. */
+/** Creates the users, the vals and the other site. */
 export async function openAttackScene({ open, stage }: App): Promise<AttackScene> {
   const elsewhere = startElsewhere()
   const [ada, eve] = [await stage.person("ada"), await stage.person("eve")]
@@ -83,9 +83,8 @@ export async function openAttackScene({ open, stage }: App): Promise<AttackScene
 }
 
 /**
- * Waits until whatever a page has begun to load before now has failed or come: a trick that waits
- * for its picture to fail would otherwise be heard too late. The picture that is asked for here
- * fails in the same way, after the others.
+ * Waits until earlier loads of the page have ended: an attack in `onerror` of an image would
+ * otherwise run too late. The image that is loaded here fails in the same way, after the others.
  */
 async function settle(page: Page): Promise<void> {
   await page.evaluate(async () => {
@@ -98,9 +97,8 @@ async function settle(page: Page): Promise<void> {
 }
 
 /**
- * The sanitiser reads markup into a document that is never shown and runs nothing. Chromium notes
- * there what the policy would refuse; what is left of the markup afterwards is looked at by the
- * test itself.
+ * The sanitizer parses markup in an inert document. Chromium logs CSP violations there; the tests
+ * check the sanitized markup itself.
  */
 function isOfParser(problem: string): boolean {
   return /^(Executing inline event handler|Applying inline style|Setting the document's base URI) /.test(

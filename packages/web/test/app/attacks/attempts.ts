@@ -1,13 +1,13 @@
 import type { Frame, Page } from "playwright-core"
 import type { Person } from "../../../dev/app-stage.ts"
 
-/** What a request of another origin came to. */
+/** The outcome of a cross-origin request. */
 export interface Attempt {
   readonly name: string
   readonly outcome: string
 }
 
-/** Everything that a request in somebody's name could have changed. */
+/** The data that a request with the session of the user could change. */
 export async function readAccount({ client }: Person): Promise<unknown> {
   const [me, vals, tokens, secrets, sessions, runs, likes] = await Promise.all([
     client.getMe(),
@@ -37,10 +37,7 @@ export async function readAccount({ client }: Person): Promise<unknown> {
   }
 }
 
-/**
- * Sends to the API, from a page of another origin, what somebody who is signed in could send. Gives
- * what each request came to.
- */
+/** Sends API requests from a page of another origin, and returns their outcomes. */
 export async function forgeRequests(
   from: Page | Frame,
   app: string,
@@ -96,8 +93,8 @@ export async function forgeRequests(
 }
 
 /**
- * Posts forms and loads pictures, scripts and styles: requests that a browser sends for any page,
- * and waits until each was answered.
+ * Posts forms and loads images, scripts and styles, which browsers allow across origins, and waits
+ * for the responses.
  */
 export async function forgeLoads(
   page: Page,
@@ -138,7 +135,7 @@ export async function forgeLoads(
   return loaded
 }
 
-/** As `text/plain`, a form can send anything that begins with a name: `{"x":1,"y":"=` and so on. */
+/** As `text/plain`, a form can send almost any body: `{"x":1,"y":"=` and so on. */
 async function postForm(page: Page, url: string, body: string): Promise<void> {
   const answered = page.waitForResponse(
     (response) => response.url() === url && response.request().method() === "POST",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import type { AttackScene } from "./attack-scene.ts"
 import { hostileTexts } from "./hostile-texts.ts"
 
-/** What somebody is led to by a link. */
+/** Attacks by links into the app. */
 export function attackByAddresses(at: () => AttackScene): void {
   describe("by addresses", () => {
     const parts = [
@@ -30,7 +30,7 @@ export function attackByAddresses(at: () => AttackScene): void {
       "/u/eve/plain?line=-1",
       "/sign-in#code=%3Csvg%20onload=canary(1)%3E",
     ]
-    test("whatever they say, nothing runs and there is a page", async () => {
+    test("run nothing, and a page is shown", async () => {
       const { expectNothing, tab } = at()
       for (const path of parts) {
         await tab.page.goto(path)
@@ -39,7 +39,7 @@ export function attackByAddresses(at: () => AttackScene): void {
       await expectNothing()
     })
 
-    test("after signing in they lead to a page of the app", async () => {
+    test("lead to a page of the app after signing in", async () => {
       const { ada, open, stage } = at()
       for (const to of [
         "javascript:canary(1)",

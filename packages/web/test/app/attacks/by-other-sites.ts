@@ -4,10 +4,10 @@ import type { AttackScene } from "./attack-scene.ts"
 import { forgeLoads, forgeRequests, readAccount } from "./attempts.ts"
 import { hostileHttp } from "./hostile-vals.ts"
 
-/** Pages of other sites that somebody visits while they are signed in. */
+/** Attacks by pages of other sites that a signed-in user visits. */
 export function attackByOtherSites(at: () => AttackScene): void {
   describe("by other sites", () => {
-    test("requests in somebody's name change nothing and tell nothing", async () => {
+    test("requests with the session of the user change nothing and reveal nothing", async () => {
       const { ada, elsewhere, eve, stage, tab, target } = at()
       const before = await readAccount(ada)
       const page = await tab.context.newPage()
@@ -31,7 +31,7 @@ export function attackByOtherSites(at: () => AttackScene): void {
       tab.problems.splice(0)
     })
 
-    test("cannot frame the app, but for the view that is made for it, in which nobody is signed in", async () => {
+    test("cannot frame the app, except for the embed page, which has no session", async () => {
       const { elsewhere, stage, tab } = at()
       const page = await tab.context.newPage()
       await page.goto(elsewhere.url)
@@ -47,14 +47,14 @@ export function attackByOtherSites(at: () => AttackScene): void {
         await frame.getByText(text).first().waitFor()
       }
       await page.close()
-      // Even where the cookie is sent, it does not count.
+      // Even where the cookie is sent, it has no effect.
       await tab.page.goto("/embed/ada/target")
       await tab.page.getByRole("heading", { name: "Not found" }).waitFor()
       expect(await tab.page.getByRole("button", { name: "Account of ada" }).count()).toBe(0)
       tab.problems.splice(0)
     })
 
-    test("cannot sign somebody in as somebody else", async () => {
+    test("cannot sign a user in to another account", async () => {
       const { ada, elsewhere, eve, open } = at()
       const { url } = await eve.client.createSignInLink()
       for (const isSignedIn of [true, false]) {
@@ -71,7 +71,7 @@ export function attackByOtherSites(at: () => AttackScene): void {
           )
           await other.page.getByText("prize").click()
         }
-        // A mail program opens a link as a person who types it does.
+        // Links from a mail program open without an initiator.
         for (const open of [follow, () => other.page.goto(url)]) {
           await open()
           await other.page.getByRole("button", { name: "Sign in as eve" }).waitFor()
@@ -85,14 +85,14 @@ export function attackByOtherSites(at: () => AttackScene): void {
       }
     })
 
-    test("cannot plant the session of somebody else", async () => {
+    test("cannot plant the session of another user", async () => {
       const { ada, eve, open, stage } = at()
       await using attacker = await open(eve)
       const [planted] = await attacker.context.cookies()
       if (!planted) throw new Error("there is no cookie to plant")
       await using victim = await open()
-      // A page on a shared parent domain can do that over http. By its path the cookie is another
-      // one, and it is sent before the app's own.
+      // A page on a shared parent domain can set this cookie over http. Its path makes it another
+      // cookie, which is sent before the app's own.
       const plant = (path: string) => victim.context.addCookies([{ ...planted, path }])
       await plant("/")
       await victim.page.goto("/account")
@@ -101,19 +101,19 @@ export function attackByOtherSites(at: () => AttackScene): void {
       await victim.page.getByLabel("Token").fill(ada.token)
       await victim.page.getByRole("button", { name: "Sign in" }).click()
       await victim.page.getByRole("button", { name: "Account of ada" }).waitFor()
-      // Beside the own session it counts for nothing, and the own one still counts.
+      // Beside the real session it has no effect.
       await plant("/v1")
       expect((await victim.context.cookies(`${stage.url}/v1/me`)).length).toBe(2)
       await victim.page.goto("/account")
       await victim.page.getByRole("button", { name: "Account of ada" }).waitFor()
-      // In the place of the own one it ends the sign-in, and does not begin another.
+      // Instead of the real one it signs the user out, and not in to another account.
       await victim.context.clearCookies()
       await plant("/")
       await victim.page.goto("/account")
       await victim.page.getByText("Sign in to see this").waitFor()
     })
 
-    test("cannot choose the session that somebody signs in to", async () => {
+    test("cannot choose the session of a sign-in", async () => {
       const { ada, eve, open, stage } = at()
       await using attacker = await open(eve)
       const [planted] = await attacker.context.cookies()
@@ -138,10 +138,7 @@ export function attackByOtherSites(at: () => AttackScene): void {
   })
 }
 
-/**
- * What a page sees of another in a frame: that it was refused, or the frame, in which only the test
- * can read.
- */
+/** Frames a page of the app: that it was refused, or the frame, which only the test can read. */
 async function frameIn(page: Page, url: string): Promise<"refused" | Frame> {
   const settled = page
     .waitForEvent("frameattached")

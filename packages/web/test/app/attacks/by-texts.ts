@@ -3,10 +3,10 @@ import type { AttackScene } from "./attack-scene.ts"
 import { endlessMarkdown, hostileMarkdown, hostileText, hostileTexts } from "./hostile-texts.ts"
 import { hostileHttp, hostileScript } from "./hostile-vals.ts"
 
-/** What somebody writes, logs, returns or answers, and somebody else looks at. */
+/** Attacks by texts of one user that another user sees. */
 export function attackByTexts(at: () => AttackScene): void {
-  describe("by texts that others see", () => {
-    test("a readme and comments full of tricks are text and links, and nothing else", async () => {
+  describe("by texts that other users see", () => {
+    test("a hostile readme and hostile comments become text and links only", async () => {
       const { eve, expectNothing, show, tab } = at()
       const val = await eve.client.createVal({
         name: "tricks",
@@ -57,7 +57,7 @@ export function attackByTexts(at: () => AttackScene): void {
       }
     })
 
-    test("a comment that takes for ever to read does not break the page for others", async () => {
+    test("a comment that overflows the parser does not break the page", async () => {
       const { eve, expectNothing, show, tab } = at()
       const val = await eve.client.createVal({
         name: "endless",
@@ -72,7 +72,7 @@ export function attackByTexts(at: () => AttackScene): void {
       await expectNothing()
     })
 
-    test("names, code, bios, tokens and search are shown as they are", async () => {
+    test("names, code, bios, tokens and search are shown as text", async () => {
       const { ada, eve, expectNothing, show } = at()
       expect(
         await status(eve.client.createVal({ name: "<svg onload=canary(1)>", code: "1" })),
@@ -96,7 +96,7 @@ export function attackByTexts(at: () => AttackScene): void {
       await expectNothing()
     })
 
-    test("what a run logs, returns and fails with is shown as it is", async () => {
+    test("logs, returned values and errors of a run are shown as text", async () => {
       const { ada, expectNothing, show, tab } = at()
       const val = await ada.client.createVal({
         name: "hostile_run",
@@ -118,7 +118,7 @@ export function attackByTexts(at: () => AttackScene): void {
       await expectNothing()
     })
 
-    test("what a browser says of itself is shown as it is", async () => {
+    test("a user agent is shown as text", async () => {
       const { ada, expectNothing, open, show } = at()
       await using other = await open(ada, { userAgent: hostileTexts[1] })
       await show("/account/sessions", hostileTexts[1].slice(0, 40))
@@ -126,7 +126,7 @@ export function attackByTexts(at: () => AttackScene): void {
       await expectNothing()
     })
 
-    test("what a val answers is shown as it is, in the frame and in the request builder", async () => {
+    test("the response of a val is shown as text, in the frame and in the request builder", async () => {
       const { ada, expectNothing, show, tab } = at()
       const val = await ada.client.createVal({
         name: "hostile_http",

@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test"
 import type { AttackScene } from "./attack-scene.ts"
 import { forgeRequests, readAccount } from "./attempts.ts"
 
-/** Pages of vals, which are other people's programs in the same browser. */
+/** Attacks by the pages of vals, which are programs of other users. */
 export function attackByVals(at: () => AttackScene): void {
   describe("by a val's own page", () => {
-    test("in the preview it reaches neither the app nor its cookies, and leads nowhere", async () => {
+    test("in the preview it reaches neither the app nor its cookies, and cannot navigate it", async () => {
       const { ada, canary, findFrame, stage, tab, target } = at()
       const before = await readAccount(ada)
       await tab.page.goto("/u/eve/reaching")
@@ -54,7 +54,7 @@ export function attackByVals(at: () => AttackScene): void {
       tab.problems.splice(0)
     })
 
-    test("on its own it has no way to the app: not by a window, a cookie or a worker", async () => {
+    test("on its own it cannot reach the app by a window, a cookie or a worker", async () => {
       const { canary, reaching, stage, tab } = at()
       const [cookie] = await tab.context.cookies(stage.url)
       const endpoint = new URL(reaching)

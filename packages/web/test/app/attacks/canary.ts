@@ -1,14 +1,14 @@
 import type { BrowserContext, Page } from "playwright-core"
 
-/** Hears of scripts that ran where none may run, and of windows that opened. */
+/** Records scripts that ran where none may run, and windows that opened. */
 export interface Canary {
-  /** What was heard since it was asked last. */
+  /** The records since the last call. */
   take(): readonly string[]
 }
 
 /**
  * Gives every page a function `canary`, which hostile texts call. A val may call it on its own
- * origin, where it may do as it likes; everywhere else it is a break-in.
+ * origin; everywhere else the call means a successful attack.
  */
 export async function releaseCanary(context: BrowserContext, valsDomain: string): Promise<Canary> {
   const heard: string[] = []

@@ -1,10 +1,10 @@
-/** A site that is not ours, with pages on which tests do what they like. */
+/** Another site, with the pages of a test. */
 export interface Elsewhere {
   readonly url: string
   stop(): Promise<void>
 }
 
-/** Starts another site: at the address of this machine, while the app is at its name. */
+/** Starts another site at 127.0.0.1, while the app is at localhost. */
 export function startElsewhere(): Elsewhere {
   const server = Bun.serve({
     hostname: "127.0.0.1",

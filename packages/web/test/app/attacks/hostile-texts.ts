@@ -1,7 +1,4 @@
-/**
- * Texts that would run something wherever they were taken for code, for markup or for an address.
- * `canary` tells on them.
- */
+/** Texts that call `canary` where they are interpreted as code, markup or an address. */
 export const hostileTexts = [
   `<script>canary("script")</script>`,
   `"><img src=x onerror=canary("img")>`,
@@ -13,13 +10,13 @@ export const hostileTexts = [
   `\u202e<b onmouseover=canary("b") onfocus=canary("b") tabindex=0 autofocus>x`,
 ] as const
 
-/** All of them in one. */
+/** All texts in one. */
 export const hostileText: string = hostileTexts.join(" ")
 
 const script = "PHNjcmlwdD5wYXJlbnQuY2FuYXJ5KDEpPC9zY3JpcHQ+"
 const away = "http://elsewhere.invalid"
 
-/** Tricks by which Markdown and the HTML in it become more than text. */
+/** Attacks through Markdown and its HTML. */
 export const hostileMarkdown = [
   ...hostileTexts,
   "[a](javascript:canary(1))",
@@ -66,7 +63,7 @@ export const hostileMarkdown = [
   "| <img src=x onerror=canary(1)> | a |\n|---|---|\n| <script>canary(1)</script> | b |",
 ] as const
 
-/** Texts that are read again and again, level by level: not to break in, but to break. */
+/** Deeply nested texts that overload a parser. */
 export const endlessMarkdown = [
   ">".repeat(9_000),
   "- ".repeat(4_500),

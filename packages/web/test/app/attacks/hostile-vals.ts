@@ -1,4 +1,4 @@
-/** A val whose every word is hostile: what it logs, what it returns, and how it fails. */
+/** A val with a hostile log, returned value and error. */
 export function hostileScript(text: string): string {
   return `const text = ${JSON.stringify(text)}
 class Hostile extends Error {
@@ -16,7 +16,7 @@ export default function (kind: string): unknown {
 `
 }
 
-/** The same for a val that answers requests: headers, types, bodies and where it sends people. */
+/** A val with hostile responses: headers, types, bodies and redirects. */
 export function hostileHttp(text: string): string {
   return `const text = ${JSON.stringify(text)}
 const page = "<!doctype html><title>x</title><h1>x-hostile</h1><script>for (const key of ['parent', 'top', 'opener']) try { window[key].canary(1) } catch {}</script>" + text

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
 import type { AttackScene } from "./attack-scene.ts"
 
-/** What the headers of every page say. */
+/** The security headers of every page. */
 export function checkPolicy(at: () => AttackScene): void {
-  test("find a policy on every page that lets in no script but the app's own", async () => {
+  test("find a CSP on every page that allows only the app's own scripts", async () => {
     const { canary, eve, stage, tab } = at()
     await eve.client.createVal({
       name: "module",
@@ -43,8 +43,7 @@ export function checkPolicy(at: () => AttackScene): void {
       expect(policy.get("trusted-types")).toBe("dompurify hamlet")
       expect(headers.get("cross-origin-opener-policy")).toBe("same-origin")
     }
-    // Code of vals has addresses on the app's origin: even somebody who gets markup in cannot load
-    // it from there.
+    // The code of vals is served on the app's origin: injected markup must not load it.
     await tab.page.goto("/")
     const outcomes = await tab.page.evaluate(async () => {
       const imported = await import(`${location.origin}/v/eve/module`).then(

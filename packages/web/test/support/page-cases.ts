@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import type { SeededPages } from "./seed-pages.ts"
 
-/** A page, and how one sees that it is there. */
+/** A page, and a text that shows when it is ready. */
 export interface PageCase {
   readonly name: string
   readonly path: string | ((seeded: SeededPages) => string)
@@ -10,9 +10,9 @@ export interface PageCase {
 }
 
 const ofVal = (rest: string) => (seeded: SeededPages) => `/u/ada/${seeded.name}${rest}`
-/** The pages by who looks at them. */
-export const pageCases: Readonly<Record<"nobody" | "ada" | "newcomer", readonly PageCase[]>> = {
-  nobody: [
+/** The pages by viewer. */
+export const pageCases: Readonly<Record<"visitor" | "ada" | "newcomer", readonly PageCase[]>> = {
+  visitor: [
     { name: "home", path: "/", text: "Small programs, running" },
     { name: "sign-in", path: "/sign-in", text: "Token" },
     { name: "invitation", path: "/invitation#code=x", text: "Choose a name" },
@@ -27,8 +27,8 @@ export const pageCases: Readonly<Record<"nobody" | "ada" | "newcomer", readonly 
     { name: "user", path: "/u/ada", text: "Writes notes on engines" },
     { name: "val", path: ofVal(""), text: "Read only" },
     { name: "embed", path: (seeded) => `/embed/ada/${seeded.name}`, text: "Says which numbers" },
-    { name: "not found", path: "/u/nobody_at_all", text: "Not found" },
-    { name: "nothing to embed", path: "/embed/nobody/at_all", text: "Not found" },
+    { name: "not found", path: "/u/no_such_user", text: "Not found" },
+    { name: "nothing to embed", path: "/embed/no_user/at_all", text: "Not found" },
   ],
   ada: [
     { name: "home", path: "/", text: "Show more" },
@@ -102,7 +102,7 @@ export const pageCases: Readonly<Record<"nobody" | "ada" | "newcomer", readonly 
   ],
 }
 
-/** The page listens for the key once it is drawn; what it has fetched is drawn later. */
+/** The page handles the key once it is rendered; fetched data is rendered later. */
 async function openPalette(page: Page): Promise<void> {
   await page.getByText("Welcome, newcomer").waitFor()
   await page.keyboard.press("Control+k")

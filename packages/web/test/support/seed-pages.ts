@@ -1,19 +1,16 @@
 import type { AppStage, Person } from "../../dev/app-stage.ts"
 
-/**
- * Somebody with something on every page, somebody who begins, and a val of each of the first one's
- * pages.
- */
+/** A user with content on every page, a new user, and the paths of their pages. */
 export interface SeededPages {
   readonly ada: Person
   readonly newcomer: Person
-  /** The name of the val that has something in every tab. */
+  /** The name of the val with content in every tab. */
   readonly name: string
   readonly otherName: string
   readonly runIds: Readonly<Record<"succeeded" | "failed" | "loud", string>>
 }
 
-// As long as names can be: 48 characters of a val, 30 of a user.
+// The longest names: 48 characters for a val, 30 for a user.
 const longName = "a_val_whose_name_is_as_long_as_names_can_be_x123"
 const longUser = "somebody_with_a_name_of_30_chr"
 
@@ -41,7 +38,7 @@ const squares = await fetch("https://example.com/a/very/long/address/that/does/n
 > A quote, and a word without an end: ${"endless".repeat(30)}
 `
 
-/** Puts something on every page. */
+/** Creates content for every page. */
 export async function seedPages(stage: AppStage): Promise<SeededPages> {
   const [ada, other, newcomer] = [
     await stage.person("ada"),

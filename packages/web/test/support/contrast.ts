@@ -1,7 +1,4 @@
-/**
- * Runs in the page: the visible texts whose contrast with their ground is below what WCAG AA asks
- * for.
- */
+/** Runs in the page: the visible texts with less contrast than WCAG AA requires. */
 export function findPaleTexts(): string[] {
   const contrastMin = 4.5
   const toRgb = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number)

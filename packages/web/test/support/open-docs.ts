@@ -1,17 +1,16 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 
-/** The page in a browser tab of its own. */
+/** The page in its own browser tab. */
 export interface OpenDocs {
   readonly page: Page
   /**
-   * Whatever must not happen and did: errors in the console, breaches of the policy, requests to
-   * elsewhere.
+   * Errors in the console, CSP violations, and requests to other origins.
    */
   readonly problems: readonly string[]
   readonly close: () => Promise<void>
 }
 
-/** Opens an empty tab that writes down everything that must not happen. */
+/** Opens an empty tab that records problems. */
 export async function openDocs(
   browser: Browser,
   origin: string,
@@ -21,7 +20,7 @@ export async function openDocs(
   const page = await context.newPage()
   const problems: string[] = []
   page.on("console", (message) => {
-    // That a server answered with an error is the browser's note, not the page's fault.
+    // Chromium logs error responses; they are not errors of the page.
     const isNote = message.text().startsWith("Failed to load resource")
     if (["error", "warning"].includes(message.type()) && !isNote) problems.push(message.text())
   })

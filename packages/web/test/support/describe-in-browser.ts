@@ -1,19 +1,15 @@
 import { afterAll, beforeAll, describe, setDefaultTimeout } from "bun:test"
 import { appendFileSync } from "node:fs"
 import type { Browser } from "playwright-core"
-import { hasBrowser, type RunningBrowser, startBrowser } from "../dev/browser.ts"
+import { hasBrowser, type RunningBrowser, startBrowser } from "../../dev/browser.ts"
 
 /**
- * How long a test or a hook may take on a busy machine: longer than Playwright waits for one thing,
- * so that the failure says what was waited for, and shorter than the silence after which the whole
- * run is given up.
+ * The limit of a test or hook: longer than Playwright's own, so that its error is reported, and
+ * shorter than the silence after which the test run is aborted.
  */
 const testMsMax = 100_000
 
-/**
- * A suite with a browser of its own, which is there from its first hook on. Where there is none,
- * the report names the suite as not run.
- */
+/** A suite with its own browser. Without Chromium, the report lists the suite as not run. */
 export function describeInBrowser(
   title: string,
   define: (getBrowser: () => Browser) => void,

@@ -7,23 +7,22 @@ import {
   openTab,
   type Person,
 } from "../../dev/app-stage.ts"
-import { describeInBrowser } from "../describe-in-browser.ts"
+import { describeInBrowser } from "./describe-in-browser.ts"
 
-/** What a suite of the app has: from its first hook on, not while it is defined. */
+/** What a suite of the app uses. It is available in hooks and tests, not in `describe`. */
 export interface App {
   readonly browser: Browser
   readonly stage: AppStage
-  /** Opens a tab in a profile of its own, signed in as somebody or as nobody. */
+  /** Opens a tab in its own profile, signed in as a user or signed out. */
   open(who?: Person, options?: BrowserContextOptions): Promise<OpenTab>
   /**
-   * Opens a tab of the first user's in a profile that all of these share, so that only the first of
-   * them loads the editor. With it go all tabs of the profile: nothing that fails in one test is in
-   * the way of the next.
+   * Opens a tab of the first user in a shared profile, so that only the first one loads the editor.
+   * Closing it closes all tabs of the profile, so that a failed test does not affect the next.
    */
   openOwn(): Promise<OpenTab>
 }
 
-/** A suite with a server of its own, the app that it serves, and a browser. */
+/** A suite with its own server and browser. */
 export function describeApp(title: string, define: (app: App) => void): void {
   describeInBrowser(`web app: ${title}`, (getBrowser) => {
     let opened: AppStage | undefined
@@ -31,7 +30,7 @@ export function describeApp(title: string, define: (app: App) => void): void {
     beforeAll(async () => {
       opened = await openAppStage()
     })
-    // After the browser, which is closed first: hooks run in the order in which they were defined.
+    // Hooks run in the order of their definition: the browser is closed first.
     afterAll(() => opened?.[Symbol.asyncDispose]())
     const app: App = {
       get browser() {

@@ -1,9 +1,9 @@
 import { expect } from "bun:test"
 import type { Locator, Page } from "playwright-core"
 import type { Person } from "../../dev/app-stage.ts"
-import { eventually } from "../eventually.ts"
+import { eventually } from "./eventually.ts"
 
-/** What a val is made of for a test. */
+/** The input of `makeVal`. */
 export interface ValGiven {
   readonly code: string
   readonly type?: "http" | "script"
@@ -13,7 +13,7 @@ export interface ValGiven {
 
 let count = 0
 
-/** Makes a val over the API; its path is that of its page. */
+/** Creates a val through the API; `path` is the path of its page. */
 export async function makeVal(
   owner: Person,
   { code, type = "script", privacy = "private", readme }: ValGiven,
@@ -29,7 +29,7 @@ export async function makeVal(
   return { ...made, path: `/u/${owner.username}/${made.name}` }
 }
 
-/** The editor of a val's code, once it can be typed into. */
+/** The code editor, once it accepts input. */
 export async function findEditor(page: Page): Promise<Locator> {
   const editor = page.getByRole("textbox", { name: /^Code of / })
   await editor.waitFor()
@@ -37,8 +37,8 @@ export async function findEditor(page: Page): Promise<Locator> {
 }
 
 /**
- * Replaces everything in an editor, as somebody would who pastes. Over a selection Chromium would
- * copy its style, which the policy refuses.
+ * Replaces the text of an editor, like pasting. Typing over a selection would make Chromium copy its
+ * style, which the CSP blocks.
  */
 export async function replaceText(page: Page, editor: Locator, text: string): Promise<void> {
   await editor.focus()
@@ -47,10 +47,7 @@ export async function replaceText(page: Page, editor: Locator, text: string): Pr
   await page.keyboard.insertText(text)
 }
 
-/**
- * Waits until this is all that is in an editor, for texts that are short enough to be on the
- * screen.
- */
+/** Waits until an editor contains exactly this text, which must fit on the screen. */
 export async function expectText(editor: Locator, text: string): Promise<void> {
   const read = async () =>
     (await editor.locator(".cm-line").allInnerTexts())
@@ -59,7 +56,7 @@ export async function expectText(editor: Locator, text: string): Promise<void> {
   await eventually(read, (shown) => expect(shown).toBe(text))
 }
 
-/** The version that the head of the page tells. */
+/** The version in the head of the page. */
 export function findVersion(page: Page, version: number): Locator {
   return page
     .getByRole("banner")
@@ -67,7 +64,7 @@ export function findVersion(page: Page, version: number): Locator {
     .getByRole("link", { name: `v${version}`, exact: true })
 }
 
-/** How the text stands to what is saved. */
+/** The save status of the code. */
 export function findStatus(page: Page, text: string): Locator {
   return page.getByRole("region", { name: "Code" }).getByRole("status").filter({ hasText: text })
 }

@@ -1,10 +1,10 @@
 import { expect } from "bun:test"
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import type { Harness } from "../../dev/editor-page.tsx"
-import { eventually } from "../eventually.ts"
-import { type OpenDocs, openDocs } from "../open-docs.ts"
+import { eventually } from "./eventually.ts"
+import { type OpenDocs, openDocs } from "./open-docs.ts"
 
-/** What the page's functions find there. */
+/** The globals of the page. */
 export interface HarnessWindow {
   readonly harness: Harness
 }
@@ -14,7 +14,7 @@ type Shown = Omit<
   "handle" | "typeService" | "onChange" | "onSave" | "onRun" | "onFormat"
 >
 
-/** An empty tab with the editor's page; what must not happen is written down. */
+/** An empty tab with the editor's page, which records problems. */
 export async function openEditor(
   browser: Browser,
   origin: string,
@@ -29,7 +29,7 @@ export async function openEditor(
   return tab
 }
 
-/** Shows an editor and waits until it is there. */
+/** Shows an editor and waits for it. */
 export async function show(page: Page, shown: Shown): Promise<void> {
   await page.evaluate(
     (props) => (globalThis as unknown as HarnessWindow).harness.show(props),
@@ -56,7 +56,7 @@ export function getCalls(page: Page): Promise<unknown[][]> {
   return page.evaluate(() => (globalThis as unknown as HarnessWindow).harness.calls)
 }
 
-/** Puts the cursor at the end of the first place where a text stands. */
+/** Puts the cursor after the first occurrence of a text. */
 export async function goToEndOf(page: Page, text: string): Promise<void> {
   await page.evaluate((text) => {
     const { current } = (globalThis as unknown as HarnessWindow).harness.handle
@@ -67,7 +67,7 @@ export async function goToEndOf(page: Page, text: string): Promise<void> {
   }, text)
 }
 
-/** Waits until exactly these texts are underlined as wrong. */
+/** Waits until exactly these texts are underlined as errors. */
 export async function waitForMarked(page: Page, texts: readonly string[]): Promise<void> {
   const isSame = (texts: readonly string[]) =>
     [...document.querySelectorAll(".cm-lintRange-error")]

@@ -8,15 +8,12 @@ const axe = readFileSync(axePath, "utf8")
 const everything = { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"] }
 const colours = { runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } }
 
-/**
- * What axe-core finds on a page that is serious or worse, in words; nothing on a page that
- * everybody can use.
- */
+/** The serious and critical findings of axe-core on a page. */
 export async function findBarriers(
   page: Page,
   kind: "everything" | "colours" = "everything",
 ): Promise<readonly string[]> {
-  // Through the debugger: the page's own policy lets no such script in.
+  // Evaluated through the debugger: the CSP of the page blocks injected scripts.
   await page.evaluate(axe)
   return page.evaluate(
     async (options) => {
@@ -41,7 +38,7 @@ export async function findBarriers(
   )
 }
 
-/** Whether something on a page is wider than the screen. */
+/** Whether the page is wider than the screen. */
 export async function isTooWide(page: Page): Promise<boolean> {
   return page.evaluate(
     () => document.documentElement.scrollWidth > document.documentElement.clientWidth + 1,

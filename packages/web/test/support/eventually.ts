@@ -2,10 +2,7 @@ import type { Page } from "playwright-core"
 
 const limits = { msMax: 30_000, pauseMs: 20 }
 
-/**
- * Reads again and again until the check no longer throws, and gives what was read. What the last
- * check has thrown says what was read last.
- */
+/** Reads until the check no longer throws, and returns the value. Fails with the last error. */
 export async function eventually<Value>(
   read: () => Value | Promise<Value>,
   check: (value: Value) => void,
@@ -21,10 +18,7 @@ export async function eventually<Value>(
   }
 }
 
-/**
- * Does something, and sees a note of it that goes by itself: the page looks out for it from before
- * on, since afterwards may be too late.
- */
+/** Does something and waits for a toast. The wait starts first, since toasts disappear. */
 export async function seeNote(
   page: Page,
   text: string,
