@@ -95,7 +95,7 @@ export const pageCases: Readonly<Record<"visitor" | "ada" | "newcomer", readonly
       text: "Sign out",
       before: (page) => page.getByRole("button", { name: "Account of newcomer" }).click(),
     },
-    { name: "new", path: "/new", text: "Or begin with one that works" },
+    { name: "new", path: "/new", text: "Or start with an example" },
     { name: "runs", path: "/runs", text: "No runs in this period" },
     { name: "secrets", path: "/account/secrets", text: "No secrets" },
     { name: "user", path: "/u/newcomer", text: "has no vals that you can see" },
