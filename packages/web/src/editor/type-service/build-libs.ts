@@ -37,12 +37,12 @@ async function readDenoTypes(): Promise<string> {
     stderr: "pipe",
     env: { ...process.env, NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },
   })
-  const [types, complaint, code] = await Promise.all([
+  const [types, stderr, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
     child.exited,
   ])
-  if (code !== 0) throw new Error(`Cannot read the types of Deno: ${complaint.trim()}`)
+  if (code !== 0) throw new Error(`Cannot read the types of Deno: ${stderr.trim()}`)
   // The output joins many files, which reference each other by names that only Deno knows.
   return types.replaceAll(/^\/\/\/ <reference .*$/gm, "")
 }
