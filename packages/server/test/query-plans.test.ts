@@ -417,9 +417,9 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
       const bundle = { hash: "f".repeat(64), code: new Uint8Array(10), cache: null }
       const resolution = { imports: [], bundle: bundle.hash }
       await Promise.all([
-        locks.findStamp(idOf("val", 10), 1),
-        locks.findStamp(idOf("val", 11), 1),
-        locks.findStamp(idOf("val", 12), 1),
+        locks.findSummary(idOf("val", 10), 1),
+        locks.findSummary(idOf("val", 11), 1),
+        locks.findSummary(idOf("val", 12), 1),
       ])
       await locks.add(idOf("val", 12), 1, at)
       const owners = [idOf("user", 1), idOf("user", 2), idOf("user", 3)]
@@ -475,7 +475,7 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
     )
     expect(await runs.listCancelRequests(nodeId)).toEqual([])
     expect(await runs.findInput(asked.id)).toBeUndefined()
-    while (await runs.crashLost({ name: "Error", message: "gone" }, Date.now(), 50));
+    while (await runs.finishOrphaned({ name: "Error", message: "gone" }, Date.now(), 50));
     expect(recorded.length).toBeGreaterThan(10)
     expect(await planner.findFaults(recorded)).toEqual([])
   })

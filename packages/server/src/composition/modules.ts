@@ -20,17 +20,17 @@ export function createModules(
   { versions, codeTools }: ReturnType<typeof createVals>,
   resolver: DependencyResolver | null,
 ) {
-  const locks = createLockfileStore(db)
+  const lockfiles = createLockfileStore(db)
   const importHosts = { baseUrls: [config.baseUrl, ...config.formerBaseUrls] }
   // The run needs time of its own after the wait.
-  const pendingLocks = createPendingLockfiles(locks, now, {
+  const pendingLockfiles = createPendingLockfiles(lockfiles, now, {
     waitMsMax: Math.min(packagesMsMax, config.runs.runMsMax / 2),
   })
   const { resolveMsMax } = config.dependencies
   const dependencyJob =
     resolver &&
     new DependencyJob({
-      ...{ locks, versions, pendingLocks, resolver, resolveMsMax, now, onError },
+      ...{ lockfiles, versions, pendingLockfiles, resolver, resolveMsMax, now, onError },
       listRemoteImports: async ({ code, ownerId }) =>
         listRemoteImports(code, await codeTools.scanImports(code, ownerId), importHosts),
     })
@@ -38,9 +38,9 @@ export function createModules(
     imports: createImportStore(db),
     bundles: createBundleStore(db),
     standardModules: { blob: readStandardModule("blob"), sqlite: readStandardModule("sqlite") },
-    ...{ locks, importHosts, pendingLocks, resolver, resolveMsMax, dependencyJob },
-    locksSince: lockfilesSince,
-    lockWork: dependencyJob ?? { wake() {} },
+    ...{ lockfiles, importHosts, pendingLockfiles, resolver, resolveMsMax, dependencyJob },
+    lockfilesSince: lockfilesSince,
+    lockfileWork: dependencyJob ?? { wake() {} },
   }
 }
 

@@ -3,7 +3,7 @@ import type { LiveRuns } from "../domain/runs/live-runs.ts"
 import type { Runner } from "../domain/runs/runner.ts"
 
 export interface AccountWatchDeps {
-  readonly accounts: Pick<AccountStore, "findMark" | "listStates">
+  readonly accounts: Pick<AccountStore, "findRevision" | "listStates">
   readonly liveRuns: Pick<LiveRuns, "cancelAllOf">
   readonly runner: Pick<Runner, "endAllOf">
   /** Replaces the quotas in force. */
@@ -55,7 +55,7 @@ export class AccountWatch {
   async #read(): Promise<void> {
     const { accounts, accountBook, liveRuns, runner } = this.#deps
     // Read the mark first: a change during the read of the states is then found by the next poll.
-    const mark = await accounts.findMark()
+    const mark = await accounts.findRevision()
     const states = await accounts.listStates()
     this.#mark = mark
     accountBook.replace(states)
@@ -76,7 +76,7 @@ export class AccountWatch {
 
   async #poll(): Promise<void> {
     try {
-      if ((await this.#deps.accounts.findMark()) !== this.#mark) await this.refresh()
+      if ((await this.#deps.accounts.findRevision()) !== this.#mark) await this.refresh()
       this.#isFailing = false
     } catch (error) {
       // Report an outage once, not with every poll.

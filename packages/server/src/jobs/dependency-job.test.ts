@@ -15,7 +15,7 @@ const never = new Promise<void>(() => {})
 
 describeEachDatabase("DependencyJob", (open) => {
   let database: TestDatabase
-  let locks: LockfileStore
+  let lockfiles: LockfileStore
   let resolver: FakeResolver
   let clock: { at: number }
   let noted: string[]
@@ -26,7 +26,7 @@ describeEachDatabase("DependencyJob", (open) => {
 
   beforeEach(async () => {
     database = await open()
-    locks = createLockfileStore(database.db)
+    lockfiles = createLockfileStore(database.db)
     resolver = new FakeResolver()
     clock = { at: 1_000_000 }
     noted = []
@@ -45,20 +45,20 @@ describeEachDatabase("DependencyJob", (open) => {
 
   function startJob(more: Partial<DependencyJobDeps> = {}): DependencyJob {
     const claim: LockfileStore["claim"] = async (options) => {
-      const claimed = await (more.locks ?? locks).claim(options)
+      const claimed = await (more.lockfiles ?? lockfiles).claim(options)
       if (!claimed) idle += 1
       return claimed
     }
     const job = new DependencyJob({
       versions: createVersionStore(database.db),
       resolver,
-      pendingLocks: { note: (valId, version) => noted.push(`${valId}@${version}`) },
+      pendingLockfiles: { note: (valId, version) => noted.push(`${valId}@${version}`) },
       resolveMsMax: 60_000,
       listRemoteImports: async () => ["npm:a", "npm:b"],
       now: () => clock.at,
       onError: (error) => errors.push(error),
       ...more,
-      locks: { ...(more.locks ?? locks), claim },
+      lockfiles: { ...(more.lockfiles ?? lockfiles), claim },
       // Nothing happens by itself unless a test says so.
       limits: { pollMs: 3_600_000, ...more.limits },
     })
@@ -92,7 +92,7 @@ describeEachDatabase("DependencyJob", (open) => {
     await until(async () => idle > before)
   }
 
-  const stateOf = async (number: number) => (await locks.find(idOf(number), 1))?.state
+  const stateOf = async (number: number) => (await lockfiles.find(idOf(number), 1))?.state
   const untilState = (number: number, state: string) =>
     until(async () => (await stateOf(number)) === state)
 
@@ -104,7 +104,7 @@ describeEachDatabase("DependencyJob", (open) => {
     await addVal(2)
     job.wake()
     await untilState(2, "ready")
-    const lock = await locks.find(idOf(2), 1)
+    const lock = await lockfiles.find(idOf(2), 1)
     expect(lock?.resolution?.imports).toMatchObject([
       {
         specifier: "npm:a",
@@ -126,7 +126,7 @@ describeEachDatabase("DependencyJob", (open) => {
     await addVal(1, `import a from "npm:a"; import b from "npm:b"`)
     startJob()
     await untilState(1, "failed")
-    const lock = await locks.find(idOf(1), 1)
+    const lock = await lockfiles.find(idOf(1), 1)
     expect(lock?.resolution?.imports.map(({ error }) => error)).toEqual([
       null,
       "there is no such package",
@@ -142,7 +142,7 @@ describeEachDatabase("DependencyJob", (open) => {
     const waits: number[] = []
     for (let attempt = 1; ; attempt++) {
       await until(async () => resolver.asked.length === attempt && (await isAtRest(1)))
-      const lock = await locks.find(idOf(1), 1)
+      const lock = await lockfiles.find(idOf(1), 1)
       if (lock?.state !== "pending") break
       expect(lock.resolution?.imports[0]?.error).toBe("there is no such package")
       waits.push((lock.retryAt ?? 0) - clock.at)
@@ -158,7 +158,7 @@ describeEachDatabase("DependencyJob", (open) => {
   })
 
   const isAtRest = async (number: number) => {
-    const lock = await locks.find(idOf(number), 1)
+    const lock = await lockfiles.find(idOf(number), 1)
     return lock?.state !== "pending" || lock.retryAt !== null
   }
 
@@ -168,7 +168,7 @@ describeEachDatabase("DependencyJob", (open) => {
     startJob({ limits: { backoffMs: [] } })
     await untilState(1, "failed")
     const reason = { error: "the server made a mistake", resolved: null, places: [] }
-    expect((await locks.find(idOf(1), 1))?.resolution?.imports).toMatchObject([
+    expect((await lockfiles.find(idOf(1), 1))?.resolution?.imports).toMatchObject([
       { specifier: "npm:a", ...reason },
       { specifier: "npm:b", ...reason },
     ])
@@ -183,7 +183,7 @@ describeEachDatabase("DependencyJob", (open) => {
       limits: { backoffMs: [], overtimeMs: 1 },
     })
     await untilState(1, "failed")
-    expect((await locks.find(idOf(1), 1))?.resolution?.imports[0]?.error).toBe(
+    expect((await lockfiles.find(idOf(1), 1))?.resolution?.imports[0]?.error).toBe(
       "fetching it took too long",
     )
     expect(errors).toEqual([])
@@ -221,8 +221,8 @@ describeEachDatabase("DependencyJob", (open) => {
     const job = startJob()
     await until(async () => resolver.asked.length === 1)
     await job.stop()
-    expect(await locks.find(idOf(1), 1)).toMatchObject({ state: "pending", retryAt: clock.at })
-    const claim = await locks.claim({ at: clock.at, until: clock.at + 1, busyOwners: [] })
+    expect(await lockfiles.find(idOf(1), 1)).toMatchObject({ state: "pending", retryAt: clock.at })
+    const claim = await lockfiles.claim({ at: clock.at, until: clock.at + 1, busyOwners: [] })
     expect(claim?.attempts).toBe(1)
     clock.at += 1
     resolver.gate = undefined
@@ -235,7 +235,7 @@ describeEachDatabase("DependencyJob", (open) => {
   test("does what a node that died had begun, when its time is over", async () => {
     resolver.add("npm:a", 1)
     await addVal(1)
-    await locks.claim({ at: clock.at, until: clock.at + 500, busyOwners: [] })
+    await lockfiles.claim({ at: clock.at, until: clock.at + 500, busyOwners: [] })
     const job = startJob()
     clock.at += 499
     await wakeInVain(job)
@@ -248,13 +248,13 @@ describeEachDatabase("DependencyJob", (open) => {
   test("gives up what nodes have died over again and again", async () => {
     await addVal(1)
     for (let attempt = 1; attempt <= 5; attempt++) {
-      await locks.claim({ at: clock.at, until: clock.at + 10, busyOwners: [] })
+      await lockfiles.claim({ at: clock.at, until: clock.at + 10, busyOwners: [] })
       clock.at += 10
     }
     startJob()
     await untilState(1, "failed")
     expect(resolver.asked).toEqual([])
-    expect((await locks.find(idOf(1), 1))?.resolution?.imports[0]?.error).toBe(
+    expect((await lockfiles.find(idOf(1), 1))?.resolution?.imports[0]?.error).toBe(
       "it was tried too often",
     )
   })
@@ -265,7 +265,7 @@ describeEachDatabase("DependencyJob", (open) => {
     const nodes = await Promise.all([openAgain(database), openAgain(database)])
     for (const db of nodes)
       startJob({
-        locks: createLockfileStore(db),
+        lockfiles: createLockfileStore(db),
         versions: createVersionStore(db),
         limits: { atOnceMax: 1 },
       })
@@ -310,9 +310,9 @@ describeEachDatabase("DependencyJob", (open) => {
     const away = new Error("away")
     let isAway = true
     const job = startJob({
-      locks: {
-        ...locks,
-        claim: (options) => (isAway ? Promise.reject(away) : locks.claim(options)),
+      lockfiles: {
+        ...lockfiles,
+        claim: (options) => (isAway ? Promise.reject(away) : lockfiles.claim(options)),
       },
     })
     await until(async () => errors.length > 0)

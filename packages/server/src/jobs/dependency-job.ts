@@ -11,10 +11,10 @@ import type { Val } from "../domain/vals/vals.ts"
 import type { VersionStore } from "../domain/vals/versions.ts"
 
 export interface DependencyJobDeps {
-  readonly locks: LockfileStore
+  readonly lockfiles: LockfileStore
   readonly versions: Pick<VersionStore, "find">
   readonly resolver: DependencyResolver
-  readonly pendingLocks: Pick<PendingLockfiles, "note">
+  readonly pendingLockfiles: Pick<PendingLockfiles, "note">
   /** The time limit of one resolution. */
   readonly resolveMsMax: number
   readonly limits?: Partial<DependencyJobLimits>
@@ -112,10 +112,10 @@ export class DependencyJob {
   }
 
   #claim(): Promise<LockfileClaim | undefined> {
-    const { locks, now, resolveMsMax } = this.#deps
+    const { lockfiles, now, resolveMsMax } = this.#deps
     const { overtimeMs, leaseMsMore } = this.#limits
     const at = now()
-    return locks.claim({
+    return lockfiles.claim({
       at,
       until: at + resolveMsMax + overtimeMs + leaseMsMore,
       busyOwners: [...this.#working.keys()],
@@ -133,25 +133,25 @@ export class DependencyJob {
   }
 
   async #work(claim: LockfileClaim): Promise<void> {
-    const { locks, versions, pendingLocks, now } = this.#deps
+    const { lockfiles, versions, pendingLockfiles, now } = this.#deps
     const val = await versions.find(claim.valId, claim.version)
     // The version was deleted meanwhile, and its lockfile with it.
     if (!val) return
     const resolved = await this.#resolve(val, claim)
     if (resolved === "stopped") {
-      await locks.postpone(claim, now(), { resolution: null, counts: false })
+      await lockfiles.postpone(claim, now(), { resolution: null, counts: false })
       return
     }
     const { imports, bundle, isTemporary } = resolved
     const resolution: Resolution = { imports, bundle: bundle?.hash ?? null }
     const backoffMs = this.#limits.backoffMs[claim.attempts - 1]
     if (isTemporary && backoffMs !== undefined) {
-      await locks.postpone(claim, now() + backoffMs, { resolution, counts: true })
+      await lockfiles.postpone(claim, now() + backoffMs, { resolution, counts: true })
       return
     }
     const state = imports.some(({ error }) => error !== null) ? "failed" : "ready"
-    if (await locks.settle(claim, { state, resolution, bundle }, now()))
-      pendingLocks.note(claim.valId, claim.version)
+    if (await lockfiles.settle(claim, { state, resolution, bundle }, now()))
+      pendingLockfiles.note(claim.valId, claim.version)
   }
 
   async #resolve(val: Val, claim: LockfileClaim): Promise<ResolvedCode | "stopped"> {

@@ -56,7 +56,7 @@ describe("Housekeeping", () => {
     return new Housekeeping({
       ...stores,
       ...accounts,
-      liveRuns: { counts, bytes },
+      liveRuns: { runsPerVal: counts, bytesPerAccount: bytes },
       retention,
       now: deps.now,
       onError,

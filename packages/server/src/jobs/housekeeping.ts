@@ -1,14 +1,14 @@
 import { type AccountDeps, purgeUser } from "../domain/accounts/accounts.ts"
-import { type IdempotencyStore, toKeptSince } from "../domain/accounts/idempotency.ts"
+import { type IdempotencyStore, toDiscardBefore } from "../domain/accounts/idempotency.ts"
 import type { ObjectStore } from "../domain/blobs/objects.ts"
 import type { BundleStore } from "../domain/modules/lockfiles.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
-import type { RunPlace, RunStore } from "../domain/runs/runs.ts"
+import type { RunPosition, RunStore } from "../domain/runs/runs.ts"
 
 export interface HousekeepingDeps extends Pick<AccountDeps, "accounts" | "ownerDatabases"> {
   readonly runs: RunStore
   readonly idempotency: IdempotencyStore
-  readonly liveRuns: Pick<LiveRuns, "counts" | "bytes">
+  readonly liveRuns: Pick<LiveRuns, "runsPerVal" | "bytesPerAccount">
   readonly bundles: Pick<BundleStore, "purge">
   readonly objects: Pick<ObjectStore, "purge">
   readonly retention: RunRetention
@@ -74,15 +74,15 @@ export class Housekeeping {
   async run(): Promise<void> {
     const { accounts, runs, idempotency, liveRuns, retention, objects, now } = this.#deps
     // Users whose deletion was interrupted.
-    for (const id of await accounts.listPurges())
+    for (const id of await accounts.listPendingPurges())
       await this.#repeat(() => purgeUser(this.#deps, id))
     await this.#repeat(() => runs.purge(limits.batchMax))
-    await this.#repeat(() => idempotency.purge(now(), toKeptSince(now()), limits.batchMax))
+    await this.#repeat(() => idempotency.purge(now(), toDiscardBefore(now()), limits.batchMax))
     await this.#repeat(() => runs.purgeOlder(now() - retention.keptMs, limits.batchMax))
-    for (const valId of liveRuns.counts.take()) {
+    for (const valId of liveRuns.runsPerVal.take()) {
       await this.#repeat(() => runs.purgeBeyond(valId, retention.keptPerVal, limits.batchMax))
     }
-    for (const accountId of liveRuns.bytes.take()) await this.#keepBytes(accountId)
+    for (const accountId of liveRuns.bytesPerAccount.take()) await this.#keepBytes(accountId)
     this.#bundle =
       (await this.#deps.bundles.purge(
         this.#bundle,
@@ -100,8 +100,8 @@ export class Housekeeping {
   async #keepBytes(accountId: string): Promise<void> {
     const { runs, retention } = this.#deps
     let left = retention.keptBytesPerAccount
-    let last: RunPlace | undefined
-    let first: RunPlace | undefined
+    let last: RunPosition | undefined
+    let first: RunPosition | undefined
     await this.#repeat(async () => {
       const sizes = await runs.listSizes(accountId, last, limits.sizesMax)
       first = sizes.find(({ bytes }) => {

@@ -75,7 +75,7 @@ export class NodeWatch {
     for (const id of this.#seen.keys())
       if (!known.some((node) => node.id === id)) this.#seen.delete(id)
     await tokens.removeLostRunTokens()
-    while (!this.#isStopped && (await runs.crashLost(died, now(), limits.batchMax)))
+    while (!this.#isStopped && (await runs.finishOrphaned(died, now(), limits.batchMax)))
       await Bun.sleep(0)
   }
 

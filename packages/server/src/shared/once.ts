@@ -43,7 +43,7 @@ export class Once {
   }
 
   /** What came of the next step, if it was done before. */
-  repeat(): OnceStep | undefined {
+  takeRecorded(): OnceStep | undefined {
     const step = this.#steps[this.#next]
     if (step) this.#next += 1
     return step
@@ -54,12 +54,12 @@ export class Once {
     return this.#seal([...this.#steps, { value }])
   }
 
-  noteWritten(value: unknown): void {
+  recordWritten(value: unknown): void {
     this.#hasWritten = true
-    this.note(value)
+    this.record(value)
   }
 
-  note(value: unknown): void {
+  record(value: unknown): void {
     this.#steps.push({ value })
     this.#next += 1
   }
@@ -81,12 +81,12 @@ export function findOnce(): Once | undefined {
  * Makes something up, like an id or a token; the same again when the work is done again. What it
  * makes must be fit for JSON.
  */
-export function sameAgain<T>(make: () => T): T {
+export function makeOnce<T>(make: () => T): T {
   const once = findOnce()
   if (!once) return make()
-  const known = once.repeat()
+  const known = once.takeRecorded()
   if (known) return known.value as T
   const value = make()
-  once.note(value)
+  once.record(value)
   return value
 }

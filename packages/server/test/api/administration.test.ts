@@ -279,14 +279,14 @@ function defineDelete(suite: ApiSuite): void {
       ...entry,
       subject: { id: ada.id, name: ada.username },
     })
-    expect(await deps.accounts.listPurges()).toEqual([ada.id])
+    expect(await deps.accounts.listPendingPurges()).toEqual([ada.id])
     // What is half gone does not come back.
     expect(refusalOf(await admin("DELETE", `/v1/users/${ada.id}/suspension`))).toEqual([
       404,
       "user_not_found",
     ])
     expectStatus(await admin("DELETE", `/v1/users/${ada.id}?data=delete`), 204)
-    expect(await deps.accounts.listPurges()).toEqual([])
+    expect(await deps.accounts.listPendingPurges()).toEqual([])
     expectStatus(await call("GET", `/v1/users/${ada.id}`), 404)
   })
 

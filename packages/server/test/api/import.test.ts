@@ -211,7 +211,7 @@ function defineCreate(suite: ApiSuite): void {
     const lockOf = async (version: number) =>
       (await suite.call("GET", `/v1/vals/${id}/versions/${version}/lock`, { as: ada })).status
     expect([await lockOf(1), await lockOf(2), await lockOf(3)]).toEqual([200, await lockOf(2), 200])
-    expect(await suite.api.hamlet.deps.locks.find(id ?? "", 2)).toBeNull()
+    expect(await suite.api.hamlet.deps.lockfiles.find(id ?? "", 2)).toBeNull()
   })
 }
 

@@ -375,10 +375,10 @@ describeApi("createPrograms", (suite) => {
 function programsOf({ api, database }: ApiSuite): Programs {
   const known = programsByDatabase.get(database)
   if (known) return known
-  const { locks, now } = api.hamlet.deps
+  const { lockfiles, now } = api.hamlet.deps
   const packages = {
     bundles: createBundleStore(database.db),
-    pendingLocks: createPendingLockfiles(locks, now, { waitMsMax: 10_000 }),
+    pendingLockfiles: createPendingLockfiles(lockfiles, now, { waitMsMax: 10_000 }),
   }
   const programs = createPrograms({
     ...api.hamlet.deps,

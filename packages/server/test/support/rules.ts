@@ -53,7 +53,7 @@ export async function openRules(
     tokens: createTokenStore(db),
     runTokens: { find: () => undefined },
     runner: { retire: () => {} },
-    lockWork: { wake: () => {} },
+    lockfileWork: { wake: () => {} },
     requestMsMax: 120_000,
     isForOneUser: () => false,
     nodeId: ownNode.id,

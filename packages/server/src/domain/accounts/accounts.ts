@@ -47,11 +47,11 @@ export interface AccountStore {
   /** Undefined when there is no such user. */
   changeQuotas(id: string, change: Partial<Quotas>, audit: AuditEntry): Promise<Quotas | undefined>
   /** Another text whenever an account was suspended, or got other quotas. */
-  findMark(): Promise<string>
+  findRevision(): Promise<string>
   /** The accounts that are suspended or have quotas. */
   listStates(): Promise<readonly AccountState[]>
   /** The accounts whose data is to go. */
-  listPurges(): Promise<readonly string[]>
+  listPendingPurges(): Promise<readonly string[]>
   /** Deletes a part of the data, and at last the user. False when nothing is left. */
   purge(id: string, at: number, countMax: number): Promise<boolean>
 }

@@ -16,7 +16,7 @@ export interface StoredResponse {
  */
 export interface IdempotencyRecord {
   readonly fingerprint: Uint8Array
-  readonly answer: Uint8Array | undefined
+  readonly response: Uint8Array | undefined
 }
 
 /**
@@ -33,7 +33,7 @@ export interface NewClaim extends Claim {
   readonly fingerprint: Uint8Array
   readonly at: number
   /** What has expired before then is forgotten, whatever was done under it. */
-  readonly keptSince: number
+  readonly discardBefore: number
 }
 
 /** Where keys and answers are kept. */
@@ -47,13 +47,13 @@ export interface IdempotencyStore {
   /**
    * Keeps the answer until then, unless the claim has expired and somebody else has the key now.
    */
-  keep(claim: Claim, answer: Uint8Array, until: number): Promise<void>
+  saveResponse(claim: Claim, answer: Uint8Array, until: number): Promise<void>
   /** Gives the key back, unless somebody else has it now. */
   release(claim: Claim): Promise<void>
   /** Gives the key back to the same request only, which goes on with what was written. */
   suspend(claim: Claim, at: number): Promise<void>
   /** Deletes some keys that are needed no more; false when there are none. */
-  purge(at: number, keptSince: number, countMax: number): Promise<boolean>
+  purge(at: number, discardBefore: number, countMax: number): Promise<boolean>
 }
 
 /** What the rules of idempotency need. */
@@ -96,7 +96,13 @@ export async function respondOnce(
   const fingerprint = toFingerprint(request.content)
   const at = deps.now()
   const claim = { userId: request.userId, key: request.key, expiresAt: at + deps.requestMsMax }
-  const asked = { ...claim, nodeId: deps.nodeId, fingerprint, at, keptSince: toKeptSince(at) }
+  const asked = {
+    ...claim,
+    nodeId: deps.nodeId,
+    fingerprint,
+    at,
+    discardBefore: toDiscardBefore(at),
+  }
   const outcome = await deps.idempotency.claim(asked)
   if (outcome?.kind === "known") return repeat(deps, request, outcome, fingerprint)
   const known =
@@ -111,12 +117,16 @@ export async function respondOnce(
     if (!answer || !isKept(answer)) await giveBack(deps, once)
   }
   if (isKept(answer))
-    await deps.idempotency.keep(claim, sealJson(deps, request, answer), deps.now() + limits.keptMs)
+    await deps.idempotency.saveResponse(
+      claim,
+      sealJson(deps, request, answer),
+      deps.now() + limits.keptMs,
+    )
   return answer
 }
 
 /** When a key must have expired for it to be forgotten although something was written under it. */
-export function toKeptSince(at: number): number {
+export function toDiscardBefore(at: number): number {
   return at - limits.keptMs
 }
 
@@ -142,12 +152,12 @@ function repeat(
       `Cannot use idempotency key "${request.key}" again: it stands for another request`,
     )
   }
-  if (!known.answer)
+  if (!known.response)
     throw new AppError(
       "idempotency_in_flight",
       `Cannot use idempotency key "${request.key}" yet: its first request is still being worked on`,
     )
-  return openJson(deps, request, known.answer) as StoredResponse
+  return openJson(deps, request, known.response) as StoredResponse
 }
 
 /** It may hold a new token, so it is no more readable in the database than a secret is. */

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { limits } from "@hamlet/contract"
-import { sameAgain } from "../../shared/once.ts"
+import { makeOnce } from "../../shared/once.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Page, PageRequest } from "../paging.ts"
@@ -56,7 +56,7 @@ export async function createInvitation(
   caller: Caller,
   input: { readonly note: string | null; readonly hours: number | undefined },
 ): Promise<{ readonly invitation: Invitation; readonly code: string }> {
-  const made = sameAgain(() => ({
+  const made = makeOnce(() => ({
     id: deps.newId(),
     createdAt: deps.now(),
     code: makeTokenText(randomBytes(32), "invitation"),

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { type Scope, scope } from "@hamlet/contract"
-import { sameAgain } from "../../shared/once.ts"
+import { makeOnce } from "../../shared/once.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Page, PageRequest } from "../paging.ts"
@@ -226,7 +226,7 @@ export function makeToken(
   },
   chosen?: string,
 ): { readonly token: Token; readonly record: NewTokenRecord; readonly text: string } {
-  const made = sameAgain(() => ({
+  const made = makeOnce(() => ({
     id: deps.newId(),
     createdAt: deps.now(),
     text: chosen ?? makeTokenText(randomBytes(32)),

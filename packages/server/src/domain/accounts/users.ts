@@ -1,4 +1,4 @@
-import { sameAgain } from "../../shared/once.ts"
+import { makeOnce } from "../../shared/once.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Page, PageRequest } from "../paging.ts"
@@ -162,6 +162,6 @@ export function toNewUser(
   username: string,
   email: string | null,
 ): User {
-  const { id, createdAt } = sameAgain(() => ({ id: deps.newId(), createdAt: deps.now() }))
+  const { id, createdAt } = makeOnce(() => ({ id: deps.newId(), createdAt: deps.now() }))
   return { id, username, email, bio: null, profileImageUrl: null, tier: null, createdAt }
 }

@@ -39,7 +39,7 @@ export type LockfileState = "pending" | "ready" | "failed"
 /**
  * What tells apart the programs that a version can be: two that are equal stand for the same code.
  */
-export interface LockfileStamp {
+export interface LockfileSummary {
   readonly state: LockfileState
   readonly bundle: string | null
   /** When it got into its state. */
@@ -47,7 +47,7 @@ export interface LockfileStamp {
 }
 
 /** What a version imports from elsewhere. */
-export interface Lockfile extends LockfileStamp {
+export interface Lockfile extends LockfileSummary {
   /** What came of it; of a pending one, what came of the last attempt, if there was any. */
   readonly resolution: Resolution | null
   /**
@@ -68,11 +68,11 @@ export interface LockfileClaim {
 }
 
 /**
- * Where locks are kept. The lock of a new version is made together with it, by the store of vals.
+ * Where lockfiles are kept. The lock of a new version is made together with it, by the store of vals.
  */
 export interface LockfileStore {
   /** Asked for every program. Null when the version has no lock. */
-  findStamp(valId: string, version: number): Promise<LockfileStamp | null>
+  findSummary(valId: string, version: number): Promise<LockfileSummary | null>
   find(valId: string, version: number): Promise<Lockfile | null>
   /** Makes one for a version that is there and has none. */
   add(valId: string, version: number, at: number): Promise<void>

@@ -1,6 +1,6 @@
 import type { VersionStore } from "../vals/versions.ts"
 import { type ImportAddress, type ImportHosts, parseImportAddress } from "./import-address.ts"
-import type { LockfileStamp, LockfileStore } from "./lockfiles.ts"
+import type { LockfileStore, LockfileSummary } from "./lockfiles.ts"
 import { ensureLockfile, type LockfileWork } from "./version-lockfiles.ts"
 
 /** A val that a version imports, as things stand. */
@@ -35,10 +35,10 @@ export interface GraphDeps {
   readonly imports: ImportStore
   readonly versions: VersionStore
   readonly importHosts: ImportHosts
-  readonly locks: LockfileStore
+  readonly lockfiles: LockfileStore
   /** Versions that were saved before then may have no lock although they need one. */
-  readonly locksSince: number
-  readonly lockWork: LockfileWork
+  readonly lockfilesSince: number
+  readonly lockfileWork: LockfileWork
   scanImports(code: string, ownerId: string): Promise<readonly string[]>
   now(): number
 }
@@ -53,7 +53,7 @@ export interface GraphModule {
 /** A module with what it imports from elsewhere. */
 export interface LockedGraphModule extends GraphModule {
   /** Null when that is nothing. */
-  readonly lock: LockfileStamp | null
+  readonly lock: LockfileSummary | null
 }
 
 /** A module whose own imports are looked at. */
@@ -69,7 +69,7 @@ export interface GraphLimits {
   /** Modules beside the entry. */
   readonly modulesMax: number
   /** Versions of which it is known what they import. */
-  readonly rememberedMax: number
+  readonly cachedMax: number
 }
 
 /** Finds out what a val is made of. */
@@ -78,9 +78,9 @@ export interface ModuleGraph {
    * The lock, or null, of a version that is known to import no vals, where that is the end of it;
    * undefined where it is not known.
    */
-  findAlone(valId: string, version: number): LockfileStamp | null | undefined
+  findLeaf(valId: string, version: number): LockfileSummary | null | undefined
   /** That version imports nothing at all; what it imports never changes. */
-  noteAlone(valId: string, version: number): void
+  noteLeaf(valId: string, version: number): void
   /** `unsaved` is what an entry imports that is not saved. */
   walk(entry: ImportingModule, unsaved?: readonly ResolvedImport[]): Promise<Walk>
 }
@@ -88,7 +88,7 @@ export interface ModuleGraph {
 /** What a val is made of. */
 export interface Walk {
   /** The entry's own. */
-  readonly lock: LockfileStamp | null
+  readonly lock: LockfileSummary | null
   /**
    * Every module that the entry may import, directly or not, nearest first; at most as many as the
    * limit says.
@@ -108,19 +108,25 @@ export interface Walk {
  * author has seen it with is what it gets.
  */
 export function createModuleGraph(deps: GraphDeps, limits: GraphLimits): ModuleGraph {
-  const alone = new Map<string, LockfileStamp | null>()
-  const facts: Facts = { ...limits, alone, locks: new Map(), scanned: new Map(), parsed: new Map() }
+  const alone = new Map<string, LockfileSummary | null>()
+  const facts: Facts = {
+    ...limits,
+    alone,
+    lockfiles: new Map(),
+    scanned: new Map(),
+    parsed: new Map(),
+  }
   return {
-    findAlone: (valId, version) => alone.get(`${valId}@${version}`),
-    noteAlone: (valId, version) => note(facts, alone, `${valId}@${version}`, null),
+    findLeaf: (valId, version) => alone.get(`${valId}@${version}`),
+    noteLeaf: (valId, version) => note(facts, alone, `${valId}@${version}`, null),
     async walk(entry, unsaved) {
       const known = new Map<string, ImportingModule>([[entry.url, entry]])
-      const locks = new Map<string, LockfileStamp | null>()
+      const lockfiles = new Map<string, LockfileSummary | null>()
       for (let level = [entry]; level.length > 0; ) {
         const found = await Promise.all(
           level.map((module) => look(deps, facts, module, module === entry ? unsaved : undefined)),
         )
-        for (const { url, lock } of found) locks.set(url, lock)
+        for (const { url, lock } of found) lockfiles.set(url, lock)
         level = found
           .flatMap(({ imported }) => imported)
           .filter((module) => {
@@ -132,19 +138,19 @@ export function createModuleGraph(deps: GraphDeps, limits: GraphLimits): ModuleG
       known.delete(entry.url)
       const modules = Array.from(known.values(), (module) => ({
         ...module,
-        lock: locks.get(module.url) ?? null,
+        lock: lockfiles.get(module.url) ?? null,
       }))
-      return { lock: locks.get(entry.url) ?? null, modules }
+      return { lock: lockfiles.get(entry.url) ?? null, modules }
     },
   }
 }
 
 /** What never changes, and is therefore remembered. */
 interface Facts extends GraphLimits {
-  /** The locks of versions that import no vals, by `{val id}@{version}`. */
-  readonly alone: Map<string, LockfileStamp | null>
+  /** The lockfiles of versions that import no vals, by `{val id}@{version}`. */
+  readonly alone: Map<string, LockfileSummary | null>
   /** Of all versions, the same way: those that are ready, and that there is none. */
-  readonly locks: Map<string, LockfileStamp | null>
+  readonly lockfiles: Map<string, LockfileSummary | null>
   readonly scanned: Map<string, readonly string[]>
   /**
    * By the address of the importing module and the specifier: to read an address takes longer than
@@ -161,10 +167,10 @@ interface Written {
 }
 
 function note(
-  { rememberedMax }: GraphLimits,
-  known: Map<string, LockfileStamp | null>,
+  { cachedMax: rememberedMax }: GraphLimits,
+  known: Map<string, LockfileSummary | null>,
   key: string,
-  lock: LockfileStamp | null,
+  lock: LockfileSummary | null,
 ): void {
   if (known.size >= rememberedMax) known.clear()
   known.set(key, lock)
@@ -172,7 +178,7 @@ function note(
 
 interface Look {
   readonly url: string
-  readonly lock: LockfileStamp | null
+  readonly lock: LockfileSummary | null
   readonly imported: readonly ImportingModule[]
 }
 
@@ -202,21 +208,22 @@ async function findLock(
   deps: GraphDeps,
   facts: Facts,
   { valId, version, savedAt }: ImportingModule,
-): Promise<LockfileStamp | null> {
+): Promise<LockfileSummary | null> {
   const key = `${valId}@${version}`
-  const known = facts.locks.get(key)
+  const known = facts.lockfiles.get(key)
   if (known !== undefined) return known
-  let lock = await deps.locks.findStamp(valId, version)
-  if (lock === null && savedAt < deps.locksSince) {
+  let lock = await deps.lockfiles.findSummary(valId, version)
+  if (lock === null && savedAt < deps.lockfilesSince) {
     const val = await deps.versions.find(valId, version)
-    if (val && (await ensureLockfile(deps, val))) lock = await deps.locks.findStamp(valId, version)
+    if (val && (await ensureLockfile(deps, val)))
+      lock = await deps.lockfiles.findSummary(valId, version)
   }
-  if (isFinal(lock)) note(facts, facts.locks, key, lock)
+  if (isFinal(lock)) note(facts, facts.lockfiles, key, lock)
   return lock
 }
 
 /** A version that has no lock never gets one, and what is ready stays as it is. */
-function isFinal(lock: LockfileStamp | null): boolean {
+function isFinal(lock: LockfileSummary | null): boolean {
   return lock === null || lock.state === "ready"
 }
 
@@ -244,7 +251,7 @@ async function listImported(
 /** Versions from before it was noted how they write their imports are read again. */
 async function scan(
   deps: GraphDeps,
-  { scanned, rememberedMax }: Facts,
+  { scanned, cachedMax: rememberedMax }: Facts,
   module: ImportingModule,
 ): Promise<readonly string[]> {
   const key = `${module.valId}@${module.version}`
@@ -259,7 +266,7 @@ async function scan(
 
 function parse(
   deps: GraphDeps,
-  { parsed, rememberedMax }: Facts,
+  { parsed, cachedMax: rememberedMax }: Facts,
   from: string,
   specifier: string,
 ): Written | undefined {

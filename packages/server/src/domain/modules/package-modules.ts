@@ -21,7 +21,7 @@ export interface LinkedModules {
 }
 
 /**
- * Makes modules import what their locks name instead of what their code says: each specifier
+ * Makes modules import what their lockfiles name instead of what their code says: each specifier
  * becomes the address of a stub, a module of a few lines that asks the guest for the package.
  * Nothing of the code gets to another line. `missing` says by their hashes which bundles are not at
  * hand, and why.

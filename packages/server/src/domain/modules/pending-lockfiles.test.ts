@@ -53,39 +53,39 @@ describe("createPendingLocks", () => {
   })
 
   test("wait is over when this node says so, for everybody who waits for that version and nobody else", async () => {
-    const locks = create(dayMs)
+    const lockfiles = create(dayMs)
     const over: string[] = []
     const waits = ["first", "second"].map((name) =>
-      locks.wait("val", 1).then(() => over.push(name)),
+      lockfiles.wait("val", 1).then(() => over.push(name)),
     )
     await untilLooked(2)
-    locks.note("val", 2)
-    locks.note("other", 1)
+    lockfiles.note("val", 2)
+    lockfiles.note("other", 1)
     await Bun.sleep(0)
     expect(over).toEqual([])
     // Still pending: it was only said too early.
-    locks.note("val", 1)
+    lockfiles.note("val", 1)
     await untilLooked(4)
     lock = ready
-    locks.note("val", 1)
+    lockfiles.note("val", 1)
     await Promise.all(waits)
     expect(over.sort()).toEqual(["first", "second"])
   })
 
   test("wait hears what is said while it looks", async () => {
-    const locks = createPendingLockfiles(
+    const lockfiles = createPendingLockfiles(
       {
         async find() {
           const before = lock
           lock = ready
-          locks.note("val", 1)
+          lockfiles.note("val", 1)
           return before
         },
       },
       () => clock.at,
       { waitMsMax: 100, pollMs: dayMs },
     )
-    await locks.wait("val", 1)
+    await lockfiles.wait("val", 1)
   })
 
   test("wait finds out by itself what another node has done", async () => {
@@ -117,11 +117,11 @@ describe("createPendingLocks", () => {
   })
 
   test("wait fails with the database", async () => {
-    const locks = createPendingLockfiles(
+    const lockfiles = createPendingLockfiles(
       { find: () => Promise.reject(new Error("away")) },
       () => clock.at,
       { waitMsMax: 100 },
     )
-    await expect(locks.wait("val", 1)).rejects.toThrow("away")
+    await expect(lockfiles.wait("val", 1)).rejects.toThrow("away")
   })
 })

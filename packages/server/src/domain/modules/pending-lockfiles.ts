@@ -22,7 +22,7 @@ const pollMsUsual = 250
 
 /** Whoever wants to run a version whose packages are not there yet waits here. */
 export function createPendingLockfiles(
-  locks: Pick<LockfileStore, "find">,
+  lockfiles: Pick<LockfileStore, "find">,
   now: () => number,
   limits: WaitLimits,
 ): PendingLockfiles {
@@ -55,7 +55,7 @@ export function createPendingLockfiles(
         // Before it is looked, so that nothing is missed that happens meanwhile.
         const { over, end } = pause(`${valId}@${version}`)
         try {
-          const lock = await locks.find(valId, version)
+          const lock = await lockfiles.find(valId, version)
           // None at all: the version was deleted a moment ago, and whoever loads it will notice.
           if (lock?.state !== "pending") return
           if (now() >= deadline || (lock.retryAt ?? 0) > deadline) throw stillPending(lock)

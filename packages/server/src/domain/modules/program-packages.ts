@@ -1,12 +1,12 @@
-import type { Bundle, BundleStore, LockfileStamp, LockfileStore } from "./lockfiles.ts"
+import type { Bundle, BundleStore, LockfileStore, LockfileSummary } from "./lockfiles.ts"
 import { type LockedModule, linkPackages } from "./package-modules.ts"
 import type { PendingLockfiles } from "./pending-lockfiles.ts"
 
 /** What giving programs their packages needs. */
 export interface PackageDeps {
-  readonly locks: Pick<LockfileStore, "find">
+  readonly lockfiles: Pick<LockfileStore, "find">
   readonly bundles: Pick<BundleStore, "find">
-  readonly pendingLocks: Pick<PendingLockfiles, "wait">
+  readonly pendingLockfiles: Pick<PendingLockfiles, "wait">
   readonly links: { readonly baseUrl: string }
 }
 
@@ -16,7 +16,7 @@ export interface SavedModule {
   readonly code: string
   readonly valId: string
   readonly version: number
-  readonly lock: LockfileStamp | null
+  readonly lock: LockfileSummary | null
 }
 
 /** Modules with all that they import from elsewhere. */
@@ -59,11 +59,11 @@ export async function addPackages(
  * too long.
  */
 export async function waitForPackages(
-  deps: Pick<PackageDeps, "pendingLocks">,
+  deps: Pick<PackageDeps, "pendingLockfiles">,
   modules: readonly Pick<SavedModule, "valId" | "version" | "lock">[],
 ): Promise<void> {
   const pending = modules.filter(({ lock }) => lock?.state === "pending")
-  await Promise.all(pending.map(({ valId, version }) => deps.pendingLocks.wait(valId, version)))
+  await Promise.all(pending.map(({ valId, version }) => deps.pendingLockfiles.wait(valId, version)))
 }
 
 /**
@@ -74,7 +74,7 @@ async function toLocked(
   deps: PackageDeps,
   { lock, ...module }: SavedModule,
 ): Promise<LockedModule | undefined> {
-  const found = lock && (await deps.locks.find(module.valId, module.version))
+  const found = lock && (await deps.lockfiles.find(module.valId, module.version))
   return found?.resolution ? { ...module, resolution: found.resolution } : undefined
 }
 

@@ -4,7 +4,7 @@ import { createMask, noMask } from "../secrets/secret-mask.ts"
 import { openSecrets, type SecretDeps } from "../secrets/secrets.ts"
 import type { Val } from "../vals/vals.ts"
 import { mayImport } from "./import-address.ts"
-import type { Bundle, LockfileStamp, Resolution } from "./lockfiles.ts"
+import type { Bundle, LockfileSummary, Resolution } from "./lockfiles.ts"
 import {
   createModuleGraph,
   type GraphDeps,
@@ -24,7 +24,7 @@ import { listStandardModules, type StandardModules } from "./standard-modules.ts
 /** What making programs of vals needs. */
 export interface ProgramDeps
   extends GraphDeps,
-    Omit<PackageDeps, "locks" | "links">,
+    Omit<PackageDeps, "lockfiles" | "links">,
     Pick<SecretDeps, "secrets" | "cipher"> {
   readonly runTokens: Pick<RunTokens, "issue" | "end">
   readonly standardModules: StandardModules
@@ -77,7 +77,7 @@ const limits = {
   /** Modules that are read at the same time. */
   loadedAtOnceMax: 20,
   /** Versions of which it is remembered what they import: some 100 bytes each. */
-  rememberedMax: 20_000,
+  cachedMax: 20_000,
 }
 
 /** Puts together how vals become programs. */
@@ -97,10 +97,10 @@ export function createPrograms(deps: ProgramDeps): Programs {
       }
       const known = account.hasSecrets ? owners.get(val) : undefined
       if (known) return known
-      const lock = graph.findAlone(val.id, val.version)
+      const lock = graph.findLeaf(val.id, val.version)
       if (lock === undefined) {
         if (mayImport(val.code)) return walk(val, account)
-        graph.noteAlone(val.id, val.version)
+        graph.noteLeaf(val.id, val.version)
       }
       const program = toProgram(deps, val, account, { lock: lock ?? null, modules: [] })
       if (account.hasSecrets) owners.set(val, program)
@@ -137,9 +137,10 @@ function withPackages(
   }
   return {
     ...deps,
-    locks: {
-      ...deps.locks,
-      find: async (valId, version) => (valId === val.id ? lock : deps.locks.find(valId, version)),
+    lockfiles: {
+      ...deps.lockfiles,
+      find: async (valId, version) =>
+        valId === val.id ? lock : deps.lockfiles.find(valId, version),
     },
     bundles: {
       ...deps.bundles,
@@ -191,7 +192,7 @@ function toProgram(deps: ProgramDeps, val: Val, account: Account, walk: Walk): P
   }
 }
 
-function isPending(lock: LockfileStamp | null): boolean {
+function isPending(lock: LockfileSummary | null): boolean {
   return lock?.state === "pending"
 }
 
@@ -208,7 +209,7 @@ function toFingerprint({ lock, modules }: Walk): string {
   return hasher.digest("base64url")
 }
 
-function toText(lock: LockfileStamp | null): string {
+function toText(lock: LockfileSummary | null): string {
   return lock ? `${lock.state} ${lock.bundle} ${lock.updatedAt}` : ""
 }
 

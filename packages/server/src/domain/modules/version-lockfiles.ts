@@ -5,14 +5,14 @@ import type { ImportHosts } from "./import-address.ts"
 import type { Lockfile, LockfileStore } from "./lockfiles.ts"
 import { hasRemoteImports, mayImportRemote } from "./remote-imports.ts"
 
-/** What the rules of locks need. */
+/** What the rules of lockfiles need. */
 export interface VersionLockfileDeps extends VersionDeps {
-  readonly locks: LockfileStore
+  readonly lockfiles: LockfileStore
   readonly importHosts: ImportHosts
   /** Versions that were saved before then may have no lock although they need one. */
-  readonly locksSince: number
-  /** Does the work on locks that are pending. */
-  readonly lockWork: LockfileWork
+  readonly lockfilesSince: number
+  /** Does the work on lockfiles that are pending. */
+  readonly lockfileWork: LockfileWork
   scanImports(code: string, ownerId: string): Promise<readonly string[]>
 }
 
@@ -30,7 +30,7 @@ export async function getVersionLockfile(
   version: number,
 ): Promise<Lockfile | null> {
   await getVersion(deps, caller, valId, version)
-  return deps.locks.find(valId, version)
+  return deps.lockfiles.find(valId, version)
 }
 
 /**
@@ -45,10 +45,10 @@ export async function resolveAgain(
 ): Promise<Lockfile | null> {
   const val = await getVersion(deps, caller, valId, version)
   assertOwner(val, caller)
-  if (!(await ensureLockfile(deps, val))) await deps.locks.reopen(valId, version, deps.now())
-  const lock = await deps.locks.find(valId, version)
+  if (!(await ensureLockfile(deps, val))) await deps.lockfiles.reopen(valId, version, deps.now())
+  const lock = await deps.lockfiles.find(valId, version)
   // Not before: whoever asked for it is to hear that it has begun, and not already how it ended.
-  deps.lockWork.wake()
+  deps.lockfileWork.wake()
   return lock
 }
 
@@ -56,15 +56,15 @@ export async function resolveAgain(
 export async function ensureLockfile(
   deps: Pick<
     VersionLockfileDeps,
-    "locks" | "importHosts" | "locksSince" | "lockWork" | "scanImports" | "now"
+    "lockfiles" | "importHosts" | "lockfilesSince" | "lockfileWork" | "scanImports" | "now"
   >,
   val: Pick<Val, "id" | "version" | "code" | "ownerId" | "versionCreatedAt">,
 ): Promise<boolean> {
-  if (val.versionCreatedAt >= deps.locksSince || !mayImportRemote(val.code)) return false
-  if (await deps.locks.findStamp(val.id, val.version)) return false
+  if (val.versionCreatedAt >= deps.lockfilesSince || !mayImportRemote(val.code)) return false
+  if (await deps.lockfiles.findSummary(val.id, val.version)) return false
   if (!hasRemoteImports(val.code, await deps.scanImports(val.code, val.ownerId), deps.importHosts))
     return false
-  await deps.locks.add(val.id, val.version, deps.now())
-  deps.lockWork.wake()
+  await deps.lockfiles.add(val.id, val.version, deps.now())
+  deps.lockfileWork.wake()
   return true
 }

@@ -4,7 +4,7 @@ import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Cipher } from "../secrets/cipher.ts"
 import { getVal, type Val, type ValStore } from "../vals/vals.ts"
-import { assertAnswersRequests } from "./val-requests.ts"
+import { assertHttpVal } from "./val-requests.ts"
 
 /** What the rules of previews need. */
 export interface PreviewDeps {
@@ -36,7 +36,7 @@ export async function createPreview(
   valId: string,
 ): Promise<Preview> {
   const val = await getVal(deps, caller, valId)
-  assertAnswersRequests(val)
+  assertHttpVal(val)
   if (val.privacy !== "private") return { url: deps.links.endpoint(val), expiresAt: null }
   // It would go on opening the val when the run and its token are long over.
   if (caller.isOfRun)

@@ -51,7 +51,7 @@ export async function sendValRequest(
 ): Promise<BufferedResponse> {
   const { caller } = sender
   const val = await getVal(deps, caller, valId)
-  assertAnswersRequests(val)
+  assertHttpVal(val)
   assertDepth(caller.depth ?? 0)
   const request = toRequest(new URL(deps.links.endpoint(val)), input, sender)
   const startedMs = performance.now()
@@ -69,7 +69,7 @@ export async function sendValRequest(
 }
 
 /** Refuses vals that have no web address. */
-export function assertAnswersRequests(val: Val): void {
+export function assertHttpVal(val: Val): void {
   if (val.type !== "http")
     throw new AppError(
       "not_http",

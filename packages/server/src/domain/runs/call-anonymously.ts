@@ -5,7 +5,7 @@ import {
   type ExecuteDeps,
   getReturned,
   startProgram,
-  toKept,
+  toRecordedArgs,
 } from "./execute-run.ts"
 import type { CallArgs, Returned } from "./runner.ts"
 
@@ -31,7 +31,7 @@ export async function callAnonymously(
   // The answer must not tell which other vals there are.
   if (val?.privacy !== "public") throw unauthenticated()
   assertRunnable(val)
-  const about = { args: toKept(args), parentId: null, request: null, input: null }
+  const about = { args: toRecordedArgs(args), parentId: null, request: null, input: null }
   const makeProgram = () => deps.programs.of(val, val.ownerId, { isAnonymous: true })
   const started = await startProgram(
     deps,

@@ -4,7 +4,13 @@ import type { DependencyResolver } from "../modules/lockfiles.ts"
 import type { ResolvedImport } from "../modules/module-graph.ts"
 import type { UnsavedPackages } from "../modules/programs.ts"
 import { readSource, type Val, type ValDeps, type ValSource } from "../vals/vals.ts"
-import { callWith, type ExecuteDeps, getReturned, startProgram, toKept } from "./execute-run.ts"
+import {
+  callWith,
+  type ExecuteDeps,
+  getReturned,
+  startProgram,
+  toRecordedArgs,
+} from "./execute-run.ts"
 import type { CallArgs, Returned } from "./runner.ts"
 import { evalName, unsavedVersion } from "./runs.ts"
 
@@ -44,7 +50,7 @@ export async function evalCode(
     return deps.programs.ofUnsaved(val, imports, packages)
   }
   const subject = { id: caller.userId, version: unsavedVersion, ownerId: caller.userId }
-  const about = { args: toKept(args), parentId: null, request: null, input: null }
+  const about = { args: toRecordedArgs(args), parentId: null, request: null, input: null }
   const started = await startProgram(deps, caller, subject, makeProgram, about, callWith(args))
   try {
     return await getReturned(started, val, caller)

@@ -32,7 +32,7 @@ export interface StartedRun<Result> {
 }
 
 /** What is asked of a val. */
-export interface RunRequested {
+export interface CreateRunInput {
   readonly args: CallArgs
   /** The current one where nothing else is said. */
   readonly version: number | undefined
@@ -46,7 +46,7 @@ export async function createRun(
   deps: ExecuteDeps,
   caller: Caller,
   valId: string,
-  { args, version }: RunRequested,
+  { args, version }: CreateRunInput,
 ): Promise<StartedRun<unknown>> {
   const val =
     version === undefined
@@ -134,7 +134,7 @@ export function startCall(
   args: CallArgs,
   parentId: string | null,
 ): Promise<StartedRun<Returned | Stopped>> {
-  const about = { args: toKept(args), parentId, request: null, input: null }
+  const about = { args: toRecordedArgs(args), parentId, request: null, input: null }
   return startRun<Returned | Stopped>(deps, caller, val, about, callWith(args))
 }
 
@@ -149,7 +149,7 @@ export function callWith(args: CallArgs): RunWork<Returned | Stopped> {
 }
 
 /** What is kept of arguments that came as JSON: a value again where all of it is kept. */
-export function toKept(args: CallArgs): unknown {
+export function toRecordedArgs(args: CallArgs): unknown {
   if (!isJsonText(args)) return args
   const { json } = args
   return Buffer.byteLength(json) <= limits.runValueBytesMax

@@ -75,16 +75,16 @@ export interface RunSizes {
 }
 
 /** Writes runs to disk. */
-export interface RunKeeper {
+export interface RunPersistence {
   readonly nodeId: string
   readonly sizes: RunSizes
   now(): number
   /** The run has changed since it was last written. */
-  noteChange(run: WrittenRun): void
+  noteChange(run: RecordedRun): void
   /** The run has ended. */
-  noteEnd(run: WrittenRun): void
+  noteEnd(run: RecordedRun): void
   /** Writes the run without waiting for the next batch. */
-  hurry(run: WrittenRun): Promise<void>
+  flush(run: RecordedRun): Promise<void>
 }
 
 /** What a line counts besides its message, so that empty lines are limited too. */
@@ -92,7 +92,7 @@ const lineBytes = 64
 const noLogs: readonly LogLine[] = []
 
 /** A live run and its record in one object, since there are thousands per second. */
-export class WrittenRun implements LiveRun, RunRecord {
+export class RecordedRun implements LiveRun, RunRecord {
   readonly id: string
   readonly valId: string
   readonly version: number
@@ -104,7 +104,7 @@ export class WrittenRun implements LiveRun, RunRecord {
   readonly startedAt: number
   readonly input: RunInput | null
   request: RunRequest | null
-  readonly #keeper: RunKeeper
+  readonly #keeper: RunPersistence
   readonly args: unknown
   /** True for runs through the API, which are never dropped. */
   readonly isKept: boolean
@@ -131,7 +131,7 @@ export class WrittenRun implements LiveRun, RunRecord {
   #abort: AbortController | undefined
   #listeners: Set<(event: LiveEvent) => void> | undefined
 
-  constructor(run: NewRun, keeper: RunKeeper, isKept: boolean) {
+  constructor(run: NewRun, keeper: RunPersistence, isKept: boolean) {
     this.id = run.id
     this.valId = run.valId
     this.version = run.version
@@ -263,7 +263,7 @@ export class WrittenRun implements LiveRun, RunRecord {
   }
 
   settled(): Promise<void> {
-    return this.#keeper.hurry(this)
+    return this.#keeper.flush(this)
   }
 
   subscribe(listener: (event: LiveEvent) => void): () => void {

@@ -264,7 +264,7 @@ describe("LiveRuns", () => {
           written.push(...statuses)
         }
         const runs = { ...rules.deps.runs, record }
-        const limits = { newsMs: 0, flushMs: 1 }
+        const limits = { updateMs: 0, flushMs: 1 }
         const slow = new LiveRuns({
           runs,
           nodeId,

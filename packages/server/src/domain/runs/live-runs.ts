@@ -1,6 +1,6 @@
 import { limits as wire } from "@hamlet/contract"
 import { Histogram } from "../../shared/histogram.ts"
-import { type LiveRun, type NewRun, WrittenRun } from "./live-run.ts"
+import { type LiveRun, type NewRun, RecordedRun } from "./live-run.ts"
 import { type RecorderLimits, RunRecorder } from "./run-recorder.ts"
 import type { RunSource, RunStatus, RunStore } from "./runs.ts"
 
@@ -24,13 +24,13 @@ const defaults: LiveRunLimits = {
   outgoingMax: 50,
   flushMs: 100,
   runningAfterMs: 200,
-  newsMs: 1_000,
+  updateMs: 1_000,
   batchMax: 2_000,
   batchBytesMax: 1024 * 1024,
   retryMs: 1_000,
   waitingMax: 50_000,
   waitingBytesMax: 64 * 1024 * 1024,
-  lastAttempts: 3,
+  stopAttempts: 3,
   cancelMs: 1_000,
   runsBetween: 1_000,
   bytesBetween: 16_777_216,
@@ -66,15 +66,18 @@ export class LiveRuns {
   readonly #timer: Timer
   readonly #ended = createEndedRuns()
   /** The vals that may have more runs than retention allows. */
-  readonly counts: RetentionCounts
+  readonly runsPerVal: RetentionCounts
   /** The accounts that may have more bytes of runs than retention allows. */
-  readonly bytes: RetentionCounts
+  readonly bytesPerAccount: RetentionCounts
 
   constructor(deps: LiveRunsDeps) {
     const limits = { ...defaults, ...deps.limits }
     this.#deps = deps
-    this.counts = createRetentionCounts({ between: limits.runsBetween, idsMax: limits.idsMax })
-    this.bytes = createRetentionCounts({ between: limits.bytesBetween, idsMax: limits.idsMax })
+    this.runsPerVal = createRetentionCounts({ between: limits.runsBetween, idsMax: limits.idsMax })
+    this.bytesPerAccount = createRetentionCounts({
+      between: limits.bytesBetween,
+      idsMax: limits.idsMax,
+    })
     this.#recorder = new RunRecorder({
       runs: deps.runs,
       nodeId: deps.nodeId,
@@ -83,22 +86,22 @@ export class LiveRuns {
       onError: deps.onError,
       onEnd: ({ source, status, startedAt, endedAt }) =>
         this.#ended.add(source, status, (endedAt ?? startedAt) - startedAt),
-      onRun: (valId) => this.counts.note(valId),
-      onBytes: (accountId, bytes) => this.bytes.note(accountId, bytes),
+      onRun: (valId) => this.runsPerVal.note(valId),
+      onBytes: (accountId, bytes) => this.bytesPerAccount.note(accountId, bytes),
     })
     this.#timer = setInterval(() => void this.#readCancelRequests(), limits.cancelMs).unref()
   }
 
   /** Starts a run that is written with the next batch. */
   open(run: NewRun): LiveRun {
-    const live = new WrittenRun(run, this.#recorder, false)
+    const live = new RecordedRun(run, this.#recorder, false)
     this.#recorder.add(live)
     return live
   }
 
   /** Starts a run, and resolves when it is on disk. */
   async begin(run: NewRun): Promise<LiveRun> {
-    const live = new WrittenRun(run, this.#recorder, true)
+    const live = new RecordedRun(run, this.#recorder, true)
     this.#recorder.noteChange(live)
     try {
       await live.settled()

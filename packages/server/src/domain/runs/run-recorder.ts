@@ -1,5 +1,5 @@
 import { AppError } from "../app-error.ts"
-import type { RunKeeper, RunSizes, WrittenRun } from "./live-run.ts"
+import type { RecordedRun, RunPersistence, RunSizes } from "./live-run.ts"
 import type { RunStore } from "./runs.ts"
 
 /** How runs are written. */
@@ -9,7 +9,7 @@ export interface RecorderLimits extends RunSizes {
   /** A run that lasts longer than this is written as running. */
   readonly runningAfterMs: number
   /** How often the logs of a running run are written. That it left the queue is written sooner. */
-  readonly newsMs: number
+  readonly updateMs: number
   /** The number of runs in one transaction. */
   readonly batchMax: number
   /**
@@ -25,7 +25,7 @@ export interface RecorderLimits extends RunSizes {
   readonly waitingMax: number
   readonly waitingBytesMax: number
   /** The number of attempts to write the remaining runs when the server stops. */
-  readonly lastAttempts: number
+  readonly stopAttempts: number
 }
 
 /** What the recorder needs. */
@@ -35,7 +35,7 @@ export interface RecorderDeps {
   readonly limits: RecorderLimits
   now(): number
   onError(error: unknown): void
-  onEnd(run: WrittenRun): void
+  onEnd(run: RecordedRun): void
   /** A run of the val was written for the first time. */
   onRun(valId: string): void
   /** That many bytes were written on the account. */
@@ -49,12 +49,12 @@ export interface RecorderDeps {
  *
  *   add ─▶ fresh ─(ended, or still running)─▶ writing ─▶ on disk ─(change)─▶ changed ─▶ writing …
  */
-export class RunRecorder implements RunKeeper {
+export class RunRecorder implements RunPersistence {
   readonly #deps: RecorderDeps
-  #fresh: WrittenRun[] = []
-  #changed: WrittenRun[] = []
-  readonly #open = new Map<string, WrittenRun>()
-  readonly #waiting = new Map<WrittenRun, PromiseWithResolvers<void>>()
+  #fresh: RecordedRun[] = []
+  #changed: RecordedRun[] = []
+  readonly #open = new Map<string, RecordedRun>()
+  readonly #waiting = new Map<RecordedRun, PromiseWithResolvers<void>>()
   readonly #writing = new Set<Promise<void>>()
   #timer: Timer | undefined
   #isFlushScheduled = false
@@ -77,13 +77,13 @@ export class RunRecorder implements RunKeeper {
   }
 
   /** Runs that are on disk and have not ended there. */
-  get open(): ReadonlyMap<string, WrittenRun> {
+  get open(): ReadonlyMap<string, RecordedRun> {
     return this.#open
   }
 
   /** Whether any run has not ended. */
   get isBusy(): boolean {
-    const isOpen = (run: WrittenRun) => run.endedAt === null
+    const isOpen = (run: RecordedRun) => run.endedAt === null
     return this.#open.values().some(isOpen) || this.#fresh.some((run) => run.isFresh && isOpen(run))
   }
 
@@ -95,13 +95,13 @@ export class RunRecorder implements RunKeeper {
     return this.#deps.now()
   }
 
-  add(run: WrittenRun): void {
+  add(run: RecordedRun): void {
     run.isFresh = true
     this.#fresh.push(run)
     if (this.#timer === undefined) this.#arm()
   }
 
-  find(id: string): WrittenRun | undefined {
+  find(id: string): RecordedRun | undefined {
     return (
       this.#open.get(id) ??
       this.#fresh.find((run) => run.id === id) ??
@@ -111,7 +111,7 @@ export class RunRecorder implements RunKeeper {
 
   /** The number of runs on an account that have not ended. Scans all runs: for rare use. */
   countOf(accountId: string): number {
-    const isOpen = (run: WrittenRun) => run.accountId === accountId && run.endedAt === null
+    const isOpen = (run: RecordedRun) => run.accountId === accountId && run.endedAt === null
     return (
       this.#fresh.filter((run) => run.isFresh && isOpen(run)).length +
       this.#open.values().filter(isOpen).toArray().length
@@ -119,8 +119,8 @@ export class RunRecorder implements RunKeeper {
   }
 
   /** The runs that have not ended, including those that are not on disk yet. */
-  listOpen(): readonly WrittenRun[] {
-    const isOpen = (run: WrittenRun) => run.endedAt === null
+  listOpen(): readonly RecordedRun[] {
+    const isOpen = (run: RecordedRun) => run.endedAt === null
     return [
       ...new Set([
         ...this.#open.values(),
@@ -130,18 +130,18 @@ export class RunRecorder implements RunKeeper {
     ].filter(isOpen)
   }
 
-  noteChange(run: WrittenRun): void {
+  noteChange(run: RecordedRun): void {
     if (run.isFresh || run.isChanged) return
     run.isChanged = true
     this.#changed.push(run)
     if (this.#timer === undefined) this.#arm()
   }
 
-  noteEnd(run: WrittenRun): void {
+  noteEnd(run: RecordedRun): void {
     this.#deps.onEnd(run)
   }
 
-  hurry(run: WrittenRun): Promise<void> {
+  flush(run: RecordedRun): Promise<void> {
     if (!run.isFresh && !run.isChanged && !run.isWriting) return Promise.resolve()
     const waiter = this.#waiting.get(run) ?? Promise.withResolvers<void>()
     this.#waiting.set(run, waiter)
@@ -158,7 +158,7 @@ export class RunRecorder implements RunKeeper {
     await Promise.all(this.#writing)
     for (
       let attempt = 1;
-      this.waiting > 0 && attempt <= this.#deps.limits.lastAttempts;
+      this.waiting > 0 && attempt <= this.#deps.limits.stopAttempts;
       attempt++
     ) {
       if (attempt > 1) await Bun.sleep(this.#deps.limits.retryMs)
@@ -186,10 +186,10 @@ export class RunRecorder implements RunKeeper {
   }
 
   /** Removes the runs that are due from the lists. */
-  #take(now: number): WrittenRun[] {
-    const { runningAfterMs, newsMs } = this.#deps.limits
-    const due: WrittenRun[] = []
-    const remains = (run: WrittenRun, isDue: boolean) => {
+  #take(now: number): RecordedRun[] {
+    const { runningAfterMs, updateMs } = this.#deps.limits
+    const due: RecordedRun[] = []
+    const remains = (run: RecordedRun, isDue: boolean) => {
       if (!isDue || run.isWriting) return true
       run.isFresh = false
       run.isChanged = false
@@ -201,8 +201,8 @@ export class RunRecorder implements RunKeeper {
       (run) =>
         run.isFresh && remains(run, run.endedAt !== null || now - run.startedAt >= runningAfterMs),
     )
-    const isDue = (run: WrittenRun) =>
-      run.endedAt !== null || run.hasBegun || now - run.writtenAt >= newsMs
+    const isDue = (run: RecordedRun) =>
+      run.endedAt !== null || run.hasBegun || now - run.writtenAt >= updateMs
     this.#changed = this.#changed.filter((run) => run.isChanged && remains(run, isDue(run)))
     return due
   }
@@ -224,7 +224,7 @@ export class RunRecorder implements RunKeeper {
     })
   }
 
-  async #writeAll(runs: readonly WrittenRun[]): Promise<void> {
+  async #writeAll(runs: readonly RecordedRun[]): Promise<void> {
     for (const run of runs) run.isWriting = true
     const writing = this.#writeBatches(runs)
     this.#writing.add(writing)
@@ -232,9 +232,9 @@ export class RunRecorder implements RunKeeper {
     this.#writing.delete(writing)
   }
 
-  async #writeBatches(runs: readonly WrittenRun[]): Promise<void> {
+  async #writeBatches(runs: readonly RecordedRun[]): Promise<void> {
     const { batchMax, batchBytesMax } = this.#deps.limits
-    let batch: WrittenRun[] = []
+    let batch: RecordedRun[] = []
     let bytes = 0
     for (const run of runs) {
       if (batch.length > 0 && (batch.length === batchMax || bytes + run.bytes > batchBytesMax)) {
@@ -248,7 +248,7 @@ export class RunRecorder implements RunKeeper {
     if (batch.length > 0) await this.#write(batch)
   }
 
-  async #write(batch: readonly WrittenRun[]): Promise<void> {
+  async #write(batch: readonly RecordedRun[]): Promise<void> {
     try {
       await this.#deps.runs.record(batch)
       this.#isFailing = false
@@ -264,7 +264,7 @@ export class RunRecorder implements RunKeeper {
     }
   }
 
-  #noteWritten(run: WrittenRun): void {
+  #noteWritten(run: RecordedRun): void {
     run.isWriting = false
     if (run.writtenAt === 0) this.#deps.onRun(run.valId)
     this.#deps.onBytes(run.accountId, run.bytes)
@@ -280,7 +280,7 @@ export class RunRecorder implements RunKeeper {
     }
   }
 
-  #requeue(batch: readonly WrittenRun[], error: AppError): void {
+  #requeue(batch: readonly RecordedRun[], error: AppError): void {
     if (!this.#isFailing) this.#deps.onError(error)
     this.#isFailing = true
     for (const run of batch) {
@@ -292,7 +292,7 @@ export class RunRecorder implements RunKeeper {
     if (this.#timer === undefined) this.#arm()
   }
 
-  #discard(batch: readonly WrittenRun[], error: unknown): void {
+  #discard(batch: readonly RecordedRun[], error: unknown): void {
     this.#deps.onError(error)
     this.dropped += batch.length
     for (const run of batch) {
@@ -302,7 +302,7 @@ export class RunRecorder implements RunKeeper {
     }
   }
 
-  #reject(run: WrittenRun, error: unknown): void {
+  #reject(run: RecordedRun, error: unknown): void {
     this.#waiting.get(run)?.reject(error)
     this.#waiting.delete(run)
   }

@@ -119,7 +119,7 @@ export interface RunStore {
   /** The ids of the runs on the node that are to be cancelled. */
   listCancelRequests(nodeId: string): Promise<readonly string[]>
   /** Ends some runs of nodes that are gone. Returns false when there are none. */
-  crashLost(error: RunError, at: number, runsMax: number): Promise<boolean>
+  finishOrphaned(error: RunError, at: number, runsMax: number): Promise<boolean>
   /** Deletes some runs of deleted vals. Returns false when there are none. */
   purge(runsMax: number): Promise<boolean>
   /** Deletes some runs that started before then. Returns false when there are none left. */
@@ -129,21 +129,21 @@ export interface RunStore {
   /** The sizes of the runs on an account, latest first, starting behind `after`. */
   listSizes(
     accountId: string,
-    after: RunPlace | undefined,
+    after: RunPosition | undefined,
     runsMax: number,
   ): Promise<readonly RunSize[]>
   /** Deletes some runs on the account: `from` and older ones. Returns false when none are left. */
-  purgeFrom(accountId: string, from: RunPlace, runsMax: number): Promise<boolean>
+  purgeFrom(accountId: string, from: RunPosition, runsMax: number): Promise<boolean>
 }
 
 /** The position of a run in the list of its account's runs. */
-export interface RunPlace {
+export interface RunPosition {
   readonly id: string
   readonly startedAt: number
 }
 
 /** The size of a run on disk. */
-export interface RunSize extends RunPlace {
+export interface RunSize extends RunPosition {
   readonly bytes: number
 }
 

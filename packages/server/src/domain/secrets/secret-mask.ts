@@ -1,6 +1,6 @@
-import { createPace } from "../../shared/pace.ts"
 import { PrefixAutomaton } from "../../shared/prefix-automaton.ts"
 import { RadixTree } from "../../shared/radix-tree.ts"
+import { createTimeSlice } from "../../shared/time-slice.ts"
 
 const limits = {
   /**
@@ -43,7 +43,7 @@ export const noMask: Mask = {
  * comes out need not be JSON any more.
  */
 export async function createMask(values: ReadonlyMap<string, string>): Promise<Mask> {
-  const pace = createPace()
+  const pace = createTimeSlice()
   const heads = new PrefixAutomaton()
   const names: string[] = []
   const tails = new Map<number, RadixTree>()

@@ -1,7 +1,7 @@
 import type { RunStatus } from "../runs/runs.ts"
 
 /** What is counted of a run. */
-export interface RunMark {
+export interface RunSample {
   readonly valId: string
   readonly startedAt: number
   readonly endedAt: number | null
@@ -34,7 +34,7 @@ export function newTally(): RunTally {
 }
 
 /** Adds a run to a tally. */
-export function tally(to: RunTally, run: RunMark): void {
+export function tally(to: RunTally, run: RunSample): void {
   to.runs += 1
   if (isError(run.status)) to.errors += 1
   // A clock that was set back must not make a run shorter than nothing.

@@ -1,7 +1,7 @@
 import type { Caller } from "../access.ts"
 import type { RunStatus } from "../runs/runs.ts"
 import { getVal, type ValStore } from "../vals/vals.ts"
-import { isError, newTally, type RunCounts, type RunMark, tally, toCounts } from "./run-tally.ts"
+import { isError, newTally, type RunCounts, type RunSample, tally, toCounts } from "./run-tally.ts"
 
 /** A span of time in milliseconds: `since` is exclusive, `until` inclusive. */
 export interface Span {
@@ -13,17 +13,17 @@ export interface Span {
  * Runs, newest first, some at a time: whoever goes through many lets others have their turn
  * meanwhile.
  */
-export type RunWalk = AsyncIterable<readonly RunMark[]>
+export type RunBatches = AsyncIterable<readonly RunSample[]>
 
 /** Where runs are found to be counted. */
 export interface StatStore {
   /** The runs on the account. */
-  walkAccount(accountId: string, span: Span): RunWalk
+  walkAccount(accountId: string, span: Span): RunBatches
   /**
    * The runs of the val; where an account is named, which is not that of the val's owner, only
    * those on it.
    */
-  walkVal(valId: string, accountId: string | undefined, span: Span): RunWalk
+  walkVal(valId: string, accountId: string | undefined, span: Span): RunBatches
 }
 
 /** How much is looked at for one answer. */
@@ -144,7 +144,7 @@ interface CountedVal extends ValActivity {
 }
 
 /** Nothing counted yet of a val, whose latest run this is. */
-function toCountedVal({ valId, startedAt, status }: RunMark, length: number): CountedVal {
+function toCountedVal({ valId, startedAt, status }: RunSample, length: number): CountedVal {
   const zeros = () => Array.from({ length }, () => 0)
   return { valId, runs: zeros(), errors: zeros(), lastRunAt: startedAt, lastStatus: status }
 }
@@ -167,7 +167,7 @@ function divide({ since, until }: Span, bucketsMax: number) {
 }
 
 async function countRuns(
-  walk: RunWalk,
+  walk: RunBatches,
   span: Span,
   bucketsMax: number,
   { runsMax }: StatLimits,
@@ -187,9 +187,9 @@ async function countRuns(
 
 /** Goes through the newest runs; true when there are more. */
 async function visitRuns(
-  walk: RunWalk,
+  walk: RunBatches,
   runsMax: number,
-  visit: (run: RunMark) => void,
+  visit: (run: RunSample) => void,
 ): Promise<boolean> {
   let visited = 0
   for await (const some of walk) {

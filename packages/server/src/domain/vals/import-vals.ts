@@ -17,7 +17,7 @@ import { type NewVal, toSource, type ValDeps, type ValSource } from "./vals.ts"
 export type ImportResult = z.infer<typeof importResult>
 
 /** A val that was sent: as it is, or why it cannot be. */
-export type SentVal =
+export type ImportItem =
   | { readonly val: IncomingVal }
   | { readonly name: string; readonly problem: string }
 
@@ -36,7 +36,7 @@ export interface ValToImport extends Omit<NewVal, "source"> {
 }
 
 /** What was decided inside the transaction, and done. */
-export interface ImportedOne {
+export interface ImportedVal {
   readonly plan: ImportPlan
   readonly id: string
   readonly version: number
@@ -56,12 +56,12 @@ export interface ValImportStore {
     val: ValToImport,
     plan: (existing: ExistingVal | undefined) => ImportPlan,
     at: number,
-  ): Promise<ImportedOne>
+  ): Promise<ImportedVal>
 }
 
 /** What the rules of importing need. */
 export interface ImportDeps
-  extends Pick<ValDeps, "runner" | "lockWork" | "importHosts" | "newId" | "now"> {
+  extends Pick<ValDeps, "runner" | "lockfileWork" | "importHosts" | "newId" | "now"> {
   readonly valImports: ValImportStore
   readonly users: UserStore
   /** What each of many pieces of code imports. */
@@ -81,7 +81,7 @@ export interface ImportOptions {
 export async function importVals(
   deps: ImportDeps,
   caller: Caller,
-  sent: readonly SentVal[],
+  sent: readonly ImportItem[],
   options: ImportOptions,
 ): Promise<readonly ImportResult[]> {
   const at = deps.now()
@@ -91,7 +91,7 @@ export async function importVals(
   const results: ImportResult[] = []
   const importEach = async (from: number) => {
     for (let index = from; index < vals.length; index += deps.valImports.atOnceMax) {
-      const one = vals[index] as SentVal
+      const one = vals[index] as ImportItem
       results[index] =
         "problem" in one
           ? {
@@ -116,7 +116,7 @@ export async function importVals(
 /**
  * Of several vals with one name the first is meant: which of them came last would be an accident.
  */
-function withoutRepeats(sent: readonly SentVal[]): readonly SentVal[] {
+function withoutRepeats(sent: readonly ImportItem[]): readonly ImportItem[] {
   const names = new Set<string>()
   return sent.map((one) => {
     if ("problem" in one) return one
@@ -129,14 +129,14 @@ function withoutRepeats(sent: readonly SentVal[]): readonly SentVal[] {
 }
 
 /** Nothing is linked in a rehearsal, so nobody has to look for imports. */
-function toBareSources(one: SentVal): readonly ValSource[] {
+function toBareSources(one: ImportItem): readonly ValSource[] {
   return "problem" in one ? [] : one.val.versions.map(({ code }) => ({ code, imports: [] }))
 }
 
 async function readSources(
   deps: ImportDeps,
   caller: Caller,
-  vals: readonly SentVal[],
+  vals: readonly ImportItem[],
 ): Promise<readonly (readonly ValSource[])[]> {
   const codes = vals.flatMap((one) =>
     "problem" in one ? [] : one.val.versions.map(({ code }) => code),
@@ -244,16 +244,16 @@ function toOutlook(
   return { id: existing.val.id, version: added ?? existing.val.version }
 }
 
-function noteImported(deps: ImportDeps, val: ValToImport, { plan, id }: ImportedOne): void {
+function noteImported(deps: ImportDeps, val: ValToImport, { plan, id }: ImportedVal): void {
   if (plan.kind === "leave") return
   if (plan.kind === "change" && plan.versions.length > 0) deps.runner.retire({ valId: id })
   const versions = plan.kind === "change" ? plan.versions : val.history.versions
-  if (versions.some(({ source }) => source.isRemote)) deps.lockWork.wake()
+  if (versions.some(({ source }) => source.isRemote)) deps.lockfileWork.wake()
 }
 
 function toResult(
   val: ValToImport,
-  { plan, id, version }: ImportedOne,
+  { plan, id, version }: ImportedVal,
   commentsLeftOut: number,
   isDry: boolean,
 ): ImportResult {

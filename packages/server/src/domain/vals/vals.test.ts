@@ -284,7 +284,7 @@ describe("a val that is deleted while it is changed", () => {
 describe("saves of code that imports something from elsewhere", () => {
   test("wake whoever fetches it, once for each new version, and no other save does", async () => {
     let wakes = 0
-    const deps = { ...rules.deps, lockWork: { wake: () => (wakes += 1) } }
+    const deps = { ...rules.deps, lockfileWork: { wake: () => (wakes += 1) } }
     const remote = (number: number) => `import x from "npm:x" // ${number}`
     const { id } = await createVal(deps, ada, { name: "remote", code: remote(1) })
     await createVal(deps, ada, { code: remote(1) })

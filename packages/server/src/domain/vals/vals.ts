@@ -11,7 +11,7 @@ import {
 import { hasRemoteImports } from "../modules/remote-imports.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import type { Retirer } from "../runs/retirement.ts"
-import { makeUpName } from "./made-up-name.ts"
+import { generateName } from "./generate-name.ts"
 
 /** Who may see a val. */
 export type Privacy = z.infer<typeof privacy>
@@ -153,7 +153,7 @@ export interface ValDeps {
   readonly runner: Retirer
   readonly importHosts: ImportHosts
   /** Fetches what versions import from elsewhere. */
-  readonly lockWork: { wake(): void }
+  readonly lockfileWork: { wake(): void }
   /** What the code imports. The owner is who waits when their own code takes the parser long. */
   scanImports(code: string, ownerId: string): Promise<readonly string[]>
   newId(): string
@@ -248,7 +248,7 @@ export async function createVal(
     return val
   }
   for (let attempt = 0; ; attempt++) {
-    const val = await createNamed(deps, await toNewVal(deps, caller, makeUpName(attempt), input))
+    const val = await createNamed(deps, await toNewVal(deps, caller, generateName(attempt), input))
     if (val) return val
   }
 }
@@ -362,7 +362,7 @@ async function changeOwnVal(
 
 async function createNamed(deps: ValDeps, val: NewVal): Promise<Val | undefined> {
   const created = await deps.vals.create(val, deps.now())
-  if (created && val.source.isRemote) deps.lockWork.wake()
+  if (created && val.source.isRemote) deps.lockfileWork.wake()
   return created
 }
 
@@ -373,7 +373,7 @@ async function createNamed(deps: ValDeps, val: NewVal): Promise<Val | undefined>
 function noteSaved(deps: ValDeps, source: ValSource | undefined, saved: SavedVal): SavedVal {
   if (!saved.isNewVersion) return saved
   deps.runner.retire({ valId: saved.val.id })
-  if (source?.isRemote) deps.lockWork.wake()
+  if (source?.isRemote) deps.lockfileWork.wake()
   return saved
 }
 

@@ -1,11 +1,11 @@
 import { importedVal, limits, toIssueText } from "@hamlet/contract"
-import type { SentVal } from "../../domain/vals/import-vals.ts"
+import type { ImportItem } from "../../domain/vals/import-vals.ts"
 
 /**
  * One val of many is checked by itself, so that it fails by itself. Of what is wrong with it, the
  * first thing is told.
  */
-export function toSentVal(value: unknown): SentVal {
+export function toSentVal(value: unknown): ImportItem {
   const { data, error } = importedVal.safeParse(value, { error: toIssueText })
   if (data) return { val: data }
   const [issue] = error.issues

@@ -1,4 +1,4 @@
-import { createPace } from "../../shared/pace.ts"
+import { createTimeSlice } from "../../shared/time-slice.ts"
 
 /**
  * From here on a list is encoded item by item too: its last step would take as long as all others
@@ -15,7 +15,7 @@ export async function toListBody<Item>(
   toView: (item: Item) => unknown,
   rest: Readonly<Record<string, unknown>>,
 ): Promise<string | Uint8Array> {
-  const pace = createPace()
+  const pace = createTimeSlice()
   const parts: string[] = []
   let chars = 0
   for (const item of items) {

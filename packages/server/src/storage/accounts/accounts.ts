@@ -70,7 +70,7 @@ export function createAccountStore(db: Database): AccountStore {
     },
     changeQuotas: (id, wanted, audit) =>
       db.write(() => changeQuotas(db.dialect.forUpdate, id, wanted, audit)),
-    async findMark() {
+    async findRevision() {
       const [row] = await db.read<{ value: string }>(
         sql`select value from settings where name = ${markName}`,
       )
@@ -82,7 +82,7 @@ export function createAccountStore(db: Database): AccountStore {
       )
       return rows.map(toState)
     },
-    async listPurges() {
+    async listPendingPurges() {
       const rows = await db.read<{ id: string }>(
         sql`select id from users where purge_at is not null limit ${purgesMax}`,
       )

@@ -11,9 +11,9 @@ interface KeyRow {
 /** Idempotency keys in the database. */
 export function createIdempotencyStore(db: Database): IdempotencyStore {
   return {
-    claim: ({ userId, key, nodeId, fingerprint, at, keptSince, expiresAt }) =>
+    claim: ({ userId, key, nodeId, fingerprint, at, discardBefore, expiresAt }) =>
       db.write(function* () {
-        const over = isOver(at, keptSince)
+        const over = isOver(at, discardBefore)
         const claimed = yield* firstRow<{ progress: Uint8Array | null }>(sql`
           insert into idempotency_keys (user_id, key, fingerprint, answer, expires_at, node_id)
           values (${userId}, ${key}, ${fingerprint}, null, ${expiresAt}, ${nodeId})
@@ -30,11 +30,11 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
           existing && {
             kind: "known",
             fingerprint: existing.fingerprint,
-            answer: existing.answer ?? undefined,
+            response: existing.answer ?? undefined,
           }
         )
       }),
-    keep: (claim, answer, until) =>
+    saveResponse: (claim, answer, until) =>
       db.write(function* () {
         yield sql`update idempotency_keys set answer = ${answer}, progress = null, expires_at = ${until} where ${isStill(claim)}`
       }),
@@ -46,9 +46,9 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
       db.write(function* () {
         yield sql`update idempotency_keys set expires_at = ${at} where ${isStill(claim)}`
       }),
-    purge: (at, keptSince, countMax) =>
+    purge: (at, discardBefore, countMax) =>
       db.write(function* () {
-        const over = isOver(at, keptSince)
+        const over = isOver(at, discardBefore)
         const expired = yield* rows<{ user_id: string; key: string }>(sql`
           select user_id, key from idempotency_keys where ${over} order by expires_at limit ${countMax}`)
         for (const { user_id, key } of expired) {
@@ -63,9 +63,9 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
  * Whether the key can be deleted. A request that started and has written something is kept for as
  * long as a response.
  */
-function isOver(at: number, keptSince: number): Statement {
+function isOver(at: number, discardBefore: number): Statement {
   return sql`(idempotency_keys.expires_at <= ${at} and (idempotency_keys.answer is not null or idempotency_keys.progress is null
-    or idempotency_keys.expires_at <= ${keptSince}))`
+    or idempotency_keys.expires_at <= ${discardBefore}))`
 }
 
 /** It has no response, and no node works on it: its claim has expired, or its node is gone. */

@@ -24,10 +24,10 @@ async function doOnce<T>(
 ): Promise<T> {
   const once = findOnce()
   if (!once) return write(script)
-  const earlier = once.repeat()
+  const earlier = once.takeRecorded()
   if (earlier) return earlier.value as T
   const result = await write(() => withProgress(once, script))
-  once.noteWritten(result)
+  once.recordWritten(result)
   return result
 }
 

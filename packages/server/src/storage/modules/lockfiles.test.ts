@@ -100,8 +100,8 @@ describeEachDatabase("createLockStore", (open) => {
       })
       expect([
         await locks.find(near, 1),
-        await locks.findStamp(near, 1),
-        await locks.findStamp(remote, 2),
+        await locks.findSummary(near, 1),
+        await locks.findSummary(remote, 2),
       ]).toEqual([null, null, null])
       const change = (code: string, isRemote: boolean, at: number) =>
         createValStore(database.db).change(
@@ -114,17 +114,17 @@ describeEachDatabase("createLockStore", (open) => {
       await change("3", false, 30)
       await change("3", true, 40)
       expect([
-        await locks.findStamp(near, 2),
-        await locks.findStamp(near, 3),
-        await locks.findStamp(near, 4),
+        await locks.findSummary(near, 2),
+        await locks.findSummary(near, 3),
+        await locks.findSummary(near, 4),
       ]).toEqual([{ state: "pending", bundle: null, updatedAt: 20 }, null, null])
     })
 
     test("goes with its version", async () => {
       const id = await addVal(1, 10)
-      await locks.findStamp(id, 1)
+      await locks.findSummary(id, 1)
       await createValStore(database.db).delete(id, () => {})
-      expect([await locks.findStamp(id, 1), await locks.find(id, 1)]).toEqual([null, null])
+      expect([await locks.findSummary(id, 1), await locks.find(id, 1)]).toEqual([null, null])
       expect(await claim(50)).toBeUndefined()
     })
 
@@ -133,12 +133,12 @@ describeEachDatabase("createLockStore", (open) => {
       await locks.add(id, 1, 20)
       await locks.add(id, 1, 30)
       await locks.add(id, 2, 30)
-      expect(await locks.findStamp(id, 1)).toEqual({
+      expect(await locks.findSummary(id, 1)).toEqual({
         state: "pending",
         bundle: null,
         updatedAt: 20,
       })
-      expect(await locks.findStamp(id, 2)).toBeNull()
+      expect(await locks.findSummary(id, 2)).toBeNull()
     })
   })
 
@@ -204,7 +204,7 @@ describeEachDatabase("createLockStore", (open) => {
         resolution,
         retryAt: null,
       })
-      expect(await locks.findStamp(id, 1)).toEqual({
+      expect(await locks.findSummary(id, 1)).toEqual({
         state: "ready",
         bundle: bundle.hash,
         updatedAt: 30,
@@ -290,7 +290,7 @@ describeEachDatabase("createLockStore", (open) => {
     await locks.settle(await claimed(30), failed, 40)
     await locks.settle(await claimed(30), ready(toBundle(["1"])), 40)
     for (const id of [broken, fine]) await locks.reopen(id, 1, 50)
-    expect([await locks.findStamp(broken, 1), await locks.findStamp(fine, 1)]).toEqual([
+    expect([await locks.findSummary(broken, 1), await locks.findSummary(fine, 1)]).toEqual([
       { state: "pending", bundle: null, updatedAt: 50 },
       expect.objectContaining({ state: "ready", updatedAt: 40 }),
     ])
@@ -299,13 +299,13 @@ describeEachDatabase("createLockStore", (open) => {
 
   test("findStamp is up to date whoever changed the lock", async () => {
     const id = await addVal(1, 10)
-    expect(await locks.findStamp(id, 1)).toMatchObject({ state: "pending" })
+    expect(await locks.findSummary(id, 1)).toMatchObject({ state: "pending" })
     const other = await openAgain(database)
     const store = createLockfileStore(other)
     const mine = await claim(20, [], store)
     if (mine) await store.settle(mine, failed, 30)
     await other.stop()
-    expect(await locks.findStamp(id, 1)).toEqual({ state: "failed", bundle: null, updatedAt: 30 })
+    expect(await locks.findSummary(id, 1)).toEqual({ state: "failed", bundle: null, updatedAt: 30 })
   })
 
   test("bundles.find gives what it is asked for, however often and however much there is", async () => {

@@ -1,9 +1,9 @@
 import type {
   Lockfile,
   LockfileClaim,
-  LockfileStamp,
   LockfileState,
   LockfileStore,
+  LockfileSummary,
   Resolution,
   SettledLockfile,
 } from "../../domain/modules/lockfiles.ts"
@@ -45,7 +45,7 @@ const limits = {
 export function createLockfileStore(db: Database): LockfileStore {
   const findByKey = createFindStamp(db)
   return {
-    findStamp: async (valId, version) => toStamp(await findByKey(`${valId} ${version}`)),
+    findSummary: async (valId, version) => toStamp(await findByKey(`${valId} ${version}`)),
     async find(valId, version) {
       const [row] = await db.read<LockRow>(sql`
         select state, bundle_hash, updated_at, due_at, claimed_until, resolution from locks where val_id = ${valId} and version = ${version}`)
@@ -104,7 +104,7 @@ function selectStamp(key: string): Statement {
     where val_id = ${valId} and version = ${Number(version)}`
 }
 
-function toStamp(found: FoundStamp | undefined): LockfileStamp | null {
+function toStamp(found: FoundStamp | undefined): LockfileSummary | null {
   if (found === undefined || found === "none") return null
   return { state: found.state, bundle: found.bundle_hash, updatedAt: Number(found.updated_at) }
 }

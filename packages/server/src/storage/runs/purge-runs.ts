@@ -1,4 +1,4 @@
-import type { RunPlace } from "../../domain/runs/runs.ts"
+import type { RunPosition } from "../../domain/runs/runs.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { firstRow, rows, type Script } from "../database/database.ts"
 import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
@@ -35,7 +35,7 @@ export function* purgeBeyond(valId: string, keptMax: number, runsMax: number): S
 /** The sizes of the runs of an account, the latest first. Reads an index only. */
 export function sizesOf(
   accountId: string,
-  after: RunPlace | undefined,
+  after: RunPosition | undefined,
   runsMax: number,
 ): Statement {
   const rest = after ? sql`and (started_at, id) < (${after.startedAt}, ${after.id})` : raw("")
@@ -46,7 +46,7 @@ export function sizesOf(
 /** Deletes some of the runs of an account: the given one and earlier ones. */
 export function* purgeFrom(
   accountId: string,
-  { startedAt, id }: RunPlace,
+  { startedAt, id }: RunPosition,
   runsMax: number,
 ): Script<boolean> {
   const doomed = yield* rows<{ id: string }>(sql`

@@ -148,7 +148,7 @@ describeEachDatabase("createRunStore", (open) => {
     await runs.record([...lost, ...others])
     const batches: boolean[] = []
     for (let batch = 0; batch < 3; batch++)
-      batches.push(await runs.crashLost({ name: "Error", message: "gone" }, 7, 2))
+      batches.push(await runs.finishOrphaned({ name: "Error", message: "gone" }, 7, 2))
     expect(batches).toEqual([true, true, false])
     for (const { id } of lost)
       expect(await runs.find(user, id)).toMatchObject({

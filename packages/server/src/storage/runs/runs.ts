@@ -68,7 +68,7 @@ export function createRunStore(db: Database): RunStore {
         select id from runs r where ${isOpen} and r.node_id = ${nodeId} and r.cancel_requested = 1`)
       return found.map(({ id }) => id)
     },
-    crashLost: (error, at, runsMax) => db.write(() => crashLost(error, at, runsMax)),
+    finishOrphaned: (error, at, runsMax) => db.write(() => crashLost(error, at, runsMax)),
     purge: (runsMax) => db.write(() => purgeRuns(runsMax)),
     purgeOlder: (before, runsMax) => db.write(() => purgeOlder(before, runsMax)),
     purgeBeyond: (valId, keptMax, runsMax) => db.write(() => purgeBeyond(valId, keptMax, runsMax)),

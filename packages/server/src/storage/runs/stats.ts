@@ -1,6 +1,6 @@
 import type { RunStatus } from "../../domain/runs/runs.ts"
-import type { RunMark } from "../../domain/stats/run-tally.ts"
-import type { RunWalk, Span, StatStore } from "../../domain/stats/stats.ts"
+import type { RunSample } from "../../domain/stats/run-tally.ts"
+import type { RunBatches, Span, StatStore } from "../../domain/stats/stats.ts"
 import type { Database } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"
 import { isVisible, toTime } from "../vals/val-rows.ts"
@@ -76,7 +76,7 @@ async function* walk(
   span: Span,
   runsMax: number,
   toStatement: (part: Part) => Statement,
-): RunWalk {
+): RunBatches {
   let before = { at: span.until + 1, id: firstId }
   for (;;) {
     const rows = await read(toStatement({ since: span.since, before, runsMax }))
@@ -102,7 +102,7 @@ function readInTurn(db: Database): Read {
   }
 }
 
-function toMark(row: MarkRow): RunMark {
+function toMark(row: MarkRow): RunSample {
   const { val_id: valId, owner_id: ownerId, status } = row
   return {
     valId,

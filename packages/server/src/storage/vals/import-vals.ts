@@ -1,7 +1,7 @@
 import type { ExistingVal, ImportPlan } from "../../domain/vals/import-plan.ts"
 import type {
   ImportedComment,
-  ImportedOne,
+  ImportedVal,
   ValImportStore,
   ValToImport,
 } from "../../domain/vals/import-vals.ts"
@@ -57,7 +57,7 @@ function* importVal(
   val: ValToImport,
   plan: Plan,
   at: number,
-): Script<ImportedOne> {
+): Script<ImportedVal> {
   const existing = yield* findExisting(val)
   const planned = plan(existing)
   if (!existing) return yield* create(dialect, val, planned, at)
@@ -90,7 +90,7 @@ function* importVal(
 function toOne(
   plan: ImportPlan,
   { id, version }: { readonly id: string; readonly version: number },
-): ImportedOne {
+): ImportedVal {
   return { plan, id, version }
 }
 
@@ -99,7 +99,7 @@ function* create(
   val: ValToImport,
   plan: ImportPlan,
   at: number,
-): Script<ImportedOne> {
+): Script<ImportedVal> {
   const isNew = yield* insertVal(dialect, val, val.history, at)
   // Another transaction has created a val with this name. The next attempt finds it.
   if (!isNew) throw new LinksMoved()

@@ -1,4 +1,4 @@
-import { createPace } from "../../shared/pace.ts"
+import { createTimeSlice } from "../../shared/time-slice.ts"
 import type { Database } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"
 import type { ValRow } from "./val-rows.ts"
@@ -32,7 +32,7 @@ export async function withTexts<Row extends { readonly code: string }>(
   rows: readonly (Omit<Row, "code"> & OptionalCode)[],
   readTexts: (row: Omit<Row, "code">) => Promise<Partial<Row>>,
 ): Promise<readonly Row[]> {
-  const pace = createPace()
+  const pace = createTimeSlice()
   const complete: Row[] = []
   for (const row of rows) {
     complete.push((row.code === null ? { ...row, ...(await readTexts(row)) } : row) as Row)

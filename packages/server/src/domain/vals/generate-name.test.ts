@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { valName } from "@hamlet/contract"
 import fc from "fast-check"
-import { makeUpName } from "./made-up-name.ts"
+import { generateName } from "./generate-name.ts"
 
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
@@ -9,7 +9,7 @@ describe("makeUpName", () => {
   test("makes a name that a val may have, whatever chance says and however many attempts failed", () => {
     fc.assert(
       fc.property(fc.nat(1000), fc.infiniteStream(chance), (attempt, chances) => {
-        const name = makeUpName(attempt, () => chances.next().value)
+        const name = generateName(attempt, () => chances.next().value)
         expect(valName.safeParse(name).success).toBe(true)
         expect(name).toMatch(
           attempt === 0 ? /^[a-z]+[A-Z][a-z]+$/ : /^[a-z]+[A-Z][a-z]+[0-9]{1,9}$/,
@@ -20,13 +20,13 @@ describe("makeUpName", () => {
 
   test("has more names with each attempt that failed, up to a number that is never in the way", () => {
     const highest = (attempt: number) =>
-      Number(/\d+$/.exec(makeUpName(attempt, () => 1 - Number.EPSILON))?.[0])
+      Number(/\d+$/.exec(generateName(attempt, () => 1 - Number.EPSILON))?.[0])
     expect([1, 2, 3, 7, 8, 9, 1000].map(highest)).toEqual([
       99, 999, 9_999, 99_999_999, 999_999_999, 999_999_999, 999_999_999,
     ])
   })
 
   test("knows hundreds of names before it needs a number", () => {
-    expect(new Set(Array.from({ length: 10_000 }, () => makeUpName(0))).size).toBeGreaterThan(500)
+    expect(new Set(Array.from({ length: 10_000 }, () => generateName(0))).size).toBeGreaterThan(500)
   })
 })

@@ -8,7 +8,7 @@ const limits = {
  * returns is a place where the work may pause: it waits for one turn of the event loop when the
  * slice is used up, and gives nothing to wait for otherwise.
  */
-export function createPace(sliceMsMax = limits.sliceMsMax): () => Promise<void> | undefined {
+export function createTimeSlice(sliceMsMax = limits.sliceMsMax): () => Promise<void> | undefined {
   let startedMs = performance.now()
   return () => {
     if (performance.now() - startedMs < sliceMsMax) return undefined

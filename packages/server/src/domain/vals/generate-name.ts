@@ -52,7 +52,7 @@ const animals = [
 ]
 
 /** A readable name for a val that was given none; the more attempts failed, the longer it gets. */
-export function makeUpName(attempt: number, random: () => number = Math.random): string {
+export function generateName(attempt: number, random: () => number = Math.random): string {
   const pick = (words: readonly string[]) => words[Math.floor(random() * words.length)] ?? ""
   const number = attempt === 0 ? "" : String(Math.floor(random() * 10 ** Math.min(attempt + 1, 9)))
   return `${pick(colours)}${pick(animals)}${number}`
