@@ -17,17 +17,17 @@ import { openZip } from "./zip-reader.ts"
 export interface ImportSource extends Disposable {
   /** The files that are vals, in a fixed order. */
   readonly paths: readonly string[]
-  read(path: string): Uint8Array
-  /** What an archive of ours says of itself. */
-  readManifest(): Uint8Array | undefined
+  read(path: string): Promise<Uint8Array>
+  /** The manifest of an archive that "hamlet export" wrote. */
+  readManifest(): Promise<Uint8Array | undefined>
 }
 
 /**
  * Opens a zip file or a folder. Where there are files with code, those are the vals; otherwise each
  * JSON file is one.
  */
-export function openImportSource(path: string): ImportSource {
-  const source = openFiles(path)
+export async function openImportSource(path: string): Promise<ImportSource> {
+  const source = await openFiles(path)
   const all = source.paths.filter((name) => !isIgnored(name)).sort()
   const isCode = (name: string) => /\.tsx?$/.test(name) && !name.endsWith(".d.ts")
   const code = all.filter(isCode)
@@ -46,32 +46,24 @@ export function openImportSource(path: string): ImportSource {
   return {
     ...source,
     paths,
-    readManifest: () => (hasManifest ? source.read(manifestPath) : undefined),
+    readManifest: async () => (hasManifest ? source.read(manifestPath) : undefined),
   }
 }
 
 type Files = Omit<ImportSource, "readManifest">
 
-function openFiles(path: string): Files {
+async function openFiles(path: string): Promise<Files> {
   const found = statOf(path)
   if (found.isDirectory()) return openFolder(path)
   if (!found.isFile() || !isZip(path))
     throw new CliError("usage", `Cannot import "${path}": it is neither a zip file nor a folder`, {
       advice: '"hamlet val push" saves single files',
     })
-  const zip = openZip(path)
-  const entries = new Map(
-    zip.entries.filter((entry) => !entry.path.endsWith("/")).map((entry) => [entry.path, entry]),
-  )
+  const zip = await openZip(path)
   return {
-    paths: [...entries.keys()],
-    read(name) {
-      const entry = entries.get(name)
-      if (!entry)
-        throw new CliError("failed", `Cannot read "${name}" in "${path}": it has no such entry`)
-      return zip.read(entry)
-    },
-    [Symbol.dispose]: () => zip.stop(),
+    paths: zip.paths.filter((name) => !name.endsWith("/")),
+    read: zip.read,
+    [Symbol.dispose]: zip.close,
   }
 }
 
@@ -102,7 +94,7 @@ function isZip(path: string): boolean {
 function openFolder(folder: string): Files {
   return {
     paths: [...walk(folder, "", 0)],
-    read: (name) => readWithin(join(folder, name)),
+    read: async (name) => readWithin(join(folder, name)),
     [Symbol.dispose]: () => {},
   }
 }

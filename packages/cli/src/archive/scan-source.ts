@@ -28,14 +28,14 @@ export interface ScannedSource {
  * Looks at every file once and keeps of each what an order needs: all vals together may be more
  * than fits into memory.
  */
-export function scanSource(source: ImportSource): ScannedSource {
-  const user = readUser(source)
+export async function scanSource(source: ImportSource): Promise<ScannedSource> {
+  const user = await readUser(source)
   const vals: ScannedVal[] = []
   const bad: BadFile[] = []
   const paths = new Map<string, string>()
   for (const path of source.paths) {
     try {
-      const { name, versions } = readVal(path, source.read(path))
+      const { name, versions } = readVal(path, await source.read(path))
       const other = paths.get(name.toLowerCase())
       if (other !== undefined)
         throw new CliError(
@@ -52,8 +52,8 @@ export function scanSource(source: ImportSource): ScannedSource {
   return { vals: orderVals(vals), bad, user }
 }
 
-function readUser(source: ImportSource): string | undefined {
-  const bytes = source.readManifest()
+async function readUser(source: ImportSource): Promise<string | undefined> {
+  const bytes = await source.readManifest()
   if (!bytes) return undefined
   const manifest = parseManifest(toText(bytes, `"${manifestPath}"`))
   if (typeof manifest.formatVersion === "number" && manifest.formatVersion > formatVersion)

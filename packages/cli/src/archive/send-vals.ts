@@ -26,14 +26,14 @@ type OnResult = (outgoing: OutgoingVal, result: ImportResult) => void
  */
 export async function sendVals(
   client: Client,
-  vals: Iterable<OutgoingVal>,
+  vals: AsyncIterable<OutgoingVal>,
   options: SendOptions,
   onResult: OnResult,
 ): Promise<void> {
   const underWay = new Map<string, Promise<void>>()
   const batches = new Set<Promise<void>>()
   let failure: { readonly error: unknown } | undefined
-  for (const batch of toBatches(vals)) {
+  for await (const batch of toBatches(vals)) {
     while (batches.size >= limits.batchesMax) await Promise.race(batches)
     await Promise.all(
       new Set(batch.flatMap(({ imports }) => imports.map((name) => underWay.get(name)))),
@@ -55,10 +55,12 @@ export async function sendVals(
   if (failure) throw failure.error
 }
 
-function* toBatches(vals: Iterable<OutgoingVal>): Generator<readonly OutgoingVal[]> {
+async function* toBatches(
+  vals: AsyncIterable<OutgoingVal>,
+): AsyncGenerator<readonly OutgoingVal[]> {
   let batch: OutgoingVal[] = []
   let chars = 0
-  for (const outgoing of vals) {
+  for await (const outgoing of vals) {
     const more = countChars(outgoing.val)
     if (
       batch.length >= limits.batchValsMax ||

@@ -54,8 +54,8 @@ giving the same command again. Each val is imported as a whole or not at all.`,
 
 async function importVals(context: Context, options: ImportOptions): Promise<ExitName | undefined> {
   const connection = await context.connect()
-  using source = openImportSource(options.source)
-  const scanned = scanSource(source)
+  using source = await openImportSource(options.source)
+  const scanned = await scanSource(source)
   const report = createReport(context, options)
   for (const { path, error } of scanned.bad) {
     const message = toFailure(error)?.text ?? error.message
@@ -108,13 +108,13 @@ interface Reader {
   readonly versions: number | undefined
 }
 
-function* toOutgoing(
+async function* toOutgoing(
   source: ImportSource,
   { vals, user }: ScannedSource,
   reader: Reader,
-): Generator<OutgoingVal> {
+): AsyncGenerator<OutgoingVal> {
   for (const { path, imports } of vals) {
-    const val = readVal(path, source.read(path))
+    const val = readVal(path, await source.read(path))
     const versions =
       reader.versions === undefined ? val.versions : val.versions.slice(-reader.versions)
     yield { path, imports, val: { ...val, versions, ...toOwnComments(val, user, reader.username) } }

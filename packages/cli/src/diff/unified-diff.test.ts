@@ -1,54 +1,60 @@
 import { describe, expect, test } from "bun:test"
+import { applyPatch } from "diff"
 import fc from "fast-check"
-import { compareLines } from "./compare-lines.ts"
 import { toUnifiedDiff } from "./unified-diff.ts"
 
 const lines = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 30 })
+const toWhole = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("")
+const texts = fc.tuple(lines, fc.constantFrom("", "e")).map(([all, end]) => toWhole(all) + end)
 const names = { before: "x@1", after: "x@2" }
 const toText = (before: string, after: string) =>
   toUnifiedDiff(before, after, names).map(({ text }) => text)
 
-describe("compareLines", () => {
-  test("has both texts in it, whatever they are", () => {
+describe("toUnifiedDiff", () => {
+  test("turns the old text into the new one, whatever they are", () => {
     fc.assert(
-      fc.property(lines, lines, (before, after) => {
-        const diff = compareLines(before, after)
-        expect(diff.filter(({ kind }) => kind !== "new").map(({ text }) => text)).toEqual(before)
-        expect(diff.filter(({ kind }) => kind !== "old").map(({ text }) => text)).toEqual(after)
+      fc.property(texts, texts, (before, after) => {
+        expect(applyPatch(before, toText(before, after).join("\n"))).toBe(after)
       }),
     )
   })
 
-  test("is as short as the longest common part allows", () => {
+  test("is as short as the longest common subsequence allows", () => {
     fc.assert(
       fc.property(lines, lines, (before, after) => {
-        expect(compareLines(before, after).filter(({ kind }) => kind === "same").length).toBe(
-          countCommon(before, after),
-        )
+        const diff = toUnifiedDiff(toWhole(before), toWhole(after), names)
+        const common = countCommon(before, after)
+        const count = (kind: string) => diff.filter((line) => line.kind === kind).length
+        expect([count("old"), count("new")]).toEqual([
+          before.length - common,
+          after.length - common,
+        ])
       }),
     )
   })
 
-  test("shows what has hardly a line in common as replaced, and does not take for ever", () => {
-    const [before, after] = ["a", "b"].map((letter) =>
-      Array.from({ length: 20_000 }, (_, index) => `${letter}${index}`),
-    )
-    const diff = compareLines([...(before ?? []), "same"], [...(after ?? []), "same"])
-    expect(diff.map(({ kind }) => kind)).toEqual([
+  test("shows texts with hardly a line in common as replaced, in bounded time", () => {
+    const [before, after] = ["a", "b"].map((letter) => [
+      "first",
+      ...Array.from({ length: 20_000 }, (_, index) => `${letter}${index}`),
+      "last",
+    ])
+    const diff = toUnifiedDiff(toWhole(before ?? []), toWhole(after ?? []), names)
+    expect(diff[2]?.text).toBe("@@ -1,20002 +1,20002 @@")
+    expect(diff.slice(3).map(({ kind }) => kind)).toEqual([
+      "same",
       ...Array(20_000).fill("old"),
       ...Array(20_000).fill("new"),
       "same",
     ])
   })
-})
 
-describe("toUnifiedDiff", () => {
-  test("is nothing for texts that are the same", () => {
+  test("is empty for equal texts", () => {
     expect(toText("a\nb", "a\nb")).toEqual([])
     expect(toText("", "")).toEqual([])
   })
 
-  test("has a few lines around each change, and one piece for changes that are close", () => {
+  test("shows three lines of context, and merges hunks that touch", () => {
     const before = Array.from({ length: 30 }, (_, index) => `${index + 1}\n`)
     const after = before.toSpliced(4, 1, "five\n").toSpliced(10, 1).toSpliced(25, 0, "new\n")
     expect(toText(before.join(""), after.join(""))).toEqual([
@@ -76,7 +82,7 @@ describe("toUnifiedDiff", () => {
     ])
   })
 
-  test("counts from nought where one text is empty, and says when a newline is missing", () => {
+  test("starts empty ranges at 0, and marks a missing newline at the end", () => {
     expect(toText("", "a\n")).toEqual(["--- x@1", "+++ x@2", "@@ -0,0 +1,1 @@", "+a"])
     expect(toText("a\n", "")).toEqual(["--- x@1", "+++ x@2", "@@ -1,1 +0,0 @@", "-a"])
     expect(toText("a\n", "a")).toEqual([
@@ -89,7 +95,7 @@ describe("toUnifiedDiff", () => {
   })
 })
 
-/** The length of the longest common part, by the table of textbooks. */
+/** The length of the longest common subsequence, by the textbook table. */
 function countCommon(before: readonly string[], after: readonly string[]): number {
   let row = Array<number>(after.length + 1).fill(0)
   for (const line of before) {
