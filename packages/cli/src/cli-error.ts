@@ -1,12 +1,12 @@
 import type { ExitName } from "./exit-codes.ts"
 
-/** What a person can do about a failure, and what is behind it. */
+/** Options of an error: its cause, and what the user can do about it. */
 export interface CliErrorOptions extends ErrorOptions {
-  /** Completes the sentence: `"hamlet login" signs you in`. */
+  /** Follows the message after a semicolon: `"hamlet login" signs you in`. */
   readonly advice?: string | undefined
 }
 
-/** A failure we expect. `exit` is how the program ends, `message` is what the person reads. */
+/** An expected failure. `exit` sets the exit code, `message` is printed. */
 export class CliError extends Error {
   override readonly name = "CliError"
   readonly exit: ExitName

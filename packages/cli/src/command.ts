@@ -2,22 +2,22 @@ import type { Command } from "commander"
 import type { Context } from "./context.ts"
 import type { ExitName } from "./exit-codes.ts"
 
-/** A line that somebody could type, and what it does. */
+/** An example command line and what it does. */
 export type Example = readonly [line: string, meaning: string]
 
-/** A command: what it takes, and what it does. The tree has its name and its summary. */
+/** A command: its arguments and what it does. Its name and summary are in the tree. */
 export interface CommandDefinition {
-  /** What there is to say beyond the summary. */
+  /** What to know beyond the summary. */
   readonly description?: string
   readonly examples: readonly Example[]
   /**
    * Declares arguments and options. An argument called `val`, `server` or `secret` is completed
-   * with the names of those.
+   * with existing names.
    */
   readonly configure?: (command: Command) => unknown
-  /** Hands on what follows it as it is, so that it has none of the common options. */
+  /** Passes all that follows it to another program, so it has no common options. */
   readonly isPassThrough?: true
-  /** Arguments and options arrive as one struct, by their names in camelCase. */
+  /** Receives arguments and options as one object, keyed in camelCase. */
   readonly run: (context: Context, options: never) => Promise<ExitName | undefined>
 }
 
@@ -26,7 +26,7 @@ type Run<Options> = (
   options: Options,
 ) => Promise<ExitName | undefined> | Promise<void>
 
-/** Makes a command of its run function, whose options have the shape that `takes` declares. */
+/** Defines a command; `run` receives the options that `configure` declares. */
 export function defineCommand<Options>(
   definition: Omit<CommandDefinition, "run"> & { readonly run: Run<Options> },
 ): CommandDefinition {

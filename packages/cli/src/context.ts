@@ -5,29 +5,29 @@ import { type Connection, connect } from "./servers/connection.ts"
 import type { Streams } from "./streams.ts"
 import { hasColour } from "./terminal/colour.ts"
 
-/** The environment, as far as anybody asks for it. */
+/** Environment variables. */
 export type Env = Readonly<Record<string, string | undefined>>
 
-/** The options that every command has. */
+/** The options of every command. */
 export interface CommonOptions {
   readonly json: boolean
   readonly isColourAllowed: boolean
-  /** The name of a server that was signed in to. */
+  /** The name of a saved server. */
   readonly server: string | undefined
 }
 
-/** What a command is given beside its own options. */
+/** What a command receives besides its own options. */
 export interface Context {
   readonly env: Env
   readonly output: Output
   readonly interruption: Interruption
-  /** The server that is asked for. */
+  /** Connects to the selected server. */
   connect(): Promise<Connection>
-  /** The parser with every command read, for whoever describes them. */
+  /** Builds the parser with all commands loaded, for completion scripts. */
   describeProgram(): Promise<Command>
 }
 
-/** Everything for one command on this process's own streams. */
+/** Creates the context of a command on the streams of this process. */
 export function createContext(
   options: CommonOptions,
   {

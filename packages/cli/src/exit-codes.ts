@@ -1,34 +1,34 @@
-/** How the program can end. Scripts branch on the number; docs/cli.md is made from this table. */
+/** The exit codes. Scripts branch on the number; docs/cli.md is generated from this table. */
 export const exitCodes = {
-  ok: { exit: 0, meaning: "It worked." },
-  failed: { exit: 1, meaning: "It did not work, for a reason that has no number of its own." },
+  ok: { exit: 0, meaning: "Success." },
+  failed: { exit: 1, meaning: "A failure without an exit code of its own." },
   usage: {
     exit: 2,
-    meaning: "The command line was not understood, or a value in it is not acceptable.",
+    meaning: "The command line is invalid, or a value in it is not acceptable.",
   },
-  refused: { exit: 3, meaning: "Not signed in, or the token may not do that." },
+  refused: { exit: 3, meaning: "Not signed in, or the token lacks permission." },
   notFound: {
     exit: 4,
-    meaning: "There is no such val, version, run, user, token, secret or file.",
+    meaning: "The val, version, run, user, token, secret or file does not exist.",
   },
   conflict: {
     exit: 5,
     meaning:
-      "Things stand otherwise: the name is taken, the val has moved on, a file has changes of its own.",
+      "Conflict: the name is taken, the val has a newer version, or a file has local changes.",
   },
-  unavailable: { exit: 6, meaning: "The server does not answer, or cannot do it at the moment." },
+  unavailable: { exit: 6, meaning: "The server does not respond, or is overloaded." },
   valFailed: { exit: 7, meaning: "The val ran and failed." },
-  valTimedOut: { exit: 8, meaning: "The val took longer than a run may." },
-  valCancelled: { exit: 9, meaning: "Somebody cancelled the run." },
+  valTimedOut: { exit: 8, meaning: "The val exceeded its time limit." },
+  valCancelled: { exit: 9, meaning: "The run was cancelled." },
   warned: {
     exit: 10,
-    meaning: "`hamlet doctor` has found something that one ought to know, and nothing worse.",
+    meaning: "`hamlet doctor` found warnings, but no failures.",
   },
   hungUp: { exit: 129, meaning: "The terminal was closed." },
   interrupted: { exit: 130, meaning: "Ctrl-C." },
-  brokenPipe: { exit: 141, meaning: "Whoever read the output has stopped reading." },
-  terminated: { exit: 143, meaning: "Somebody told the program to end." },
+  brokenPipe: { exit: 141, meaning: "The reader of the output closed the pipe." },
+  terminated: { exit: 143, meaning: "The program was terminated (SIGTERM)." },
 } as const satisfies Record<string, { exit: number; meaning: string }>
 
-/** The name of one of the ways to end. */
+/** The name of an exit code. */
 export type ExitName = keyof typeof exitCodes

@@ -2,15 +2,15 @@ import { ApiError, ConnectionError, LinkError } from "@hamlet/contract/client"
 import { CliError } from "./cli-error.ts"
 import type { ExitName } from "./exit-codes.ts"
 
-/** What a failure comes to: how the program ends, and the sentence that it says before. */
+/** A failure as the program reports it: its exit code and its message. */
 export interface Failure {
   readonly exit: ExitName
   readonly text: string
 }
 
 /**
- * The one place where errors become exit codes. What is not expected gives `undefined`: a bug,
- * which shows where it happened.
+ * The one place that maps errors to exit codes. Returns `undefined` for an unexpected error, which
+ * is a bug and is thrown with its stack.
  */
 export function toFailure(error: unknown): Failure | undefined {
   if (error instanceof CliError)
@@ -21,7 +21,7 @@ export function toFailure(error: unknown): Failure | undefined {
       exit: "unavailable",
       text: toSentence(
         error.message,
-        `"hamlet serve" starts a server, "hamlet login URL" names another`,
+        `start a server with "hamlet serve", or sign in to another with "hamlet login URL"`,
       ),
     }
   if (error instanceof LinkError) return { exit: "failed", text: error.message }
@@ -33,7 +33,7 @@ function toSentence(message: string, advice: string | undefined): string {
 }
 
 function toApiFailure(error: ApiError): Failure {
-  // A sentence about one field is worth more than the one that says that some field is wrong.
+  // A sentence about one field helps more than one that says some field is wrong.
   const issues = error.issues.map(({ path, message }) => `${path} ${message}`)
   const message = issues.length > 0 ? `${error.message} (${issues.join(", ")})` : error.message
   return { exit: toExit(error), text: toSentence(message, toAdvice(error)) }
@@ -49,43 +49,42 @@ function toExit({ status, code }: ApiError): ExitName {
 }
 
 function toAdvice(error: ApiError): string | undefined {
-  if (error.status === 429 || error.status === 503) return toPatience(error.retryAfterMs)
-  if (error.code === "unknown") return "is that the address of a Hamlet server?"
+  if (error.status === 429 || error.status === 503) return toRetryAdvice(error.retryAfterMs)
+  if (error.code === "unknown") return "is this the address of a Hamlet server?"
   if (error.code === "internal")
-    return `the server's log has more, under ${error.requestId ?? "its request id"}`
+    return `see the server's log for ${error.requestId ?? "the request id"}`
   return advices[error.code]
 }
 
-function toPatience(retryAfterMs: number | undefined): string {
+function toRetryAdvice(retryAfterMs: number | undefined): string {
   return retryAfterMs === undefined
     ? "try again later"
     : `try again in ${Math.ceil(retryAfterMs / 1000)} s`
 }
 
 const advices: Readonly<Partial<Record<ApiError["code"], string>>> = {
-  unauthenticated: '"hamlet login" signs you in',
-  invalid_token: '"hamlet login" takes another token',
-  missing_scope: '"hamlet token new" makes a token with that scope, from one that has it',
+  unauthenticated: 'sign in with "hamlet login"',
+  invalid_token: 'sign in again with "hamlet login"',
+  missing_scope:
+    'create a token with that scope with "hamlet token new", signed in with one that has it',
   scope_escalation: 'ask for fewer scopes, or "hamlet login" with a token that has them',
-  not_owner:
-    '"hamlet val pull" writes it into a file, and "hamlet val push --force" makes a val of your own of that',
-  val_not_found: '"hamlet val list" shows yours, "hamlet val search" finds others',
-  version_not_found: '"hamlet version list" shows which there are',
+  not_owner: 'to make a copy of your own, use "hamlet val pull" and "hamlet val push --force"',
+  val_not_found: 'see "hamlet val list" and "hamlet val search"',
+  version_not_found: 'see "hamlet version list"',
   user_not_found: "check the spelling",
-  run_not_found: '"hamlet run list" shows which there are',
-  token_not_found: '"hamlet token list" shows which there are',
-  backup_running: "try again when it is done",
-  comment_not_found: '"hamlet val comments" shows which there are',
-  secret_not_found: '"hamlet secret list" shows which there are',
+  run_not_found: 'see "hamlet run list"',
+  token_not_found: 'see "hamlet token list"',
+  backup_running: "try again when it has finished",
+  comment_not_found: 'see "hamlet val comments"',
+  secret_not_found: 'see "hamlet secret list"',
   route_not_found: "the server may be older than this program",
   user_suspended: "ask the administrator of the server",
   own_account: "another administrator can do that",
-  invitation_not_found:
-    '"hamlet invite list" shows which there are, "hamlet invite new" makes another',
-  session_not_found: '"hamlet session list" shows which there are',
-  blob_not_found: '"hamlet blob list" shows which there are',
+  invitation_not_found: 'see "hamlet invite list", or create one with "hamlet invite new"',
+  session_not_found: 'see "hamlet session list"',
+  blob_not_found: 'see "hamlet blob list"',
   name_taken: "choose another name",
   username_taken: "choose another name",
-  last_version: '"hamlet val rm" deletes the val',
-  version_conflict: '"hamlet val show" shows what it is now',
+  last_version: 'delete the val with "hamlet val rm"',
+  version_conflict: 'see its current version with "hamlet val show"',
 }

@@ -7,33 +7,42 @@ const signals = {
   SIGHUP: "hungUp",
 } as const satisfies Record<string, ExitName>
 
-/** What happens when somebody ends the program early. */
+/** What happens when a signal ends the program. */
 export interface Interruption {
   /**
-   * Has something tidied up before the program ends; the function that it gives takes that back.
+   * Registers clean-up work that runs before the program ends; the returned function unregisters
+   * it.
    */
-  onEnd(tidy: () => unknown): () => void
-  /** Whether somebody has ended the program: it ends by itself then, and with that exit code. */
+  onEnd(cleanup: () => unknown): () => void
+  /**
+   * Whether a signal was received: the program then ends by itself, with the exit code of the
+   * signal.
+   */
   isEnding(): boolean
-  /** While it lasts, Ctrl-C is left to another program in front of the same terminal. */
+  /**
+   * Leaves Ctrl-C to another program on the same terminal, until the returned function is called.
+   */
   ignoreInterrupts(): () => void
 }
 
 /**
- * Watches for signals. The first one lets what was begun be tidied up, for a little while; a second
- * one does not.
+ * Listens for signals. The first one starts the clean-up, with a time limit; a second one exits at
+ * once.
  */
 export function watchInterruption(): Interruption {
-  const tidying = new Set<() => unknown>()
+  const cleanups = new Set<() => unknown>()
   let isEnding = false
   let ignoring = 0
   const end = async (exit: ExitName) => {
     const { exit: code } = exitCodes[exit]
     if (isEnding) process.exit(code)
     isEnding = true
-    const timeout = new Promise((resolve) => setTimeout(resolve, limits.tidyMsMax))
-    // What cannot be tidied up is no reason to go on.
-    await Promise.race([Promise.allSettled([...tidying].map(async (tidy) => tidy())), timeout])
+    const timeout = new Promise((resolve) => setTimeout(resolve, limits.cleanupMsMax))
+    // A clean-up that fails must not keep the program running.
+    await Promise.race([
+      Promise.allSettled([...cleanups].map(async (cleanup) => cleanup())),
+      timeout,
+    ])
     process.exit(code)
   }
   for (const [signal, exit] of Object.entries(signals)) {
@@ -43,9 +52,9 @@ export function watchInterruption(): Interruption {
     })
   }
   return {
-    onEnd(tidy) {
-      tidying.add(tidy)
-      return () => tidying.delete(tidy)
+    onEnd(cleanup) {
+      cleanups.add(cleanup)
+      return () => cleanups.delete(cleanup)
     },
     isEnding: () => isEnding,
     ignoreInterrupts() {

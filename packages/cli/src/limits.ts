@@ -1,71 +1,71 @@
-/** The limits of the command line; what is larger or later is refused or cut. */
+/** The limits of the command line. Larger input is refused or truncated; slower work times out. */
 export const limits = {
-  /** How long a server may take for one attempt. */
+  /** Time limit of one request attempt. */
   timeoutMs: 60_000,
-  /**
-   * A server that is not there is noticed by the first attempt; one that restarts answers the
-   * second.
-   */
+  /** A server that is down fails the first attempt; one that restarts responds to the second. */
   retriesMax: 1,
-  /** What is read from standard input or a file. */
+  /** The most that is read from standard input or from a file. */
   inputBytesMax: 4_194_304,
-  /** What is read from a large file at a time. */
+  /** Read size for large files. */
   readBytes: 1_048_576,
-  /** A blob that is sent from the command line; the server may allow less. */
+  /** The largest blob to upload; the server may allow less. */
   blobBytesMax: 1_073_741_824,
-  /** How many blobs the API lists at once. */
+  /** Page size of blob lists. */
   blobItemsMax: 1_000,
   tokenBytesMax: 1_000,
   serversMax: 1_000,
-  /** How many items a list shows where nothing else is asked for. */
+  /** Items shown by a list without --limit. */
   listItemsDefault: 50,
-  /** How many the API gives at once. */
+  /** Page size of other lists. */
   pageItemsMax: 100,
-  /** How long completion waits for the server before it says nothing. */
+  /** How long shell completion waits for the server before it offers nothing. */
   completeMs: 1_000,
   completeItemsMax: 300,
-  /** How long a server that is looked at may take, and how far its clock may be off. */
+  /** Time limit for the checks of `hamlet doctor`, and the clock skew they allow. */
   doctorMs: 5_000,
   doctorSkewMsMax: 5_000,
-  /** How long Ctrl-C waits for what is to be tidied up. */
-  tidyMsMax: 3_000,
-  /** How long a run may wait for the packages that it imports to be fetched. */
+  /** How long Ctrl-C waits for clean-up. */
+  cleanupMsMax: 3_000,
+  /** How long to wait for the packages of a val before it runs. */
   packagesMsMax: 120_000,
-  /** How long the end of a run may take to be readable after it was announced. */
+  /** How long after its announced end a run may still read as running. */
   endMsMax: 10_000,
-  /** How often new runs are looked for. */
+  /** Interval between polls for new runs. */
   followPollMs: 1_000,
   /**
-   * Runs of requests are written a little late: so far back is looked for ones that were not there
-   * before.
+   * Runs of requests are written a little late: each poll looks back this far for runs it has not
+   * seen.
    */
   followOverlapMs: 5_000,
-  /** How many runs are followed at once; the server allows 50 for an account. */
+  /** Runs followed at once; the server allows 50 per account. */
   followedMax: 20,
-  /** How many more wait for their turn. */
+  /** Runs that wait to be followed. */
   followWaitingMax: 1_000,
-  /** How often a watched folder asks whether vals have changed. */
+  /** Interval between polls for changed vals. */
   watchPollMs: 1_000,
-  /** How long it waits at most between two questions while the server is away. */
+  /** The longest interval between polls while the server is unavailable. */
   watchAwayMsMax: 15_000,
-  /** A file that was touched more recently may be half written. */
+  /** A file modified more recently than this may be half written. */
   watchSettleMs: 200,
-  /** How long one synchronisation waits for files that do not come to rest. */
+  /** How long one synchronisation waits for files that keep changing. */
   watchSettleMsMax: 10_000,
-  /** Not every system tells of every change: so often the folder is looked through all the same. */
+  /** File events are not reliable on every system, so the folder is rescanned at this interval. */
   watchRescanMs: 3_000,
-  /** How many files a watched folder may have. */
+  /** The most files in a watched folder. */
   watchFilesMax: 20_000,
-  /** How many vals are fetched at once. */
+  /** Vals fetched at once. */
   watchFetchesMax: 8,
-  /** How often what has been done is written down while there is more to do. */
+  /** Interval at which progress is saved to the folder's state. */
   watchNoteMs: 500,
-  /** How often one synchronisation begins anew because something has changed meanwhile. */
+  /** Rounds of one synchronisation when files or vals change meanwhile. */
   watchRoundsMax: 5,
-  /** When more files than that are gone at once, nobody meant to delete so many vals. */
+  /**
+   * When more files than this disappear at once, their vals are not deleted: it was probably a
+   * mistake.
+   */
   watchDeletionsMax: 10,
-  /** How many versions of a val are put aside before it is deleted; one that has more is left. */
+  /** Versions saved to the trash before a val is deleted; a val with more is not deleted. */
   watchTrashVersionsMax: 1_000,
-  /** How many runs are shown before the following begins, where nothing else is asked for. */
+  /** Runs shown by `hamlet logs` without --runs. */
   latestRunsDefault: 10,
 } as const

@@ -12,10 +12,10 @@ const streams = openStreams()
 const interruption = watchInterruption()
 const exit = await main(process.argv.slice(2))
 await streams.flush()
-// What was cancelled by Ctrl-C comes to an end too, but how is not what whoever pressed it should
-// hear.
+// After Ctrl-C the signal handler exits with its own code; the outcome of the cancelled work is not
+// reported.
 if (interruption.isEnding()) await new Promise(() => {})
-// Connections that are kept for later requests would keep the program.
+// Open keep-alive connections would keep the process running.
 process.exit(exitCodes[exit].exit)
 
 async function main(args: readonly string[]): Promise<ExitName> {
@@ -51,10 +51,10 @@ async function main(args: readonly string[]): Promise<ExitName> {
 
 function report(error: unknown): ExitName {
   if (error instanceof CommanderError && error.exitCode === 0) return "ok"
-  // The help that the parser prints by itself says enough.
+  // The parser has printed its help already.
   if (error instanceof CommanderError && error.code === "commander.help") return "usage"
   const failure = toFailure(error)
-  // A bug shows where it happened.
+  // A bug: crash with its stack.
   if (!failure) throw error
   const text = process.stderr.isTTY ? toVisible(failure.text) : failure.text
   if (text !== "") streams.writeError(`${text}\n`)

@@ -6,29 +6,28 @@ import type { CommonOptions } from "./context.ts"
 import type { Streams } from "./streams.ts"
 import { type Group, isGroup, type Leaf, tree } from "./tree.ts"
 
-/** Does what a command says. `options` are its own, by name. */
+/** Runs a command. `options` are its own, by name. */
 export type RunCommand = (
   definition: CommandDefinition,
   common: CommonOptions,
   options: Readonly<Record<string, unknown>>,
 ) => Promise<void>
 
-/** Which commands are read: those that the words on the command line name, or all of them. */
+/** Which commands to load: those named on the command line, or all of them. */
 export type Wanted = readonly string[] | "all"
 
-/** What a program is made for. */
+/** How to create the parser. */
 export interface ProgramOptions {
   readonly wanted: Wanted
   readonly runCommand: RunCommand
-  /** Where help goes. */
+  /** Where help is printed. */
   readonly streams: Pick<Streams, "writeOut" | "writeError">
   readonly hasColour: boolean
 }
 
 /**
- * The parser. It knows the command that is wanted and nothing else, so that it is made as fast as
- * that is run. Where none is, because somebody wants help or has mistyped something, it has the
- * names and summaries of all that could be meant.
+ * Creates the parser. It loads only the command that is wanted, to start fast. Where no command
+ * matches, it has the names and summaries of all of them, for help and suggestions.
  */
 export async function createProgram({
   wanted,
@@ -42,14 +41,14 @@ export async function createProgram({
     writeErr: streams.writeError,
     getOutHasColors: () => hasColour,
     getErrHasColors: () => hasColour,
-    // Failures are thrown, so that one place tells of them all.
+    // Failures are thrown and reported in one place.
     outputError: () => {},
   })
   prepare(program)
   program
-    .description("Everything that a Hamlet server can do, from a terminal.")
+    .description("Work with a Hamlet server from the terminal.")
     .version(manifest.version, "-V, --version")
-  program.enablePositionalOptions().helpCommand("help [command]", "say more about a command")
+  program.enablePositionalOptions().helpCommand("help [command]", "show help for a command")
   program.usage("<command> [options]").addHelpText("after", `\n${footer}`)
   addCommonOptions(program)
   for (const [noun, node] of select(tree, words)) {
@@ -61,7 +60,7 @@ export async function createProgram({
   return program
 }
 
-/** The one that the first word names, or all of them. */
+/** The node that the first word names, or all of them. */
 function select<Node>(
   nodes: Readonly<Record<string, Node>>,
   words: Wanted,
@@ -72,8 +71,8 @@ function select<Node>(
 }
 
 const commonGroup = "Common options:"
-const footer = `Vals are named as "hello", "ada/hello", "ada/hello@3" or by any of their addresses.
-Exit codes and everything else: docs/cli.md.`
+const footer = `Name a val as "hello", "ada/hello", "ada/hello@3" or by any of its URLs.
+For exit codes and more, see docs/cli.md.`
 
 async function addGroup(
   program: Command,
@@ -107,14 +106,14 @@ async function addLeaf(
   if (isWanted) await applyDefinition(command, leaf, runCommand)
 }
 
-/** Gives a command what its definition says. */
+/** Applies a definition to a command. */
 async function applyDefinition(
   command: Command,
   leaf: Leaf,
   runCommand: RunCommand,
 ): Promise<void> {
   const { command: definition } = await leaf.load()
-  // The terminal decides where lines end, not the file in which they stand.
+  // Descriptions are wrapped to the terminal, not where the source file wraps them.
   const description = definition.description?.replaceAll(/\s*\n\s*/g, " ")
   command.description([`${leaf.summary}.`, description].filter(Boolean).join("\n\n"))
   definition.configure?.(command)
@@ -123,7 +122,7 @@ async function applyDefinition(
   command.action(() => runCommand(definition, toCommon(command), toOptions(command)))
 }
 
-/** What holds for each command. */
+/** Settings that every command shares. */
 function prepare(command: Command): Command {
   return command
     .exitOverride((error) => {
@@ -133,34 +132,34 @@ function prepare(command: Command): Command {
       styleTitle: (text) => `\x1b[1m${text}\x1b[22m`,
       subcommandTerm: (sub) => sub.name(),
     })
-    .addHelpOption(new Option("-h, --help", "say what it does").helpGroup(commonGroup))
+    .addHelpOption(new Option("-h, --help", "show help").helpGroup(commonGroup))
 }
 
 /**
- * The parser's words without its prefix; what it suggests follows on a line of its own. Help that
- * was asked for is no failure.
+ * The parser's message without its prefix; a suggestion follows on the same line. Requested help is
+ * not a failure.
  */
 function toUsageError(error: CommanderError, command: Command): Error {
   if (error.exitCode === 0 || error.code === "commander.help") return error
   const problem = error.message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ")
   const names = toAncestry(command).map((one) => one.name())
-  return new CliError("usage", `Cannot understand the command line: ${problem}`, {
-    advice: `"${[...names.reverse(), "--help"].join(" ")}" says what there is`,
+  return new CliError("usage", `Cannot parse the command line: ${problem}`, {
+    advice: `"${[...names.reverse(), "--help"].join(" ")}" shows the usage`,
   })
 }
 
-/** The command and those that it is in. */
+/** The command and its parents. */
 function toAncestry(command: Command): readonly Command[] {
   return command.parent ? [command, ...toAncestry(command.parent)] : [command]
 }
 
-/** Each command has them itself, so that they can stand anywhere. */
+/** Added to each command, so that they can appear anywhere on the command line. */
 function addCommonOptions(command: Command): void {
   command
     .optionsGroup(commonGroup)
-    .option("--json", "print JSON, for a list one object on each line")
-    .option("--server <server>", 'ask the server of that name, see "hamlet server list"')
-    .option("--no-color", "no colour, as with NO_COLOR in the environment")
+    .option("--json", "print JSON; lists have one object per line")
+    .option("--server <server>", 'use this server (see "hamlet server list")')
+    .option("--no-color", "disable colour, as NO_COLOR does")
 }
 
 function toCommon(command: Command): CommonOptions {
@@ -174,7 +173,7 @@ function toCommon(command: Command): CommonOptions {
   }
 }
 
-/** Arguments and options in one struct. */
+/** Arguments and options in one object. */
 function toOptions(command: Command): Readonly<Record<string, unknown>> {
   const names = command.registeredArguments.map((argument) =>
     argument.name().replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
@@ -194,12 +193,9 @@ function toExamples({ examples }: CommandDefinition): string {
   ].join("\n")
 }
 
-/**
- * The words on a command line that can name a command: neither options nor the value of one that
- * stands before them.
- */
+/** The words that can name a command: neither options nor the value of `--server`. */
 function toWords(args: readonly string[]): readonly string[] {
   const words = args.filter((arg, index) => !arg.startsWith("-") && args[index - 1] !== "--server")
-  // `hamlet help val` and `hamlet val help list` are about what follows.
+  // `hamlet help val` and `hamlet val help list` are about the words after `help`.
   return words.filter((word, index) => word !== "help" || index > 1)
 }

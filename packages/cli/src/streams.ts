@@ -1,20 +1,19 @@
 import { writeSync } from "node:fs"
 import { exitCodes } from "./exit-codes.ts"
 
-/** Where the program writes, and how it knows that everything has been read. */
+/** The output streams of the program. */
 export interface Streams {
   writeOut(text: string): void
   writeError(text: string): void
   /**
-   * Waits until all of it has gone: ending the program earlier would cut what a slow reader has not
-   * taken yet.
+   * Waits until everything is written: exiting earlier would truncate the output of a slow reader.
    */
   flush(): Promise<void>
 }
 
 /**
- * The streams of this process. Whoever reads may stop, as `head` does: that ends the program, and
- * there is nothing to say about it.
+ * Opens the streams of this process. When the reader closes the pipe, as `head` does, the program
+ * exits silently.
  */
 export function openStreams(): Streams {
   const [out, error] = [track(process.stdout), track(process.stderr)]
@@ -29,8 +28,7 @@ export function openStreams(): Streams {
 }
 
 /**
- * Only the callback of a write tells that it is done; writing nothing and waiting for that does
- * not.
+ * Resolves in the callback of the last write; writing nothing and waiting for that is not enough.
  */
 function track(stream: NodeJS.WriteStream) {
   let last: Promise<unknown> = Promise.resolve()
@@ -48,7 +46,7 @@ function track(stream: NodeJS.WriteStream) {
 function endIfClosed(error: unknown): void {
   if (!(error instanceof Error)) return
   if ("code" in error && error.code === "EPIPE") process.exit(exitCodes.brokenPipe.exit)
-  // Not through the streams: this one may be the other.
+  // Written directly: the failed stream may be standard error itself.
   writeSync(
     process.stderr.fd,
     `Cannot write the output: ${"code" in error && error.code === "ENOSPC" ? "the disk is full" : error.message}\n`,

@@ -1,14 +1,14 @@
 import type { CommandDefinition } from "./command.ts"
 
-/** A command that has not been read yet. */
+/** A command that is not loaded yet. */
 export interface Leaf {
   readonly summary: string
   /**
-   * Only the command that is asked for is imported: reading all of them would take longer than most
-   * of them do.
+   * Imports the command. Only the one that runs is imported: loading all of them would take longer
+   * than most of them run.
    */
   readonly load: () => Promise<{ readonly command: CommandDefinition }>
-  /** Not for people. */
+  /** Not shown in help. */
   readonly isHidden?: true
 }
 
@@ -16,88 +16,88 @@ export interface Leaf {
 export interface Group {
   readonly summary: string
   readonly verbs: Readonly<Record<string, Leaf>>
-  /** What is meant when no verb is named. */
+  /** The command that runs without a verb. */
   readonly defaultVerb?: Leaf
 }
 
-/** The commands there are. A path in it is a path in `commands/`. */
+/** All commands. A path in the tree is a path in `commands/`. */
 export const tree: Readonly<Record<string, Leaf | Group>> = {
   serve: { summary: "Start a server", load: () => import("./commands/serve.ts") },
   doctor: {
-    summary: "Look at this machine and the server, and say what to mend",
+    summary: "Check this machine and the server for problems",
     load: () => import("./commands/doctor.ts"),
   },
   backup: {
-    summary: "Write everything that the server keeps into a file",
+    summary: "Back up the whole server to a file",
     load: () => import("./commands/backup.ts"),
   },
   restore: {
-    summary: "Make the server of a backup again",
+    summary: "Restore a server from a backup",
     load: () => import("./commands/restore.ts"),
   },
   login: { summary: "Sign in to a server with a token", load: () => import("./commands/login.ts") },
-  join: { summary: "Accept an invitation, and sign in", load: () => import("./commands/join.ts") },
+  join: { summary: "Accept an invitation and sign in", load: () => import("./commands/join.ts") },
   open: {
     summary: "Open the web app in your browser, signed in",
     load: () => import("./commands/open.ts"),
   },
   whoami: {
-    summary: "Say who is signed in, and where",
+    summary: "Show the signed-in user and server",
     load: () => import("./commands/whoami.ts"),
   },
-  usage: { summary: "Say what you use of what you may", load: () => import("./commands/usage.ts") },
+  usage: { summary: "Show your usage and limits", load: () => import("./commands/usage.ts") },
   server: {
-    summary: "The servers that you are signed in to",
+    summary: "Manage the servers you are signed in to",
     verbs: {
-      list: { summary: "List them", load: () => import("./commands/server/list.ts") },
+      list: { summary: "List servers", load: () => import("./commands/server/list.ts") },
       use: {
-        summary: "Choose the one that commands go to",
+        summary: "Select the current server",
         load: () => import("./commands/server/use.ts"),
       },
       rm: {
-        summary: "Forget one, and the token for it",
+        summary: "Sign out of a server",
         load: () => import("./commands/server/rm.ts"),
       },
     },
   },
   val: {
-    summary: "Vals: write, find, change and share them",
+    summary: "Create, find, change and share vals",
     verbs: {
       list: {
-        summary: "List vals, yours or somebody else's",
+        summary: "List vals",
         load: () => import("./commands/val/list.ts"),
       },
-      new: { summary: "Make a val", load: () => import("./commands/val/new.ts") },
+      new: { summary: "Create a val", load: () => import("./commands/val/new.ts") },
       show: { summary: "Show a val", load: () => import("./commands/val/show.ts") },
       edit: {
-        summary: "Change a val in your editor",
+        summary: "Edit a val in your editor",
         load: () => import("./commands/val/edit.ts"),
       },
       push: { summary: "Save files as vals", load: () => import("./commands/val/push.ts") },
-      pull: { summary: "Write vals into files", load: () => import("./commands/val/pull.ts") },
+      pull: { summary: "Download vals into files", load: () => import("./commands/val/pull.ts") },
       clone: {
-        summary: "Write all vals of a user into a folder",
+        summary: "Download all vals of a user into a folder",
         load: () => import("./commands/val/clone.ts"),
       },
       watch: {
-        summary: "Keep a folder and your vals the same",
+        summary: "Keep a folder and your vals in sync",
         load: () => import("./commands/val/watch.ts"),
       },
       rename: {
-        summary: "Give a val another name",
+        summary: "Rename a val",
         load: () => import("./commands/val/rename.ts"),
       },
       rm: {
-        summary: "Delete vals with everything that belongs to them",
+        summary: "Delete vals",
         load: () => import("./commands/val/rm.ts"),
       },
       open: { summary: "Open a val in the browser", load: () => import("./commands/val/open.ts") },
       preview: {
-        summary: "Make an address at which a browser can look at a val",
+        summary: "Create a preview URL for a val",
         load: () => import("./commands/val/preview.ts"),
       },
       search: {
-        summary: "Find vals by name, code or readme",
+        summary: "Search vals by name, code or readme",
         load: () => import("./commands/val/search.ts"),
       },
       comments: {
@@ -112,7 +112,7 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
     },
   },
   version: {
-    summary: "The versions of a val",
+    summary: "Manage the versions of a val",
     verbs: {
       list: {
         summary: "List the versions of a val",
@@ -123,101 +123,104 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
         load: () => import("./commands/version/show.ts"),
       },
       diff: {
-        summary: "Show what changed between two versions",
+        summary: "Show the changes between two versions",
         load: () => import("./commands/version/diff.ts"),
       },
       restore: {
-        summary: "Make the code of an old version the current one",
+        summary: "Restore an old version",
         load: () => import("./commands/version/restore.ts"),
       },
       rm: { summary: "Delete a version", load: () => import("./commands/version/rm.ts") },
     },
   },
   run: {
-    summary: "Run a val, and look at runs",
+    summary: "Run a val, and manage runs",
     defaultVerb: {
-      summary: "Run a val and print what it returns",
+      summary: "Run a val and print its return value",
       load: () => import("./commands/run/val.ts"),
     },
     verbs: {
       list: {
-        summary: "List runs, of all your vals or of one",
+        summary: "List runs",
         load: () => import("./commands/run/list.ts"),
       },
       show: { summary: "Show a run", load: () => import("./commands/run/show.ts") },
-      logs: { summary: "Show what a run has logged", load: () => import("./commands/run/logs.ts") },
-      cancel: { summary: "End a run", load: () => import("./commands/run/cancel.ts") },
+      logs: { summary: "Show the logs of a run", load: () => import("./commands/run/logs.ts") },
+      cancel: { summary: "Cancel a run", load: () => import("./commands/run/cancel.ts") },
       replay: {
-        summary: "Run the same version with the same input again",
+        summary: "Run the same version again with the same input",
         load: () => import("./commands/run/replay.ts"),
       },
     },
   },
-  eval: { summary: "Run code once, without saving it", load: () => import("./commands/eval.ts") },
+  eval: { summary: "Run code once without saving it", load: () => import("./commands/eval.ts") },
   logs: {
-    summary: "Show and follow the logs of all runs",
+    summary: "Show and follow logs of all runs",
     load: () => import("./commands/logs.ts"),
   },
   secret: {
-    summary: "Secrets that your vals see as environment",
+    summary: "Manage secrets, the environment variables of your vals",
     verbs: {
       set: { summary: "Set a secret", load: () => import("./commands/secret/set.ts") },
       list: {
-        summary: "List the names of your secrets",
+        summary: "List your secrets",
         load: () => import("./commands/secret/list.ts"),
       },
       rm: { summary: "Delete a secret", load: () => import("./commands/secret/rm.ts") },
     },
   },
   blob: {
-    summary: "Blobs that your vals keep",
+    summary: "Manage the blobs of your vals",
     verbs: {
       list: { summary: "List your blobs", load: () => import("./commands/blob/list.ts") },
       get: {
-        summary: "Write a blob to a file or to standard output",
+        summary: "Download a blob",
         load: () => import("./commands/blob/get.ts"),
       },
-      put: { summary: "Store a blob", load: () => import("./commands/blob/put.ts") },
+      put: { summary: "Upload a blob", load: () => import("./commands/blob/put.ts") },
       rm: { summary: "Delete blobs", load: () => import("./commands/blob/rm.ts") },
     },
   },
   sql: {
-    summary: "Run a statement in your SQLite database",
+    summary: "Run a SQL statement in your SQLite database",
     load: () => import("./commands/sql.ts"),
   },
   session: {
-    summary: "Browsers in which you are signed in",
+    summary: "Manage your browser sessions",
     verbs: {
-      list: { summary: "List them", load: () => import("./commands/session/list.ts") },
+      list: { summary: "List sessions", load: () => import("./commands/session/list.ts") },
       revoke: {
-        summary: "Sign one of them out, or all",
+        summary: "Sign out one browser or all of them",
         load: () => import("./commands/session/revoke.ts"),
       },
     },
   },
   token: {
-    summary: "Tokens that act for you",
+    summary: "Manage your API tokens",
     verbs: {
-      new: { summary: "Make a token", load: () => import("./commands/token/new.ts") },
+      new: { summary: "Create a token", load: () => import("./commands/token/new.ts") },
       list: { summary: "List your tokens", load: () => import("./commands/token/list.ts") },
       revoke: {
-        summary: "Make a token stop working",
+        summary: "Revoke a token",
         load: () => import("./commands/token/revoke.ts"),
       },
     },
   },
   user: {
-    summary: "Users, for whoever administers the server",
+    summary: "Manage users, for administrators",
     verbs: {
       add: {
-        summary: "Add a user, with a first token",
+        summary: "Create a user with a first token",
         load: () => import("./commands/user/add.ts"),
       },
       list: { summary: "List all users", load: () => import("./commands/user/list.ts") },
       show: { summary: "Show a user", load: () => import("./commands/user/show.ts") },
-      token: { summary: "Make a token for a user", load: () => import("./commands/user/token.ts") },
+      token: {
+        summary: "Create a token for a user",
+        load: () => import("./commands/user/token.ts"),
+      },
       usage: {
-        summary: "Say what a user uses of what they may",
+        summary: "Show the usage and limits of a user",
         load: () => import("./commands/user/usage.ts"),
       },
       quota: {
@@ -225,7 +228,7 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
         load: () => import("./commands/user/quota.ts"),
       },
       suspend: {
-        summary: "Refuse a user and their vals",
+        summary: "Suspend a user and their vals",
         load: () => import("./commands/user/suspend.ts"),
       },
       unsuspend: {
@@ -233,58 +236,58 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
         load: () => import("./commands/user/unsuspend.ts"),
       },
       rm: {
-        summary: "Delete a user, with or without their data",
+        summary: "Delete a user",
         load: () => import("./commands/user/rm.ts"),
       },
     },
   },
   invite: {
-    summary: "Invitations, for whoever administers the server",
+    summary: "Manage invitations, for administrators",
     verbs: {
       new: {
-        summary: "Make a link for one person",
+        summary: "Create an invitation link",
         load: () => import("./commands/invite/new.ts"),
       },
       list: {
-        summary: "List those that were not accepted yet",
+        summary: "List open invitations",
         load: () => import("./commands/invite/list.ts"),
       },
       revoke: {
-        summary: "Make a link stop working",
+        summary: "Revoke an invitation",
         load: () => import("./commands/invite/revoke.ts"),
       },
     },
   },
-  audit: { summary: "Show what administrators did", load: () => import("./commands/audit.ts") },
+  audit: { summary: "Show the audit log", load: () => import("./commands/audit.ts") },
   ref: {
-    summary: "Who imports which vals",
+    summary: "Show which vals import which",
     verbs: {
       list: {
-        summary: "List the vals that import yours, or one val",
+        summary: "List the vals that import your vals",
         load: () => import("./commands/ref/list.ts"),
       },
     },
   },
   export: {
-    summary: "Write vals with all their versions into an archive",
+    summary: "Export vals with all their versions to an archive",
     load: () => import("./commands/export.ts"),
   },
   import: {
-    summary: "Make vals of an archive, or of a folder of files",
+    summary: "Import vals from an archive or a folder",
     load: () => import("./commands/import.ts"),
   },
   completion: {
-    summary: "Print a script that completes commands in a shell",
+    summary: "Print a shell completion script",
     load: () => import("./commands/completion/completion.ts"),
   },
   __complete: {
-    summary: "What could follow",
+    summary: "List completions",
     load: () => import("./commands/completion/complete.ts"),
     isHidden: true,
   },
 }
 
-/** Whether a noun has verbs. */
+/** Whether a node of the tree has verbs. */
 export function isGroup(node: Leaf | Group): node is Group {
   return "verbs" in node
 }

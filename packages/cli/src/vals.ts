@@ -11,20 +11,20 @@ export type Privacy = Val["privacy"]
 /** What starts a val. */
 export type ValType = Val["type"]
 
-/** What can be set on a val beside its code. */
+/** The settings of a val besides its code. */
 export interface ValSettings {
   readonly privacy?: Privacy
   readonly type?: ValType
 }
 
-/** Declares the options for these settings. */
+/** Adds the options for these settings. */
 export function addSettingOptions(command: Command): Command {
   return command
-    .addOption(new Option("--privacy <privacy>", "who may see it").choices(privacies))
-    .addOption(new Option("--type <type>", "what starts it").choices(valTypes))
+    .addOption(new Option("--privacy <privacy>", "who can see the val").choices(privacies))
+    .addOption(new Option("--type <type>", "how the val is started").choices(valTypes))
 }
 
-/** The settings as the API takes them: those that are given. */
+/** The given settings, as the API takes them. */
 export function toSettings({
   privacy,
   type,
@@ -32,7 +32,7 @@ export function toSettings({
   return { ...(privacy && { privacy }), ...(type && { type }) }
 }
 
-/** How a list of vals is shown. */
+/** How a list of vals is printed. */
 export function toValListView(empty: string): ListView<Val> {
   const now = Date.now()
   return {
@@ -57,7 +57,7 @@ export function toValListView(empty: string): ListView<Val> {
   }
 }
 
-/** A val that was made or saved: its name and version for a script, its addresses for a person. */
+/** The output for a created or saved val: name and version for scripts, URLs for people. */
 export function toSaved(
   val: Val,
   verb: string,

@@ -53,21 +53,19 @@ describe("createBackupChecker", () => {
       expect([at, check(damaged)]).toEqual([at, expect.stringMatching(/./)])
       expect([at, check(bytes.subarray(0, at))]).toEqual([at, expect.stringMatching(/./)])
     }
-    expect(check(Buffer.concat([bytes, Buffer.alloc(1)]))).toBe("it goes on after its end")
+    expect(check(Buffer.concat([bytes, Buffer.alloc(1)]))).toBe("it continues after its end")
   })
 
   test("throws when the hashes are right and something else is not", () => {
     expect(check(make({ header: { ...header, format: 2 } }))).toBe(
       "it is of format 2, and this version of Hamlet knows format 1",
     )
-    expect(check(make({ header: { ...header, sections: "all" } }))).toBe("its header is not sound")
-    expect(check(make({ header: { ...header, migrations: [{}] } }))).toBe("its header is not sound")
-    expect(check(make({ header: null }))).toBe(
-      "it holds something that is not JSON where JSON should be",
-    )
-    expect(check(make({ section: 2 }))).toBe("it has a frame that is none")
-    expect(check(make({ items: 4 }))).toBe("what it holds is not what its trailer says")
-    expect(check(make({ missing: 7 }))).toBe("its trailer is not sound")
+    expect(check(make({ header: { ...header, sections: "all" } }))).toBe("its header is not valid")
+    expect(check(make({ header: { ...header, migrations: [{}] } }))).toBe("its header is not valid")
+    expect(check(make({ header: null }))).toBe("it contains invalid JSON")
+    expect(check(make({ section: 2 }))).toBe("it contains an invalid frame")
+    expect(check(make({ items: 4 }))).toBe("its content does not match its trailer")
+    expect(check(make({ missing: 7 }))).toBe("its trailer is not valid")
   })
 })
 

@@ -1,73 +1,74 @@
 import { createHash, type Hash } from "node:crypto"
 
 /**
- * What a backup looks like from outside, so that whoever stores one can tell whether it is whole without being able to read it:
+ * The outer format of a backup, so that a program that stores one can verify it without reading its
+ * data:
  *
  * ```
- *   mark │ frame: header │ frame: data … │ frame: trailer │ sha-256 of all that
- *          16 bytes of head and what they say comes after
+ *   mark │ frame: header │ frame: data … │ frame: trailer │ sha-256 of everything before
+ *          each frame: 16 bytes of head, then its content
  * ```
- * Header and trailer are JSON; the data in between is compressed, and is the server's business.
+ * Header and trailer are JSON; the data between them is compressed, and private to the server.
  */
 export const backupMark = "hamlet-backup/1\n"
 
 /** The media type of a backup. */
 export const backupType = "application/vnd.hamlet.backup"
 
-/** A backup is a file that anybody may have made. */
+/** Limits of a backup, which may be hostile. */
 export const backupLimits = {
-  /** Of a frame, compressed or not. */
+  /** Size of a frame, compressed or not. */
   frameBytesMax: 67_108_864,
-  /** Of the header and the trailer. */
+  /** Size of the header and of the trailer. */
   jsonBytesMax: 4_194_304,
   sectionsMax: 200,
 }
 
-/** What a frame is. */
+/** The kinds of frames. */
 export const frameKinds = { header: 1, data: 2, trailer: 3 } as const
 
-/** The bytes of a frame's head, and of the hash at the end. */
+/** The sizes of a frame's head and of the hash at the end, in bytes. */
 export const backupSizes = { head: 16, hash: 32 }
 
-/** What stands before the content of a frame. */
+/** The head of a frame, before its content. */
 export interface FrameHead {
   readonly kind: number
-  /** The number of the section that the data belong to. */
+  /** The number of the section that the data belongs to. */
   readonly section: number
-  /** How far the frame takes whoever waits: rows, or units of content. */
+  /** Progress in this frame: rows, or units of content. */
   readonly items: number
   readonly storedBytes: number
   readonly rawBytes: number
 }
 
-/** What the header says. */
+/** The header of a backup. */
 export interface BackupHeader {
   readonly format: 1
   readonly schemaVersion: number
   readonly serverVersion: string
   readonly createdAt: string
-  /** About how many there are going to be. */
+  /** The expected number of items. */
   readonly items: number
   readonly sections: readonly {
     readonly name: string
     readonly items: number
     readonly columns?: readonly string[] | undefined
   }[]
-  /** When each step of the schema was made. */
+  /** When each migration was applied. */
   readonly migrations: readonly { readonly version: number; readonly appliedAt: number }[]
 }
 
-/** What the trailer says: what there really was. */
+/** The trailer of a backup: what it really contains. */
 export interface BackupTrailer {
   readonly items: number
   readonly sections: readonly BackupSection[]
-  /** Objects that blobs name and that are not where they should be. */
+  /** Objects of blobs that are missing in the storage. */
   readonly missing: readonly string[]
-  /** Names of users whose database could not be read and is not there. */
+  /** Names of users whose database could not be read and is not included. */
   readonly damaged: readonly string[]
 }
 
-/** A section as it was written. The hash is of its frames, heads included. */
+/** A section as written. The hash covers its frames with their heads. */
 export interface BackupSection {
   readonly name: string
   readonly items: number
@@ -76,22 +77,19 @@ export interface BackupSection {
   readonly sha256: string
 }
 
-/** A backup that is whole. */
+/** A complete backup. */
 export interface BackupSummary {
   readonly header: BackupHeader
   readonly trailer: BackupTrailer
   readonly bytes: number
 }
 
-/**
- * The bytes are not those of a backup, or not all of them. The message is the end of a sentence
- * about the file: "it …".
- */
+/** The bytes are not a complete backup. The message continues a sentence about the file: "it …". */
 export class BackupDamaged extends Error {
   override readonly name = "BackupDamaged"
 }
 
-/** The head of a frame as bytes. */
+/** Encodes the head of a frame. */
 export function toHeadBytes({
   kind,
   section,
@@ -108,7 +106,7 @@ export function toHeadBytes({
   return new Uint8Array(view.buffer)
 }
 
-/** The head of a frame, which promises nothing that is beyond the limits. */
+/** Decodes the head of a frame, and checks its limits. */
 export function parseHead(bytes: Uint8Array): FrameHead {
   const view = new DataView(bytes.buffer, bytes.byteOffset, backupSizes.head)
   const [kind, section] = [view.getUint8(0), view.getUint8(1)]
@@ -120,24 +118,24 @@ export function parseHead(bytes: Uint8Array): FrameHead {
   const isKnown = kind >= frameKinds.header && kind <= frameKinds.trailer && view.getUint16(2) === 0
   const bytesMax = kind === frameKinds.data ? backupLimits.frameBytesMax : backupLimits.jsonBytesMax
   if (!isKnown || storedBytes > bytesMax || rawBytes > bytesMax)
-    throw new BackupDamaged("it has a frame that is none")
+    throw new BackupDamaged("it contains an invalid frame")
   return { kind, section, items, storedBytes, rawBytes }
 }
 
-/** The checks that a backup goes through from its first byte to its last. */
+/** Checks a backup from its first byte to its last. */
 export interface BackupChecker {
-  /** The next bytes, in pieces of any length. Throws as soon as something is wrong. */
+  /** Takes the next bytes, in chunks of any length. Throws as soon as something is wrong. */
   add(chunk: Uint8Array): void
-  /** Undefined until it has come. */
+  /** Undefined until it has arrived. */
   readonly header: BackupHeader | undefined
-  /** How many have come so far; the header says about how many there are. */
+  /** The number of items so far; the header estimates the total. */
   readonly items: number
   readonly bytes: number
-  /** To be called after the last byte. Throws when something is missing. */
+  /** Call after the last byte. Throws if something is missing. */
   end(): BackupSummary
 }
 
-/** Checks a backup while it comes in, or while it is read back. */
+/** Creates a checker for a backup that is received or read back. */
 export function createBackupChecker(): BackupChecker {
   return new Checker()
 }
@@ -150,8 +148,7 @@ interface SectionState {
 }
 
 /**
- * What is needed next: a part of a few bytes as a whole, or the content of a frame, which only goes
- * into the hashes.
+ * The next part: a few bytes that are collected, or the content of a frame, which is only hashed.
  */
 type Expectation =
   | { readonly part: "mark" | "head" | "json" | "hash" | "nothing"; readonly bytes: number }
@@ -172,7 +169,7 @@ class Checker implements BackupChecker {
   add(chunk: Uint8Array): void {
     this.bytes += chunk.length
     for (let at = 0; at < chunk.length; ) {
-      if (this.#expected.part === "nothing") throw new BackupDamaged("it goes on after its end")
+      if (this.#expected.part === "nothing") throw new BackupDamaged("it continues after its end")
       const piece = chunk.subarray(at, at + this.#expected.bytes - this.#partBytes)
       at += piece.length
       this.#take(piece)
@@ -181,14 +178,14 @@ class Checker implements BackupChecker {
 
   end(): BackupSummary {
     if (this.#expected.part !== "nothing" || !this.header || !this.#trailer)
-      throw new BackupDamaged("it ends before its end")
+      throw new BackupDamaged("it is incomplete")
     return { header: this.header, trailer: this.#trailer, bytes: this.bytes }
   }
 
   #take(piece: Uint8Array): void {
     const { part, bytes } = this.#expected
     if (part === "data") this.#sectionOf(this.#head?.section ?? 0).hash.update(piece)
-    // A copy: whoever reads a file may use the same memory again.
+    // A copy: the reader may reuse its buffer.
     else this.#part.push(new Uint8Array(piece))
     if (part !== "hash") this.#whole.update(piece)
     this.#partBytes += piece.length
@@ -200,7 +197,7 @@ class Checker implements BackupChecker {
     this.#part = []
     this.#partBytes = 0
     this.#expected = this.#follow(part, whole)
-    // A frame without content is followed by the next at once.
+    // An empty frame is complete at once.
     if (this.#expected.bytes === 0 && this.#expected.part !== "nothing")
       this.#take(new Uint8Array())
   }
@@ -209,10 +206,10 @@ class Checker implements BackupChecker {
     if (part === "head") return this.#followHead(whole)
     if (part === "json") return this.#followJson(whole)
     if (part === "mark" && new TextDecoder().decode(whole) !== backupMark)
-      throw new BackupDamaged("it is no backup of Hamlet")
+      throw new BackupDamaged("it is not a backup of Hamlet")
     if (part !== "hash") return { part: "head", bytes: backupSizes.head }
     if (!isEqual(whole, this.#whole.digest()))
-      throw new BackupDamaged("it was changed after it was written: its hash is another")
+      throw new BackupDamaged("it was changed after it was written: its hash does not match")
     return { part: "nothing", bytes: 0 }
   }
 
@@ -223,7 +220,7 @@ class Checker implements BackupChecker {
     this.#head = head
     if (head.kind !== frameKinds.data) return { part: "json", bytes: head.storedBytes }
     if (head.section >= (this.header?.sections.length ?? 0))
-      throw new BackupDamaged("it has a frame that is none")
+      throw new BackupDamaged("it contains an invalid frame")
     const section = this.#sectionOf(head.section)
     section.hash.update(bytes)
     section.items += head.items
@@ -244,13 +241,14 @@ class Checker implements BackupChecker {
   }
 
   #assertTrailer(trailer: BackupTrailer, header: BackupHeader | undefined): void {
-    const isSame = trailer.sections.every((said, index) => {
+    const isSame = trailer.sections.every((declared, index) => {
       const { hash, items, frames, bytes } = this.#sectionOf(index)
-      const isCounted = said.items === items && said.frames === frames && said.bytes === bytes
+      const isCounted =
+        declared.items === items && declared.frames === frames && declared.bytes === bytes
       return (
-        said.name === header?.sections[index]?.name &&
+        declared.name === header?.sections[index]?.name &&
         isCounted &&
-        said.sha256 === hash.digest("hex")
+        declared.sha256 === hash.digest("hex")
       )
     })
     if (
@@ -258,7 +256,7 @@ class Checker implements BackupChecker {
       trailer.sections.length !== header?.sections.length ||
       trailer.items !== this.items
     )
-      throw new BackupDamaged("what it holds is not what its trailer says")
+      throw new BackupDamaged("its content does not match its trailer")
   }
 
   #sectionOf(index: number): SectionState {
@@ -292,7 +290,7 @@ function parseHeader(bytes: Uint8Array): BackupHeader {
     parseObject(bytes)
   if (format !== 1)
     throw new BackupDamaged(
-      `it is of format ${String(format)}, and this version of Hamlet knows format 1`,
+      `it has format ${String(format)}, and this version of Hamlet supports format 1`,
     )
   const isSound =
     isCount(schemaVersion) &&
@@ -301,13 +299,13 @@ function parseHeader(bytes: Uint8Array): BackupHeader {
     isCount(items) &&
     isList(migrations)
   if (!isSound || !isList(sections) || sections.length > backupLimits.sectionsMax)
-    throw new BackupDamaged("its header is not sound")
+    throw new BackupDamaged("its header is not valid")
   const areSound =
     sections.every(
       ({ name, items, columns }) =>
         typeof name === "string" && isCount(items) && (columns === undefined || isTexts(columns)),
     ) && migrations.every(({ version, appliedAt }) => isCount(version) && isCount(appliedAt))
-  if (!areSound) throw new BackupDamaged("its header is not sound")
+  if (!areSound) throw new BackupDamaged("its header is not valid")
   return {
     format,
     schemaVersion,
@@ -320,7 +318,7 @@ function parseHeader(bytes: Uint8Array): BackupHeader {
 }
 
 function parseTrailer(bytes: Uint8Array): BackupTrailer {
-  // Servers of older versions did not go on without a database.
+  // Older servers did not write `damaged`.
   const { items, sections, missing, damaged = [] } = parseObject(bytes)
   const isSound =
     isCount(items) &&
@@ -335,7 +333,7 @@ function parseTrailer(bytes: Uint8Array): BackupTrailer {
         isCount(frames) &&
         isCount(bytes),
     )
-  if (!isSound) throw new BackupDamaged("its trailer is not sound")
+  if (!isSound) throw new BackupDamaged("its trailer is not valid")
   return { items, sections, missing, damaged } as unknown as BackupTrailer
 }
 
@@ -344,9 +342,9 @@ function parseObject(bytes: Uint8Array): Record<string, unknown> {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes))
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>
   } catch {
-    // Told below.
+    // Reported below.
   }
-  throw new BackupDamaged("it holds something that is not JSON where JSON should be")
+  throw new BackupDamaged("it contains invalid JSON")
 }
 
 function isCount(value: unknown): value is number {

@@ -36,8 +36,8 @@ export type {
 export { noPageKey, sessionHeader } from "./session-header.ts"
 
 /**
- * Makes a client: `await client.getVal({ val_id })`. It needs nothing but what browsers, Bun, Deno
- * and Node 20 all have.
+ * Creates a client: `await client.getVal({ val_id })`. It needs only what browsers, Bun, Deno and
+ * Node 20 have in common.
  */
 export function createClient(options: ClientOptions): Client {
   const server = toServer(options)
@@ -70,15 +70,15 @@ export function createClient(options: ClientOptions): Client {
 
   const refuse = (request: PreparedRequest, received: Received) => {
     toRawResponse(contract.routes.getRunLogs, request, received, deps.clock.now())
-    throw new ConnectionError(`Cannot follow "${request.url}": the answer has no body`, {})
+    throw new ConnectionError(`Cannot follow "${request.url}": the response has no body`, {})
   }
   const follow = (
     { run_id, from = 0 }: { run_id: string; from?: number },
     options: FollowOptions = {},
   ) => followEvents({ ...deps, refuse }, prepare("getRunLogs", { run_id }), from, options)
 
-  // The methods are made in a loop over the table that their types are mapped from, which no
-  // compiler can follow.
+  // The methods are created in a loop over the table that their types are mapped from, which
+  // TypeScript cannot follow.
   return { ...toMethods(body), raw: toMethods(raw), pages, items, follow } as unknown as Client
 }
 
@@ -96,15 +96,15 @@ function toMethods<Result>(call: Call<Result>) {
 
 function toServer({ baseUrl, token }: ClientOptions): Server {
   const { protocol, origin, pathname } = new URL(baseUrl)
-  // Without its scheme, `localhost:3000` is a URL too, of the scheme `localhost`.
+  // Without a scheme, `localhost:3000` is a valid URL with the scheme `localhost`.
   if (!/^https?:$/.test(protocol))
     throw new TypeError(
-      `Cannot create a client for "${baseUrl}": it does not begin with http:// or https://`,
+      `Cannot create a client for "${baseUrl}": it does not start with http:// or https://`,
     )
-  // Left to `fetch`, such a token would be quoted in the error message.
+  // `fetch` would quote such a token in its error message.
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
     throw new TypeError(
-      "Cannot create a client with this token: it is empty or has characters that a header cannot carry",
+      "Cannot create a client with this token: it is empty or contains characters that a header cannot carry",
     )
   }
   return { baseUrl: origin + pathname.replace(/\/+$/, ""), token }

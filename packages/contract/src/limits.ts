@@ -1,6 +1,6 @@
 /**
- * The sizes that the wire contract promises. They are the same on every server, so that a client
- * can check before it sends.
+ * The limits of the API. They are the same on every server, so that a client can check before it
+ * sends.
  */
 export const limits = {
   nameCharsMax: 48,

@@ -7,8 +7,8 @@ export type Method = "get" | "post" | "put" | "delete"
 
 /**
  * One row of the route table. The server's routing and validation, the OpenAPI document, the typed
- * client and the authorization matrix of the tests are all read from it, so a route cannot be in
- * one of them and missing in another.
+ * client and the authorization matrix of the tests all derive from it, so that none of them can
+ * miss a route.
  */
 export interface RouteDefinition {
   readonly method: Method
@@ -16,74 +16,66 @@ export interface RouteDefinition {
   readonly path: string
   readonly tag: string
   readonly summary: string
-  /** `required`: 401 without a token. `optional`: a token widens what one sees. */
+  /** `required`: 401 without a token. `optional`: a token shows more. */
   readonly auth: "required" | "optional" | "none"
-  /** The scope a token needs, where one is sent. */
+  /** The scope that a token needs, if one is sent. */
   readonly scope?: Scope
   /**
-   * The scope it needs as well where what is sent changes something, which shows only when it is
-   * done.
+   * The scope that it also needs if the request changes something, which is known only once it
+   * runs.
    */
   readonly scopeToWrite?: Scope
-  /** The operator may let clients in without a token, though one is `required` otherwise. */
+  /** The operator may allow calls without a token, though one is `required` otherwise. */
   readonly mayBeAnonymous?: true
   /**
-   * It signs a browser in: only a page of this server may send it, and every try counts as a
+   * It signs a browser in: only a page of this server may send it, and each attempt counts as a
    * request without a token.
    */
   readonly isSignIn?: boolean
   /** It needs no token, and every call counts as a request without one. */
   readonly isCountedByAddress?: boolean
-  /** What the caller must be to the val that the path names: able to see it, or its owner. */
+  /** What the caller needs of the val in the path: to see it, or to own it. */
   readonly valAccess?: "see" | "own"
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly body?: z.ZodType<object>
   /**
-   * With a `text/*` or JavaScript content type, a body that is not a JSON object with a string
-   * `code` is the code itself.
+   * With a `text/*` or JavaScript content type, the body is the code itself, unless it is a JSON
+   * object with a string `code`.
    */
   readonly isCodeBody?: boolean
-  /**
-   * The body is bytes, taken as they come: nothing parses it, and it may be larger than other
-   * bodies.
-   */
+  /** The body is bytes: it is not parsed, and may be larger than other bodies. */
   readonly isBytesBody?: boolean
-  /** The last parameter takes the rest of the path, whose slashes may be encoded or not. */
+  /** The last parameter takes the rest of the path, with encoded or plain slashes. */
   readonly isRestPath?: boolean
-  /** `If-Match` with a version number is honoured. */
+  /** Supports `If-Match` with a version number. */
   readonly hasIfMatch?: boolean
-  /** `ETag` and `If-None-Match` are honoured. */
+  /** Supports `ETag` and `If-None-Match`. */
   readonly hasEtag?: boolean
-  /** `Range` with one range of bytes is honoured. */
+  /** Supports `Range` with one range of bytes. */
   readonly hasRange?: boolean
-  /**
-   * `Prefer: respond-async` is honoured: 202 at once, and `Location` says where the answer will be.
-   */
+  /** Supports `Prefer: respond-async`: 202 at once, with the `Location` of the result. */
   readonly hasAsync?: boolean
-  /**
-   * With `Accept: text/event-stream` the answer is a stream of events, which `Last-Event-ID`
-   * resumes.
-   */
+  /** Supports `Accept: text/event-stream`: a stream of events, which `Last-Event-ID` resumes. */
   readonly hasEvents?: boolean
   /**
-   * By status: the schema of a JSON answer, the content types of one that is text, `bytes` for one
-   * of any type, or `null` for none.
+   * By status: the schema of a JSON response, the content types of a text response, `bytes` for any
+   * content, or `null` for none.
    */
   readonly responses: Readonly<Record<number, z.ZodType | readonly string[] | "bytes" | null>>
-  /** The codes it may answer with beyond those that follow from the other fields. */
+  /** Error codes beyond those that follow from the other fields. */
   readonly errors?: readonly ErrorCode[]
 }
 
 /**
- * Whether `Idempotency-Key` is honoured. It is not for bytes: storing the same again changes
- * nothing, and to compare them they would have to be kept.
+ * Whether `Idempotency-Key` is supported. Not for bytes: storing the same content again changes
+ * nothing, and comparing would require to keep it.
  */
 export function hasIdempotencyKey(route: Pick<RouteDefinition, "method" | "isBytesBody">): boolean {
   return route.method === "post" && route.isBytesBody !== true
 }
 
-/** Keeps the precise type of a row while checking its shape. */
+/** Checks the shape of a row, and keeps its precise type. */
 export function route<const Definition extends RouteDefinition>(
   definition: Definition,
 ): Definition {

@@ -16,7 +16,7 @@ import { userRoutes } from "./routes/users.ts"
 import { valRoutes } from "./routes/vals.ts"
 import { versionRoutes } from "./routes/versions.ts"
 
-/** Every route there is. */
+/** All routes. */
 export const routes = {
   ...meRoutes,
   ...valRoutes,
@@ -44,9 +44,7 @@ export type RouteName = keyof Routes
 /** The names of all routes, in the order of the table. */
 export const routeNames = Object.keys(routes) as readonly RouteName[]
 
-/**
- * Every error code that a route may answer with: what its fields imply, and what it names itself.
- */
+/** All error codes of a route: those that its fields imply, and those that it names itself. */
 export function errorsOf(route: RouteDefinition): readonly ErrorCode[] {
   const codes: ErrorCode[] = ["rate_limited", "internal", "database_unavailable", "invalid_request"]
   if (route.auth === "required") codes.push("unauthenticated")
@@ -55,7 +53,7 @@ export function errorsOf(route: RouteDefinition): readonly ErrorCode[] {
   if (route.scope) codes.push("missing_scope")
   if (route.valAccess) codes.push("val_not_found")
   if (route.valAccess === "own") codes.push("not_owner")
-  // Large bodies wait for a thread that reads them.
+  // Large bodies wait for a worker thread that parses them.
   if (route.body) codes.push("invalid_json", "overloaded")
   if (route.body || route.isBytesBody) codes.push("body_too_large", "unsupported_encoding")
   if (route.hasRange) codes.push("range_not_satisfiable")

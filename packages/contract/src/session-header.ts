@@ -1,9 +1,8 @@
 /**
- * The header that a page of the server itself sends with every request: no form can, and no page of
- * another origin is allowed to. Its value is the page key of the session, or `noPageKey` where the
- * page holds none.
+ * The header that pages of the server send with every request: forms cannot set it, and pages of
+ * other origins may not. Its value is the page key of the session, or `noPageKey`.
  */
 export const sessionHeader = "x-hamlet-session"
 
-/** What a page sends that holds no page key. */
+/** The value for a page without a page key. */
 export const noPageKey = "1"

@@ -1,6 +1,5 @@
 /**
- * TypeScript with types in it, so that Deno's compiler has run once; and all that a val is likely
- * to do first.
+ * TypeScript with types, so that Deno's compiler has run once, and with what most vals do first.
  */
 export const exampleCode = `
 interface Greeting { readonly text: string }

@@ -1,12 +1,11 @@
 /**
- * All that the guest uses of Deno without its being documented, with the reason. Deno is pinned to
- * one version; when another one no longer has a part of it, the guest does not start, and the suite
- * says so.
+ * The undocumented parts of Deno that the guest uses, with the reasons. Deno is pinned to one
+ * version; if another one lacks a part, the guest does not start and the tests say so.
  */
 
 /**
- * What follows a piece of asynchronous work about: AsyncLocalStorage keeps its stores in the same
- * object, under numbers.
+ * The context of asynchronous code: AsyncLocalStorage keeps its stores in the same object, under
+ * numbers.
  */
 export type AsyncContext = { readonly [key: string]: unknown }
 
@@ -26,11 +25,10 @@ interface DenoInternals {
 }
 
 /**
- * Takes Deno's own operations away from what is loaded later: with them a val could write to the
- * guest's sockets as fast as the machine can, end the process without a word, or change what the
- * guest relies on. It is no wall, for a Worker has them again, though not the guest's sockets, and
- * a val may still guess the number of a socket: what the host takes from a sandbox is limited
- * there.
+ * Removes Deno's internal operations from code that is loaded later: with them a val could flood
+ * the guest's sockets, end the process silently, or change what the guest relies on. This is not a
+ * security boundary: a Worker has them again, though not the guest's sockets, and a val may guess
+ * the number of a socket. The host limits what it accepts from a sandbox.
  */
 export function hideInternals(): void {
   const deno = Deno as unknown as { internal?: symbol; [key: symbol]: unknown }
@@ -38,7 +36,7 @@ export function hideInternals(): void {
   delete deno.internal
 }
 
-/** The request as Deno.serve got it, behind the Request that the val sees. */
+/** The request as Deno.serve received it, behind the Request that the val sees. */
 export interface InnerRequest {
   url(): string
   header(name: string): string | null
@@ -51,7 +49,7 @@ const internals = readInternals()
  * that a request takes in all.
  */
 export const { getAsyncContext, setAsyncContext } = internals.core
-/** Formats as console.log does, `%s` and all; Deno.inspect knows nothing of formats. */
+/** Formats as console.log does, including `%s`; Deno.inspect does not support formats. */
 export const { inspectArgs } = internals
 export const PrintingConsole = internals.Console
 
@@ -60,20 +58,19 @@ const responseKey = symbolOf(new Response(), "response")
 const sentKey = symbolOf(new Response(), "serve fast consumed")
 
 /**
- * Its `url` and `header` cost a tenth of those of Request, whose Headers are made when first asked
- * for.
+ * Its `url` and `header` cost a tenth of those of Request, which creates its Headers on first use.
  */
 export function innerRequestOf(request: Request): InnerRequest {
   return (request as unknown as Record<symbol, InnerRequest>)[requestKey] as InnerRequest
 }
 
-/** What there is to send. */
+/** The state of a response's body. */
 export type BodyState = "static" | "stream" | "used"
 
 /**
- * What there is to send of a response. `response.body` would tell as well, but makes a stream of
- * every body that is none. Given a response that it cannot send, Deno never answers the request, so
- * the guest has to know before.
+ * The state of a response's body. `response.body` would tell too, but creates a stream for every
+ * static body. Deno never responds if it is given a response that it cannot send, so the guest
+ * checks first.
  */
 export function bodyStateOf(response: Response): BodyState {
   const fields = response as unknown as { readonly [key: symbol]: unknown }
@@ -86,8 +83,8 @@ export function bodyStateOf(response: Response): BodyState {
 }
 
 /**
- * Its headers, with names in lower case. To ask for `headers` would make an object of each response
- * that nobody looks at.
+ * The headers of a response, with names in lower case. Reading `headers` would create an object
+ * that is rarely needed.
  */
 export function headersOfResponse(response: Response): InnerResponse["headerList"] {
   const inner = (response as unknown as { readonly [key: symbol]: unknown })[
@@ -116,7 +113,7 @@ function readInternals(): DenoInternals {
   ]
   if (!found || parts.some((part) => typeof part !== "function"))
     throw new Error(
-      `Cannot start on Deno ${Deno.version.deno}: its internals are not those that the guest knows`,
+      `Cannot start on Deno ${Deno.version.deno}: its internals differ from those the guest supports`,
     )
   return found
 }

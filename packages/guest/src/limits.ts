@@ -1,19 +1,16 @@
-/**
- * What the guest holds at most of its own accord. What differs from val to val is in the `limits`
- * of Load.
- */
+/** The guest's own limits. Limits that differ between vals are in the `limits` of Load. */
 export const limits = {
   /**
-   * How much may wait for a host that does not read; logs beyond it are lost, and their run is told
-   * so.
+   * The most output that waits for a host that does not read; further logs are lost, and their run
+   * is marked as truncated.
    */
   outboxCharsMax: 1_048_576,
-  /** How much of a message or a stack is told. */
+  /** The most of a message or a stack that is reported. */
   errorCharsMax: 32_768,
-  /** How many causes of an error are told, and how many parts of an AggregateError. */
+  /** The most causes of an error, and parts of an AggregateError, that are reported. */
   causesMax: 5,
-  /** How deep a returned value is followed. */
+  /** The depth of a serialised value. */
   valueDepthMax: 100,
-  /** How much is told of an answer with which a val refuses a WebSocket. */
+  /** The most of a refused WebSocket response that is reported. */
   refusedBodyBytesMax: 65_536,
 } as const

@@ -1,8 +1,8 @@
 /**
- * The guest: what runs inside the sandbox, on Deno. It is started before there is a val to run,
- * with the folder of its sockets as its first argument, a folder for the val's own files as its
- * second, the address of the example in the module cache as its third, and the folder of the val's
- * packages as its fourth. See protocol.ts for what it says to the host.
+ * The guest: the program that runs inside the sandbox, on Deno. It starts before there is a val to
+ * run. Its arguments are the folder of its sockets, a folder for the val's own files, the URL of
+ * the example in the module cache, and the folder of the val's packages. See protocol.ts for its
+ * messages to the host.
  */
 
 import { connectControl } from "./control/control.ts"
@@ -22,13 +22,13 @@ import { warmUp } from "./warm-up.ts"
 
 const exit = Deno.exit
 const soon = setImmediate
-const complain = console.error
+const printError = console.error
 
 try {
   await start(...Deno.args)
 } catch (error) {
-  // Errors that nobody catches are a val's; without this one of ours would be taken for that.
-  complain(error)
+  // Uncaught errors count as the val's; an error of the guest itself must not.
+  printError(error)
   exit(1)
 }
 
@@ -41,13 +41,13 @@ async function start(
   const inPath = `${socketFolder}/in.sock`
   const hasProxy = Deno.env.has("HTTP_PROXY")
 
-  // 1. The two sockets, while they may still be opened.
+  // 1. Open the two sockets while that is still allowed.
   const control = await connectControl(`${socketFolder}/control.sock`, () => exit(0))
   Deno.serve({ path: inPath, onListen: () => {} }, serve)
-  // What a val writes without saying where is its own.
+  // Relative paths of the val resolve to its own folder.
   Deno.chdir(scratchFolder)
 
-  // 2. What a val sees instead of the real thing.
+  // 2. Replace what a val must not have.
   catchUncaughtErrors()
   captureConsole()
   captureStandardStreams()
@@ -58,18 +58,18 @@ async function start(
   providePackages(packagesFolder)
   tagOutgoingRequests(hasProxy)
 
-  // 3. Everything once, so that the first run finds it compiled.
+  // 3. Run everything once, so that the first run finds it compiled.
   await warmUp(inPath, exampleUrl)
 
-  // 4. From here on no socket of the host's can be opened any more. Where there is a proxy, it is
-  // all of the network that there is.
+  // 4. From here on no socket of the host can be opened. If there is a proxy, it is the only
+  // network.
   if (!hasProxy) await Deno.permissions.revoke({ name: "net" })
   await Deno.permissions.revoke({ name: "read", path: socketFolder })
   await Deno.permissions.revoke({ name: "write", path: socketFolder })
   openOutbox(control.write)
   send('{"kind":"warm"}')
 
-  // 5. The val.
+  // 5. Load the val.
   const load = await control.load
   prepareForVal(load)
   const { env, egressKey } = await control.surroundings
@@ -78,13 +78,13 @@ async function start(
   await control.begin
   const { program, error } = await evaluateVal(load)
   startServing({ program, scheme: load.scheme, returnBytesMax: load.limits.returnBytesMax })
-  const tell = () =>
+  const reportLoad = () =>
     send(
       error
         ? `{"kind":"load_failed","error":${errorToJson(error)}}`
         : `{"kind":"loaded","isCallable":${program.isCallable}}`,
     )
-  // An answer that somebody waits for goes out first, with the next turn of the event loop.
-  if (hasWaitingRequest()) soon(tell)
-  else tell()
+  // A waiting response goes out first; this follows in the next turn of the event loop.
+  if (hasWaitingRequest()) soon(reportLoad)
+  else reportLoad()
 }

@@ -1,8 +1,8 @@
 /**
- * Built-ins as they were before any code of a val ran. A val may delete, replace or pollute
- * whatever it likes: what is used after it was loaded is therefore taken from here, and never
- * looked up on a prototype. For the same reason there is no `for…of`, no spread and no
- * destructuring of arrays after that point: all three ask Array.prototype for an iterator.
+ * Built-ins as they were before any code of a val ran. A val may delete, replace or pollute all of
+ * them: code that runs after it was loaded uses these, and never looks anything up on a prototype.
+ * For the same reason there is no `for…of`, no spread and no array destructuring after that point:
+ * they call an iterator of Array.prototype.
  */
 const { bind, call } = Function.prototype
 
@@ -62,7 +62,7 @@ const regExpReplace = uncurryThis(
 )
 const regExpExec = RegExp.prototype.exec
 
-/** `pattern` keeps to the real `exec` whatever becomes of RegExp.prototype. */
+/** Makes `pattern` use the real `exec`, whatever happens to RegExp.prototype. */
 export function hardenPattern(pattern: RegExp): RegExp {
   return Object.defineProperties(pattern, {
     exec: { value: regExpExec },
@@ -87,7 +87,7 @@ const decode = uncurryThis(TextDecoder.prototype.decode)
 export const encodeText = encoder.encode.bind(encoder)
 export const decodeText = decoder.decode.bind(decoder)
 export const decodeStrictly = strictDecoder.decode.bind(strictDecoder)
-/** The same for the beginning of a text, which may end within a character. */
+/** Decodes the start of a text, which may end within a character. */
 export const decodeBeginning = (bytes: Uint8Array): string =>
   decode(new TextDecoderCtor("utf-8", bare({ fatal: true })), bytes, bare({ stream: true }))
 export const toBase64 = uncurryThis(
@@ -132,8 +132,8 @@ export const readerRead = uncurryThis(ReadableStreamDefaultReader.prototype.read
 export const readerCancel = uncurryThis(ReadableStreamDefaultReader.prototype.cancel)
 
 /**
- * An object that inherits nothing, so that what a val adds to Object.prototype is not taken for one
- * of its fields.
+ * An object that inherits nothing, so that additions of a val to Object.prototype are not taken for
+ * its fields.
  */
 export function bare<T extends object>(fields: T): T {
   return Object.assign(Object.create(null), fields)

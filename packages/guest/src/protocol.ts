@@ -1,45 +1,48 @@
 /**
- * What host and guest say to each other. Nobody on the host may believe a word of it: the val runs in the guest's process and can say whatever
- * the guest can. Everything in it therefore concerns this one process and the runs that the host has sent there, and nothing else.
+ * The protocol between host and guest. The host must not trust any of it: the val runs in the guest's
+ * process and can send whatever the guest can. All messages therefore concern only this process and
+ * the runs that the host has sent to it.
  *
- * There are two Unix sockets in `/run/val`, which inside the sandbox is the only folder shared with the host:
+ * The sockets are in `/run/val`, the only folder that the sandbox shares with the host:
  *
- *   control.sock   the host listens, the guest connects once before any code of a val is there, and the host accepts nobody else.
- *                  JSON, one message a line, in both directions.
- *   in.sock        the guest listens, the host sends runs as HTTP requests:
+ *   control.sock   The host listens. The guest connects once, before any code of a val is there, and
+ *                  the host accepts no other connection. One JSON message per line, both ways.
+ *   in.sock        The guest listens. The host sends runs as HTTP requests:
  *
- *     ANY  /h{runId}{path}?{query}   a request to the val's web address; the Host header is the public one. The guest gives the val a Request
- *                                    whose `url` is `{scheme}://{host}{path}?{query}`. The answer is the val's own, or a Failure.
- *     POST /c{runId}                 a call with arguments, with the host `call`; the body is a CallBody, the answer a Returned or a Failure.
+ *     ANY  /h{runId}{path}?{query}   A request to the val's web address, with its public Host header.
+ *                                    The val gets a Request whose `url` is
+ *                                    `{scheme}://{host}{path}?{query}`. The response is the val's own,
+ *                                    or a Failure.
+ *     POST /c{runId}                 A call with arguments, with the host `call`. The body is a
+ *                                    CallBody, the response a Returned or a Failure.
  *
- *   out.sock       the host listens: the proxy through which everything goes that the val sends out. Deno finds it by itself, from HTTP_PROXY,
- *                  and sends requests of every scheme there in plain HTTP/1.1 with the whole address as their target; the proxy does the TLS.
- *                  The guest adds `runHeader` to say which run a request is of, and turns an answer with `blockedHeader` into an error.
+ *   out.sock       The host listens: the proxy for all outgoing requests of the val. Deno finds it
+ *                  through HTTP_PROXY and sends requests of every scheme there as plain HTTP/1.1 with
+ *                  the whole URL as target; the proxy does the TLS. The guest adds `runHeader` to name
+ *                  the run, and turns a response with `blockedHeader` into an error.
  *
- * A failure is an answer with the header `failureHeader`, whose body is a Failure in JSON.
+ * A failure is a response with the header `failureHeader`, whose body is a Failure as JSON.
  */
 export const failureHeader = "x-hamlet-failure"
 
 /**
- * `{key} {runId}` on a request to out.sock; the key is that of the Surroundings, which code of the
- * val does not know.
+ * `{key} {runId}` on a request to out.sock. The key is that of Surroundings, which the val does not
+ * know.
  */
 export const runHeader = "x-hamlet-run"
 
-/**
- * On the proxy's own answer to a request that it did not let out; the body says why, in a sentence.
- */
+/** On the proxy's own response to a blocked request; the body is the reason. */
 export const blockedHeader = "x-hamlet-blocked"
 
 /**
- * The property of the global object by which the stub of a package asks for its namespace: `(hash,
- * entry) => namespace`.
+ * The global property through which the stub of a package gets its namespace: `(hash, entry) =>
+ * namespace`.
  */
 export const packagesSymbol = "hamlet.packages"
 
 /**
- * How the code of packages becomes the script that the guest runs. Whoever makes a code cache for
- * it has to compile the very same text: V8 takes none that was made for another.
+ * How the code of packages becomes the script that the guest runs. A code cache must be made from
+ * exactly the same text, or V8 rejects it.
  */
 export const packagesScript = {
   name: "packages.js",
@@ -48,22 +51,19 @@ export const packagesScript = {
 } as const
 
 /**
- * The first line the host sends: what this process is to be from now on. It comes as soon as the
- * host knows, as do those that follow, so that the guest wakes up and gets ready while the host
- * reads and writes what belongs to the val.
+ * The first line from the host: what this process serves. Like the messages that follow, it is sent
+ * as early as possible, so that the guest prepares while the host reads and writes what belongs to
+ * the val.
  */
 export interface Load {
   readonly kind: "load"
-  /** The address of the val's module. */
+  /** The URL of the val's module. */
   readonly url: string
   /** `{user}/{val}`, for messages. */
   readonly label: string
-  /**
-   * The run that is waiting for it: what the module logs or throws while it is evaluated belongs to
-   * that run.
-   */
+  /** The run that waits for the module: it gets the logs and errors of its evaluation. */
   readonly runId: string
-  /** "http" or "https": how the public address begins. */
+  /** The scheme of the public URL: "http" or "https". */
   readonly scheme: string
   /** The val's web address, for calls without arguments of a val that expects a request. */
   readonly endpoint: string
@@ -71,28 +71,26 @@ export interface Load {
   readonly limits: GuestLimits
 }
 
-/**
- * What the guest cuts of its own accord, so that the host need not read what it would throw away.
- */
+/** What the guest truncates, so that the host need not read what it would discard. */
 export interface GuestLimits {
   readonly logBytesMax: number
   readonly returnBytesMax: number
 }
 
-/** The host asks whether anybody is at home; a process that is busy with a loop does not answer. */
+/** Asks whether the guest is alive; a process in a busy loop does not reply. */
 export interface Ping {
   readonly kind: "ping"
 }
 
-/** Follows the Load: what the val is given beside its code. */
+/** Follows Load: what the val gets besides its code. */
 export interface Surroundings {
   readonly kind: "surroundings"
   readonly env: Readonly<Record<string, string>>
-  /** Shows that it was the guest who has added `runHeader`. */
+  /** Proves that the guest has added `runHeader`. */
   readonly egressKey: string
 }
 
-/** Comes last: the val's module and all it imports are in the module cache now. */
+/** Comes last: the val's module and its imports are in the module cache now. */
 export interface Begin {
   readonly kind: "begin"
 }
@@ -128,13 +126,13 @@ export interface Log {
   readonly message: string
 }
 
-/** What has been logged beyond the limit is gone. */
+/** The rest of the run's log was dropped. */
 export interface LogsCut {
   readonly kind: "logs_cut"
   readonly run: string
 }
 
-/** An error that nobody caught, before or after the answer. */
+/** An uncaught error, before or after the response. */
 export interface Uncaught {
   readonly kind: "uncaught"
   readonly run: string
@@ -142,15 +140,14 @@ export interface Uncaught {
 }
 
 /**
- * The val answered an upgrade request with something else than a WebSocket; the client of one
- * cannot see what.
+ * The val responded to an upgrade request without a WebSocket; its client cannot see the response.
  */
 export interface Refused {
   readonly kind: "refused"
   readonly run: string
   readonly status: number
   readonly headers: readonly (readonly [string, string])[]
-  /** Base64, cut. */
+  /** Base64, truncated. */
   readonly body: string
 }
 
@@ -174,8 +171,8 @@ export interface CallBody {
 }
 
 /**
- * What a call gave. `logCount` is how many Log messages the run has sent before, so that the host
- * can wait for them.
+ * The result of a call. `logCount` is how many Log messages the run has sent before, so that the
+ * host can wait for them.
  */
 export interface Returned {
   readonly value: unknown

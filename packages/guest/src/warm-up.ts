@@ -6,8 +6,8 @@ import { publishUrls, serveTemporarily } from "./requests/serve.ts"
 import { toProgram } from "./val/program.ts"
 
 /**
- * Does everything once that a run does, through the real socket. The first answer of a val is a few
- * milliseconds faster for it. What is logged here is in an outbox that nobody has opened yet.
+ * Does everything once that a run does, through the real socket, which saves a few milliseconds in
+ * the first response of a val. What is logged here stays in an outbox that is not open yet.
  */
 export async function warmUp(inPath: string, exampleUrl: string): Promise<void> {
   setEnvironment({ EXAMPLE: "1" })
@@ -23,12 +23,12 @@ export async function warmUp(inPath: string, exampleUrl: string): Promise<void> 
   }
   serveTemporarily({ program: { ...example, respond }, scheme: "http", returnBytesMax: 1_000 })
   const host = "Host: example.localhost\r\n"
-  await ask(inPath, `GET /hwarm/?a=1 HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
-  await ask(
+  await sendRaw(inPath, `GET /hwarm/?a=1 HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
+  await sendRaw(
     inPath,
     `POST /hwarm/ HTTP/1.1\r\n${host}Content-Length: 2\r\n\r\n{}GET /hwarm/ HTTP/1.1\r\n${host}Connection: close\r\n\r\n`,
   )
-  await ask(
+  await sendRaw(
     inPath,
     `POST /cwarm HTTP/1.1\r\nHost: call\r\nContent-Length: 11\r\nConnection: close\r\n\r\n{"args":[]}`,
   )
@@ -36,8 +36,8 @@ export async function warmUp(inPath: string, exampleUrl: string): Promise<void> 
   serveTemporarily(undefined)
 }
 
-/** Sends bytes to our own socket and waits for the end of the answer. */
-async function ask(path: string, text: string): Promise<void> {
+/** Sends bytes to our own socket and waits for the end of the response. */
+async function sendRaw(path: string, text: string): Promise<void> {
   using connection = await Deno.connect({ transport: "unix", path })
   await connection.write(new TextEncoder().encode(text))
   const buffer = new Uint8Array(4_096)

@@ -5,16 +5,16 @@ import { CliError } from "../cli-error.ts"
 import type { Context } from "../context.ts"
 import type { Sink } from "./zip-writer.ts"
 
-/** A file that comes into being whole, or not at all. */
+/** A file that appears complete or not at all. */
 export interface ArchiveFile extends Sink, AsyncDisposable {
-  /** Makes it what is at the path. Without it, nothing is. */
+  /** Moves it to its path. Without this call nothing is left there. */
   commit(): Promise<void>
 }
 
 /**
- * Opens what an archive is written to: a file beside the target, which takes its place at the end;
- * standard output for `-`; and as it is what is no ordinary file, such as a pipe, because that
- * cannot be replaced.
+ * Opens the target of an archive: a temporary file beside the target, which replaces it at the end;
+ * standard output for `-`; and special files such as pipes directly, because they cannot be
+ * replaced.
  */
 export async function openArchiveFile(
   context: Pick<Context, "interruption">,
@@ -27,8 +27,8 @@ export async function openArchiveFile(
     if (found?.isDirectory()) throw new CliError("usage", `Cannot write "${path}": it is a folder`)
     if (found && !found.isFile()) return openSpecial(path)
     if (found && !isForced)
-      throw new CliError("conflict", `Cannot write "${path}": there is such a file already`, {
-        advice: '"--force" replaces it',
+      throw new CliError("conflict", `Cannot write "${path}": the file exists`, {
+        advice: 'use "--force" to overwrite it',
       })
     return await openBeside(context, found ? await realpath(path) : path)
   } catch (error) {
@@ -41,7 +41,7 @@ async function openBeside(
   target: string,
 ): Promise<ArchiveFile> {
   const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`)
-  // A link that leads nowhere is replaced by the archive, not followed.
+  // A dangling link is replaced, not followed.
   const mode = await lstat(target).then(
     (found) => found.mode & 0o777,
     () => 0o666,
@@ -56,7 +56,7 @@ async function openBeside(
     await close()
     await rm(temporary, { force: true })
   }
-  const forget = interruption.onEnd(discard)
+  const unregister = interruption.onEnd(discard)
   return {
     write: (bytes) => writeAll(target, file, bytes),
     async commit() {
@@ -69,7 +69,7 @@ async function openBeside(
       }
     },
     async [Symbol.asyncDispose]() {
-      forget()
+      unregister()
       await discard()
     },
   }
@@ -95,7 +95,7 @@ async function writeAll(path: string, file: FileHandle, bytes: Uint8Array): Prom
 function openOutput(): ArchiveFile {
   if (process.stdout.isTTY)
     throw new CliError("usage", "Cannot write an archive to a terminal", {
-      advice: 'name a file, or lead the output into one with ">"',
+      advice: 'name a file, or redirect the output with ">"',
     })
   return {
     write: (bytes) => writeOut(bytes),
@@ -104,7 +104,9 @@ function openOutput(): ArchiveFile {
   }
 }
 
-/** Past the stream of the process, which would keep all of it in memory for a slow reader. */
+/**
+ * Writes to the descriptor directly: the process stream would buffer everything for a slow reader.
+ */
 async function writeOut(bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const { error, count } = await new Promise<{
@@ -115,7 +117,7 @@ async function writeOut(bytes: Uint8Array): Promise<void> {
         resolve({ error, count }),
       ),
     )
-    // A pipe that does not wait for its reader is asked again a little later.
+    // A non-blocking pipe is full: try again shortly.
     if (error?.code === "EAGAIN") await Bun.sleep(1)
     else if (error?.code === "EPIPE") throw new CliError("brokenPipe", "")
     else if (error) throw toWriteError("standard output", error)

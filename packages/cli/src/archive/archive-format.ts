@@ -4,16 +4,13 @@ import type { Val } from "../names/find-val.ts"
 type Version = Output<"listVersions">["data"][number]
 type Comment = Output<"listComments">["data"][number]
 
-/** The entry that says what an archive is. */
+/** The path of the manifest in an archive. */
 export const manifestPath = "manifest.json"
 
-/**
- * What a reader has to understand. It grows when archives change so that an older program would
- * read them wrongly.
- */
+/** The version of the format. It increases when older programs would read an archive wrongly. */
 export const formatVersion = 1
 
-/** What an archive is: from where, whose, and how much. */
+/** Describes an archive: its server, its owner and its size. */
 export interface Manifest {
   readonly format: "hamlet-archive"
   readonly formatVersion: number
@@ -23,14 +20,14 @@ export interface Manifest {
   readonly counts: ArchiveCounts
 }
 
-/** How much an archive has. */
+/** What an archive contains, counted. */
 export interface ArchiveCounts {
   readonly vals: number
   readonly versions: number
   readonly comments: number
 }
 
-/** A val as an archive has it: versions and comments oldest first, likes only to be read. */
+/** A val in an archive: versions and comments oldest first; likes are for information only. */
 export interface ArchivedVal {
   readonly name: string
   readonly type: Val["type"]
@@ -51,12 +48,12 @@ export interface ArchivedVal {
   }[]
 }
 
-/** Where a val is in an archive. */
+/** The path of a val in an archive. */
 export function toValPath(name: string): string {
   return `vals/${name}.json`
 }
 
-/** A val for an archive, given its versions and comments newest first. */
+/** Converts a val for an archive; versions and comments are given newest first. */
 export function toArchivedVal(
   val: Val,
   versions: readonly Version[],

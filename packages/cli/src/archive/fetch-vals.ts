@@ -5,10 +5,7 @@ import type { Val } from "../names/find-val.ts"
 import { type ArchivedVal, toArchivedVal } from "./archive-format.ts"
 import { archiveLimits, transferLimits } from "./archive-limits.ts"
 
-/**
- * The vals with all that an archive keeps of them, in their order; several are fetched at the same
- * time.
- */
+/** Downloads vals with everything an archive stores of them, in order, several at a time. */
 export async function* fetchArchivedVals(
   client: Client,
   vals: AsyncIterable<Val>,
@@ -17,7 +14,7 @@ export async function* fetchArchivedVals(
   const next = async () => fetching.shift()
   for await (const val of withoutRepeats(vals)) {
     const fetched = fetchVal(client, val)
-    // Whoever waits for it hears of its failure; until then nobody does.
+    // The failure is reported when this val's turn comes; until then it is not unhandled.
     fetched.catch(() => {})
     fetching.push(fetched)
     if (fetching.length < transferLimits.fetchesMax) continue
@@ -30,7 +27,7 @@ export async function* fetchArchivedVals(
   }
 }
 
-/** A val that is made while a list is read moves the others on to the next page. */
+/** A val created while a list is read shifts the others to the next page. */
 async function* withoutRepeats(vals: AsyncIterable<Val>): AsyncGenerator<Val> {
   const seen = new Set<string>()
   for await (const val of vals) {
@@ -39,7 +36,7 @@ async function* withoutRepeats(vals: AsyncIterable<Val>): AsyncGenerator<Val> {
   }
 }
 
-/** Undefined when somebody has deleted it meanwhile. */
+/** Undefined when the val was deleted meanwhile. */
 async function fetchVal(client: Client, val: Val): Promise<ArchivedVal | undefined> {
   const page = { val_id: val.id, limit: limits.pageItemsMax }
   try {
@@ -70,7 +67,7 @@ async function collect<Item extends { readonly code: string }>(
   return collected
 }
 
-/** A val at its first version has no other. */
+/** At version 1 a val has no other versions. */
 function toFirst({ id, version, code, versionCreatedAt }: Val) {
   return {
     val_id: id,

@@ -13,9 +13,9 @@ import { manifestPath } from "./archive-format.ts"
 import { archiveLimits as limits } from "./archive-limits.ts"
 import { openZip } from "./zip-reader.ts"
 
-/** What vals are imported from: a zip file or a folder, of files with code or of JSON files. */
+/** The source of an import: a zip file or a folder, with code files or JSON files. */
 export interface ImportSource extends Disposable {
-  /** The files that are vals, in a fixed order. */
+  /** The files that contain vals, in a fixed order. */
   readonly paths: readonly string[]
   read(path: string): Promise<Uint8Array>
   /** The manifest of an archive that "hamlet export" wrote. */
@@ -23,8 +23,8 @@ export interface ImportSource extends Disposable {
 }
 
 /**
- * Opens a zip file or a folder. Where there are files with code, those are the vals; otherwise each
- * JSON file is one.
+ * Opens a zip file or a folder. If it contains code files, those are the vals; otherwise each JSON
+ * file is one.
  */
 export async function openImportSource(path: string): Promise<ImportSource> {
   const source = await openFiles(path)
@@ -37,10 +37,7 @@ export async function openImportSource(path: string): Promise<ImportSource> {
       : all.filter((name) => extname(name) === ".json" && name !== manifestPath)
   if (paths.length === 0) {
     source[Symbol.dispose]()
-    throw new CliError(
-      "usage",
-      `Cannot import "${path}": it has neither JSON files nor files ending in .ts or .tsx`,
-    )
+    throw new CliError("usage", `Cannot import "${path}": it contains no .json, .ts or .tsx files`)
   }
   const hasManifest = code.length === 0 && all.includes(manifestPath)
   return {
@@ -57,7 +54,7 @@ async function openFiles(path: string): Promise<Files> {
   if (found.isDirectory()) return openFolder(path)
   if (!found.isFile() || !isZip(path))
     throw new CliError("usage", `Cannot import "${path}": it is neither a zip file nor a folder`, {
-      advice: '"hamlet val push" saves single files',
+      advice: 'save single files with "hamlet val push"',
     })
   const zip = await openZip(path)
   return {
@@ -72,14 +69,14 @@ function statOf(path: string) {
     return statSync(path)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT")
-      throw new CliError("notFound", `Cannot import "${path}": there is no such file or folder`, {
+      throw new CliError("notFound", `Cannot import "${path}": it does not exist`, {
         cause,
       })
     throw new CliError("failed", `Cannot import "${path}": ${(cause as Error).message}`, { cause })
   }
 }
 
-/** By how it begins: a zip file of nothing begins with its end. */
+/** Checks the first bytes: an empty zip file starts with the end record. */
 function isZip(path: string): boolean {
   const file = openSync(path, "r")
   try {
@@ -107,7 +104,7 @@ function* walk(folder: string, inner: string, level: number): Generator<string> 
     )
   for (const found of listFolder(join(folder, inner))) {
     const name = inner === "" ? found.name : `${inner}/${found.name}`
-    // Links to folders are not followed: they may lead in a circle.
+    // Links to folders are not followed, because they may form a cycle.
     if (found.isDirectory() && !isIgnored(name)) yield* walk(folder, name, level + 1)
     else if (found.isFile() || found.isSymbolicLink()) yield name
   }
@@ -143,7 +140,7 @@ function isIgnored(path: string): boolean {
     .some((part) => part.startsWith(".") || part === "node_modules" || part === "__MACOSX")
 }
 
-/** What a file is called without its folder and its ending. */
+/** The file name without folder and extension. */
 export function toBaseName(path: string): string {
   return basename(path, extname(path))
 }

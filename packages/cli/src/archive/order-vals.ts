@@ -1,19 +1,16 @@
-/** A val, and the names of those that it may import. */
+/** A val and the names of the vals that it may import. */
 export interface LinkedVal {
   readonly name: string
   readonly imports: readonly string[]
 }
 
-/**
- * Those that others import come before them. Of vals that import each other in a circle, one has to
- * come first, whichever.
- */
+/** Sorts vals so that imported ones come first. Cycles are broken at an arbitrary val. */
 export function orderVals<Val extends LinkedVal>(vals: readonly Val[]): readonly Val[] {
   const byName = new Map(vals.map((val) => [val.name.toLowerCase(), val]))
   const ordered = new Set<Val>()
   const begun = new Set<Val>()
   for (const val of vals) {
-    // A stack of our own: a chain of imports may be longer than what a program may call.
+    // An explicit stack: a chain of imports may exceed the call stack.
     const stack = [{ val, next: 0 }]
     while (stack.length > 0) {
       const top = stack.at(-1) as { val: Val; next: number }
@@ -33,9 +30,9 @@ export function orderVals<Val extends LinkedVal>(vals: readonly Val[]): readonly
 }
 
 /**
- * The names of vals that code may import, in lower case: by an address that ends in `/v/ada/hello`
- * or as a file beside it. A guess is enough, for the server links vals in whatever order they come;
- * in a good order none is there before what it needs.
+ * The names of vals that the code may import, in lower case: from a URL that ends in `/v/ada/hello`
+ * or from a file beside it. A guess is enough: the server links vals in any order, but in a good
+ * order no val exists before its imports.
  */
 export function findImportedNames(code: string): readonly string[] {
   const names = new Set<string>()

@@ -5,14 +5,14 @@ import { isValName, parseFile } from "../files/front-matter.ts"
 import { toText } from "../terminal/read-input.ts"
 import { toBaseName } from "./import-source.ts"
 
-/** A val as it is sent to be imported. */
+/** A val as the import API takes it. */
 export type ImportedVal = Input<"importVals">["vals"][number]
 
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Reads a file as a val: code with a first line, or JSON as an archive has it, or as other services
- * give it.
+ * Parses a file as a val: code with an optional first line, or JSON as in an archive or as other
+ * services export it.
  */
 export function readVal(path: string, bytes: Uint8Array): ImportedVal {
   const text = toText(bytes, `"${path}"`)
@@ -23,8 +23,8 @@ function fromCode(path: string, text: string): ImportedVal {
   const { front, code } = parseFile(text, path)
   const { name = toBaseName(path), privacy, type } = front
   if (!isValName(name))
-    throw new CliError("usage", `Cannot make a val of "${path}": "${name}" cannot be its name`, {
-      advice: 'give it another in the first line, as in "// hamlet: name=hello"',
+    throw new CliError("usage", `Cannot make a val of "${path}": "${name}" is not a valid name`, {
+      advice: 'set another name in its first line: "// hamlet: name=hello"',
     })
   if (code === "") throw refuse(path, "it has no code")
   return { name, ...(privacy && { privacy }), ...(type && { type }), versions: [{ code }] }
@@ -34,7 +34,7 @@ function fromJson(path: string, text: string): ImportedVal {
   const fields = parseObject(path, text)
   const name = fields.name ?? toBaseName(path)
   if (typeof name !== "string" || !isValName(name))
-    throw refuse(path, `${JSON.stringify(name)?.slice(0, 100)} cannot be its name`)
+    throw refuse(path, `${JSON.stringify(name)?.slice(0, 100)} is not a valid name`)
   return {
     name,
     ...pick("type", toType(fields.type)),
@@ -56,7 +56,7 @@ function parseObject(path: string, text: string): Fields {
   } catch {
     throw refuse(path, "it is not JSON")
   }
-  throw refuse(path, "it is no JSON object")
+  throw refuse(path, "it is not a JSON object")
 }
 
 function isFields(value: unknown): value is Fields {
@@ -80,21 +80,21 @@ const types = {
   email: "email",
 } as const
 
-/** One that we do not have becomes what a val is that says nothing. */
+/** Unknown types become the default. */
 function toType(type: unknown): ImportedVal["type"] {
   return typeof type === "string" && Object.hasOwn(types, type)
     ? types[type as keyof typeof types]
     : undefined
 }
 
-/** By its name, or by the older flag; nobody is made public by a word that we do not know. */
+/** Reads `privacy` or the older `public` flag. An unknown value becomes private, never public. */
 function toPrivacy(fields: Fields): ImportedVal["privacy"] {
   const named = privacies.find((privacy) => privacy === fields.privacy)
   if (named || fields.privacy !== undefined) return named ?? "private"
   return fields.public === true ? "public" : fields.public === false ? "private" : undefined
 }
 
-/** A time that is none is nobody's fault, and not worth a val. */
+/** An invalid time is dropped: it is no reason to refuse the val. */
 function toTime(value: unknown): string | undefined {
   const ms = typeof value === "string" ? Date.parse(value) : Number.NaN
   return ms >= timeMsMin && ms <= timeMsMax ? new Date(ms).toISOString() : undefined
@@ -111,7 +111,7 @@ function toVersions(path: string, fields: Fields): ImportedVal["versions"] {
     return [toVersion(path, { ...fields, createdAt })]
   }
   if (!Array.isArray(fields.versions) || fields.versions.length === 0)
-    throw refuse(path, 'its "versions" are no list of versions')
+    throw refuse(path, 'its "versions" is not a list of versions')
   return fields.versions.map((version: unknown) => toVersion(path, version))
 }
 
@@ -119,17 +119,17 @@ function toVersion(path: string, value: unknown): ImportedVal["versions"][number
   if (!isFields(value) || typeof value.code !== "string" || value.code === "")
     throw refuse(path, "it has no code")
   const { version, code } = value
-  // Others count from 0.
+  // Other services count from 0.
   const isNumber = typeof version === "number" && Number.isInteger(version) && version > 0
   return { ...(isNumber ? { version } : {}), code, ...pick("createdAt", toTime(value.createdAt)) }
 }
 
 function toComments(path: string, value: unknown): ImportedVal["comments"] {
   if (value === undefined || value === null) return undefined
-  if (!Array.isArray(value)) throw refuse(path, 'its "comments" are no list')
+  if (!Array.isArray(value)) throw refuse(path, 'its "comments" is not a list')
   return value.map((one: unknown) => {
     if (!isFields(one) || typeof one.author !== "string" || typeof one.comment !== "string")
-      throw refuse(path, "it has a comment that is none")
+      throw refuse(path, "it contains an invalid comment")
     return { author: one.author, comment: one.comment, ...pick("createdAt", toTime(one.createdAt)) }
   })
 }

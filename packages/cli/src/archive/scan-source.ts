@@ -5,28 +5,28 @@ import type { ImportSource } from "./import-source.ts"
 import { findImportedNames, type LinkedVal, orderVals } from "./order-vals.ts"
 import { readVal } from "./read-val.ts"
 
-/** A file that is a val. */
+/** A file that contains a val. */
 export interface ScannedVal extends LinkedVal {
   readonly path: string
 }
 
-/** A file that should be a val and is none. */
+/** A file that does not contain a valid val. */
 export interface BadFile {
   readonly path: string
   readonly error: CliError
 }
 
-/** What there is to import, in the order in which it should be. */
+/** What to import, in import order. */
 export interface ScannedSource {
   readonly vals: readonly ScannedVal[]
   readonly bad: readonly BadFile[]
-  /** Whose archive it is. */
+  /** The owner of the archive. */
   readonly user: string | undefined
 }
 
 /**
- * Looks at every file once and keeps of each what an order needs: all vals together may be more
- * than fits into memory.
+ * Reads every file once and keeps only what sorting needs: all vals together may not fit into
+ * memory.
  */
 export async function scanSource(source: ImportSource): Promise<ScannedSource> {
   const user = await readUser(source)
@@ -40,7 +40,7 @@ export async function scanSource(source: ImportSource): Promise<ScannedSource> {
       if (other !== undefined)
         throw new CliError(
           "failed",
-          `Cannot import "${path}": its val "${name}" is in "${other}" already`,
+          `Cannot import "${path}": its val "${name}" is also in "${other}"`,
         )
       paths.set(name.toLowerCase(), path)
       vals.push({ path, name, imports: findImportedNames(versions.at(-1)?.code ?? "") })
@@ -59,15 +59,15 @@ async function readUser(source: ImportSource): Promise<string | undefined> {
   if (typeof manifest.formatVersion === "number" && manifest.formatVersion > formatVersion)
     throw new CliError(
       "failed",
-      `Cannot read the archive: it is of format ${manifest.formatVersion}, and this program knows ${formatVersion}`,
+      `Cannot read the archive: it has format ${manifest.formatVersion}, and this program supports ${formatVersion}`,
       {
-        advice: "a newer one does",
+        advice: "use a newer version of this program",
       },
     )
   return typeof manifest.user === "string" ? manifest.user : undefined
 }
 
-/** Others have files of that name too, in which nothing of this is. */
+/** Other services may use a file of that name for something else. */
 function parseManifest(text: string): Partial<Manifest> {
   try {
     const value: Partial<Manifest> | null = JSON.parse(text)

@@ -2,27 +2,27 @@ import { ApiError, type Client, type Input, type Output } from "@hamlet/contract
 import { transferLimits as limits } from "./archive-limits.ts"
 import type { ImportedVal } from "./read-val.ts"
 
-/** What the server said of a val. */
+/** The result of importing one val. */
 export type ImportResult = Output<"importVals">["results"][number]
 
-/** A val that is ready to be sent. */
+/** A val to upload. */
 export interface OutgoingVal {
   readonly path: string
   readonly val: ImportedVal
-  /** The names of vals that should be there before it. */
+  /** The names of vals to import before it. */
   readonly imports: readonly string[]
 }
 
-/** How they are to be imported. */
+/** How vals are imported. */
 export type SendOptions = Pick<Input<"importVals">, "dryRun" | "ifExists">
 
-/** What is told of each val as soon as it is known. */
+/** Called with the result of each val. */
 type OnResult = (outgoing: OutgoingVal, result: ImportResult) => void
 
 /**
- * Sends vals in batches, a few at a time. A batch waits for those before it that have what it
- * imports. When the server cannot go on, nothing more is sent, and what is under way is waited for:
- * whatever happens, each val is there as a whole or not at all.
+ * Uploads vals in batches, several at a time. A batch waits for the batches that contain its
+ * imports. After a failure no new batch is sent and those in flight are awaited: each val is
+ * imported as a whole or not at all.
  */
 export async function sendVals(
   client: Client,
@@ -30,13 +30,13 @@ export async function sendVals(
   options: SendOptions,
   onResult: OnResult,
 ): Promise<void> {
-  const underWay = new Map<string, Promise<void>>()
+  const inFlight = new Map<string, Promise<void>>()
   const batches = new Set<Promise<void>>()
   let failure: { readonly error: unknown } | undefined
   for await (const batch of toBatches(vals)) {
     while (batches.size >= limits.batchesMax) await Promise.race(batches)
     await Promise.all(
-      new Set(batch.flatMap(({ imports }) => imports.map((name) => underWay.get(name)))),
+      new Set(batch.flatMap(({ imports }) => imports.map((name) => inFlight.get(name)))),
     )
     if (failure) break
     const names = batch.map(({ val }) => val.name.toLowerCase())
@@ -46,10 +46,10 @@ export async function sendVals(
       })
       .finally(() => {
         batches.delete(sending)
-        for (const name of names) underWay.delete(name)
+        for (const name of names) inFlight.delete(name)
       })
     batches.add(sending)
-    for (const name of names) underWay.set(name, sending)
+    for (const name of names) inFlight.set(name, sending)
   }
   await Promise.all(batches)
   if (failure) throw failure.error
@@ -76,7 +76,7 @@ async function* toBatches(
   if (batch.length > 0) yield batch
 }
 
-/** About as long as its JSON is. */
+/** The approximate length of its JSON. */
 function countChars({ readme, versions, comments = [] }: ImportedVal): number {
   const texts = [
     readme?.length ?? 0,
@@ -100,7 +100,7 @@ async function sendBatch(
     if (!(error instanceof ApiError && error.code === "body_too_large")) throw error
     const [only] = batch
     if (only && batch.length === 1) return onResult(only, tooLarge(only))
-    // The operator has set a limit that nobody knows here.
+    // The server's limit is not known here: halve the batch.
     const middle = Math.ceil(batch.length / 2)
     await sendBatch(client, batch.slice(0, middle), options, onResult)
     await sendBatch(client, batch.slice(middle), options, onResult)
@@ -109,7 +109,7 @@ async function sendBatch(
 
 function tooLarge({ val }: OutgoingVal): ImportResult {
   const { name, versions } = val
-  const message = `Cannot import val "${name}": with ${versions.length} versions it is larger than the server takes; "--versions 1" leaves old ones out`
+  const message = `Cannot import val "${name}": with ${versions.length} versions it is larger than the server allows; import only the newest with "--versions 1"`
   return { name, status: "failed", message }
 }
 
@@ -117,6 +117,6 @@ function lost({ val: { name } }: OutgoingVal): ImportResult {
   return {
     name,
     status: "failed",
-    message: `Cannot tell what became of val "${name}": the server did not say`,
+    message: `Cannot import val "${name}": the server returned no result for it`,
   }
 }

@@ -2,32 +2,32 @@ import { Zip, ZipDeflate } from "fflate"
 import { CliError } from "../cli-error.ts"
 import { archiveLimits as limits } from "./archive-limits.ts"
 
-/** Where the bytes of an archive go. */
+/** Where an archive is written. */
 export interface Sink {
   write(bytes: Uint8Array): Promise<void>
 }
 
-/** An archive that is being written, entry by entry: no more than one is in memory. */
+/** Writes an archive entry by entry, with one entry in memory at a time. */
 export interface ZipWriter {
   readonly bytes: number
   add(path: string, content: Uint8Array): Promise<void>
-  /** Writes the list of entries, without which it is no archive. */
+  /** Writes the directory, without which the file is not an archive. */
   end(): Promise<void>
 }
 
 const level = 6
 
-/** Writes a zip file into a sink. */
+/** Creates a writer of a zip file. */
 export function createZipWriter(sink: Sink): ZipWriter {
-  const made: Uint8Array[] = []
+  const chunks: Uint8Array[] = []
   let bytes = 0
   let entries = 0
   const zip = new Zip((error, chunk) => {
     if (error) throw error
-    made.push(chunk)
+    chunks.push(chunk)
   })
   const flush = async () => {
-    for (const chunk of made.splice(0)) {
+    for (const chunk of chunks.splice(0)) {
       bytes += chunk.length
       await sink.write(chunk)
     }
@@ -46,8 +46,8 @@ export function createZipWriter(sink: Sink): ZipWriter {
       if (entries > limits.entriesMax || bytes + content.length > limits.archiveBytesMax)
         throw new CliError(
           "failed",
-          `Cannot put "${path}" into the archive: one has at most ${limits.entriesMax} entries and ${limits.archiveBytesMax} bytes`,
-          { advice: "name the vals, and write several" },
+          `Cannot put "${path}" into the archive: the limit is ${limits.entriesMax} entries and ${limits.archiveBytesMax} bytes`,
+          { advice: "export the vals to several archives" },
         )
       const file = new ZipDeflate(path, { level })
       zip.add(file)

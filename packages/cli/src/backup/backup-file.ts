@@ -4,8 +4,8 @@ import { basename, dirname, join } from "node:path"
 import { CliError } from "../cli-error.ts"
 
 /**
- * A file that is there whole or not at all: it is written beside its place, under a name of its
- * own, and moved there at the end. Only its owner can read it.
+ * A file that appears complete or not at all: it is written to a temporary name beside its path and
+ * renamed at the end. Only its owner can read it.
  */
 export class BackupFile {
   readonly path: string
@@ -21,7 +21,7 @@ export class BackupFile {
     this.#handle = handle
   }
 
-  /** Refuses before anything is asked of the server, if the place is taken. */
+  /** Fails before the first request if the path is taken. */
   static async create(path: string, isForced: boolean): Promise<BackupFile> {
     await assertFree(path, isForced)
     const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.partial`)
@@ -39,7 +39,7 @@ export class BackupFile {
     })
   }
 
-  /** Waits until everything is on the disk, and gives it back from there. */
+  /** Waits until everything is on disk, and reads it back. */
   async *readBack(chunkBytes: number): AsyncGenerator<Uint8Array> {
     await this.#do(() => this.#handle.sync())
     for (let position = 0; ; ) {
@@ -52,7 +52,7 @@ export class BackupFile {
     }
   }
 
-  /** Puts it where it belongs. */
+  /** Moves the file to its path. */
   async finish(): Promise<void> {
     await this.#do(async () => {
       await this.#handle.close()
@@ -62,16 +62,16 @@ export class BackupFile {
     })
   }
 
-  /** Leaves nothing behind, at whatever point; once it is finished there is nothing to remove. */
+  /** Removes the temporary file at any point; does nothing once finished. */
   discard(): void {
     this.#isDiscarded = true
     rmSync(this.#temporary, { force: true })
-    // It may be closed already, and a file without a name is gone at the latest with the program.
+    // It may already be closed; an unlinked file disappears with the process at the latest.
     this.#handle.close().catch(() => {})
   }
 
   async #do<Result>(work: () => Promise<Result>): Promise<Result> {
-    // Whoever interrupted the program does not want to read what became of the rest.
+    // After an interruption, further errors are not reported.
     if (this.#isDiscarded) return new Promise(() => {})
     try {
       return await work()
@@ -84,36 +84,37 @@ export class BackupFile {
 
 async function assertFree(path: string, isForced: boolean): Promise<void> {
   const found = await stat(path).catch(() => undefined)
-  if (found && !found.isFile()) throw new CliError("usage", `Cannot write "${path}": it is no file`)
+  if (found && !found.isFile())
+    throw new CliError("usage", `Cannot write "${path}": it is not a regular file`)
   if (found && !isForced) throw toTaken(path)
 }
 
 function toTaken(path: string): CliError {
-  return new CliError("conflict", `Cannot write "${path}": it is there already`, {
-    advice: "choose another name, or --force to replace it",
+  return new CliError("conflict", `Cannot write "${path}": the file exists`, {
+    advice: 'choose another name, or use "--force" to overwrite it',
   })
 }
 
-/** A link is refused where there is something, which moving a file is not. */
+/** Creating a link fails if the target exists; renaming would replace it. */
 function moveUnlessTaken(from: string, to: string): void {
   try {
     linkSync(from, to)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") throw toTaken(to)
-    // Some file systems have no links.
+    // The file system has no hard links.
     renameSync(from, to)
     return
   }
   rmSync(from)
 }
 
-/** After a power cut the name has to be there as well. */
+/** The new name must survive a power failure too. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, constants.O_RDONLY)
   try {
     await folder.sync()
   } catch {
-    // Not all file systems can do this for folders.
+    // Not all file systems can sync folders.
   } finally {
     await folder.close()
   }
@@ -121,12 +122,12 @@ async function syncFolder(path: string): Promise<void> {
 
 const reasons: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
-  EDQUOT: "you may not use more of the disk",
-  EFBIG: "the file would be larger than files may be there",
-  ENOENT: "there is no such folder",
-  ENOTDIR: "there is no such folder",
-  EACCES: "you may not write there",
-  EPERM: "you may not write there",
+  EDQUOT: "your disk quota is exceeded",
+  EFBIG: "the file is too large for the file system",
+  ENOENT: "the folder does not exist",
+  ENOTDIR: "the folder does not exist",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
   EROFS: "the disk is read-only",
   ENAMETOOLONG: "the name is too long",
 }
@@ -137,6 +138,6 @@ function toCliError(path: string, cause: unknown): CliError {
   const exit = code === "ENOENT" || code === "ENOTDIR" ? "notFound" : "failed"
   return new CliError(exit, `Cannot write "${path}": ${reasons[code] ?? message}`, {
     cause,
-    advice: "write it somewhere else",
+    advice: "choose another path",
   })
 }

@@ -14,19 +14,16 @@ interface AuditOptions extends ListingOptions {
 }
 
 export const command = defineCommand<AuditOptions>({
-  description: "The newest come first.",
+  description: "Newest entries first.",
   examples: [
-    ["hamlet audit", "the latest acts"],
-    [
-      "hamlet audit --action user.suspend --since 30d --all",
-      "who was suspended in a month, and by whom",
-    ],
+    ["hamlet audit", "the latest entries"],
+    ["hamlet audit --action user.suspend --since 30d --all", "suspensions of the last 30 days"],
   ],
   configure: (command: Command) =>
     addListOptions(command)
-      .addOption(new Option("--action <action>", "only these").choices(auditActions))
-      .option("--since <time>", "not before: 2h, 3d or a date", toMoment)
-      .option("--until <time>", "not after", toMoment),
+      .addOption(new Option("--action <action>", "only this action").choices(auditActions))
+      .option("--since <time>", "only after this time: 2h, 3d or a date", toMoment)
+      .option("--until <time>", "only before this time", toMoment),
   run: showAudit,
 })
 
@@ -40,7 +37,7 @@ async function showAudit({ connect, output }: Context, options: AuditOptions): P
     client.items("listAuditEntries", { ...filter, limit: toPageLimit(options) }),
     options,
     {
-      empty: "Nothing was done",
+      empty: "No entries",
       columns: [
         { title: "when", value: ({ at }) => at, human: ({ at }) => toAgo(at, now) },
         { title: "who", value: ({ actor }) => actor.username, paint: (colour) => colour.bold },

@@ -20,22 +20,20 @@ interface BackupOptions {
 }
 
 export const command = defineCommand<BackupOptions>({
-  description: `Writes everything that the server keeps, as it is at one moment, into a file that only you can read. The server goes on meanwhile.
-The file is read back and checked before it gets its name, so that it is there whole or not at all. The secret key is not in it: keep that
-elsewhere. The token needs the scope "backup".`,
+  description: `Writes a consistent snapshot of all data on the server to a file that only you can read, while the
+server keeps running. The file is read back and verified before it gets its name: it exists complete
+or not at all. The secret key is not included, so keep a copy of it elsewhere. Requires a token with
+the scope "backup".`,
   examples: [
-    ["hamlet backup monday.backup", "into a file"],
-    ["hamlet backup latest.backup --force", "in the place of the one before"],
-    ["hamlet backup - | ssh elsewhere 'cat > hamlet.backup'", "to another machine"],
+    ["hamlet backup monday.backup", "write a file"],
+    ["hamlet backup latest.backup --force", "replace the previous backup"],
+    ["hamlet backup - | ssh elsewhere 'cat > hamlet.backup'", "stream to another machine"],
   ],
   configure: (command: Command) =>
     command
-      .argument("<file>", 'where to write it; "-" is standard output')
-      .option("--force", "replace a file that is there")
-      .option(
-        "--skip-damaged",
-        "go on without the databases of users that cannot be read, and name them",
-      ),
+      .argument("<file>", 'file to write, or "-" for standard output')
+      .option("--force", "overwrite an existing file")
+      .option("--skip-damaged", "skip and report user databases that cannot be read"),
   run: backUp,
 })
 
@@ -76,20 +74,20 @@ async function backUp(
 }
 
 /**
- * There is no file to read back: what went through was checked, and whoever gets it can do so
- * again.
+ * There is no file to read back. The stream was checked while it passed, and the receiver can check
+ * it again.
  */
 async function toStandardOutput(context: Context, skipDamaged: boolean): Promise<void> {
   if (process.stdout.isTTY)
     throw new CliError("usage", "Cannot write a backup to a terminal", {
-      advice: "name a file, or lead it to another program",
+      advice: "name a file, or pipe the output to another program",
     })
   const write = (chunk: Uint8Array) =>
     new Promise<void>((resolve) => process.stdout.write(chunk, () => resolve()))
   printLosses(context, await receive(context, skipDamaged, write))
 }
 
-/** Everything that the server sends, and whether that is a whole backup. */
+/** Receives the whole backup and checks it. */
 async function receive(
   context: Context,
   skipDamaged: boolean,
@@ -107,7 +105,7 @@ async function receive(
     for await (const chunk of readBody(body)) {
       check(checker, chunk)
       progress.label(`Backing up ${toSize(checker.bytes)}`)
-      // What the server expects is an estimate, and others go on working there.
+      // The server's total is an estimate: data changes while the backup runs.
       if (checker.header) progress.set(checker.items, Math.max(checker.items, checker.header.items))
       await write(chunk)
     }
@@ -124,7 +122,7 @@ async function* readBody(body: Response["body"]): AsyncGenerator<Uint8Array> {
   } catch (cause) {
     throw new CliError(
       "unavailable",
-      `Cannot back up: the connection broke off (${cause instanceof Error ? cause.message : cause})`,
+      `Cannot back up: the connection was lost (${cause instanceof Error ? cause.message : cause})`,
       {
         cause,
         advice: "try again",
@@ -133,7 +131,7 @@ async function* readBody(body: Response["body"]): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** The file as it is on the disk. */
+/** Verifies the file as it is on disk. */
 async function verify(context: Context, target: BackupFile, bytes: number): Promise<BackupSummary> {
   using progress = createProgress(context, { label: "Verifying", unit: "bytes", total: bytes })
   const checker = createBackupChecker()
@@ -164,7 +162,7 @@ function toCliError(error: unknown): unknown {
   if (!(error instanceof BackupDamaged)) return error
   return new CliError(
     "failed",
-    `Cannot back up: what arrived is no whole backup, because ${error.message}`,
+    `Cannot back up: the received data is not a complete backup: ${error.message}`,
     {
       advice: "try again",
       cause: error,
@@ -175,10 +173,10 @@ function toCliError(error: unknown): unknown {
 function printLosses({ output }: Context, { trailer: { missing, damaged } }: BackupSummary): void {
   if (missing.length > 0)
     output.note(
-      `The content of ${missing.length} ${missing.length === 1 ? "blob" : "blobs"} is not where it should be, and not in the backup`,
+      `The backup lacks the content of ${missing.length} ${missing.length === 1 ? "blob" : "blobs"}: it is missing on the server`,
     )
   if (damaged.length > 0)
     output.note(
-      `Databases that cannot be read are not in the backup, those of: ${damaged.join(", ")}`,
+      `The backup lacks the databases of these users, which cannot be read: ${damaged.join(", ")}`,
     )
 }

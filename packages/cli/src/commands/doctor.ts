@@ -13,26 +13,27 @@ interface DoctorOptions {
 }
 
 export const command = defineCommand<DoctorOptions>({
-  description: `Looks at what a server on this machine needs (isolation, limits, disk, database, key, port) and at the server that you are signed
-in to. Nothing is changed, and a server may run meanwhile. Give it the flags and the environment that you start the server with. It ends
-with 0 when all is well, with 10 when there are warnings, and with 1 when something does not work.`,
+  description: `Checks what a server on this machine needs (isolation, limits, disk, database, key, port), and the
+server you are signed in to. Changes nothing, and can run next to a running server. Pass the flags and
+the environment that you start the server with. Exits with 0 when all is well, 10 on warnings and 1 on
+failures.`,
   examples: [
-    [
-      "hamlet doctor",
-      "this machine with the settings of the environment, and the server that commands go to",
-    ],
+    ["hamlet doctor", "check this machine and the current server"],
     [
       "hamlet doctor --data-dir /var/lib/hamlet --port 9000",
-      "for a server that is started with these flags",
+      "check a server started with these flags",
     ],
-    ["hamlet doctor --only server --json", "only the server, one object for each check"],
+    ["hamlet doctor --only server --json", "check only the server, one JSON object per check"],
   ],
   configure: (command: Command) =>
     command
-      .argument("[flags...]", "settings of the server, as for serve")
+      .argument("[flags...]", "server flags, as for serve")
       .allowUnknownOption()
       .addOption(
-        new Option("--only <part>", "look at one of the two only").choices(["machine", "server"]),
+        new Option("--only <part>", "check only this machine, or only the server").choices([
+          "machine",
+          "server",
+        ]),
       ),
   run: examine,
 })
@@ -67,7 +68,7 @@ async function examineMachine(
   if (count === 0 || stderr !== "")
     throw new CliError(
       "failed",
-      `Cannot look at this machine: the server's program ended with ${code}`,
+      `Cannot check this machine: the server program exited with ${code}`,
       {
         advice: stderr.trim() || undefined,
       },

@@ -13,17 +13,18 @@ interface EvalOptions {
 }
 
 export const command = defineCommand<EvalOptions>({
-  description: `Runs code once on the server, as a private val of yours that is not saved: it sees your secrets, and imports what vals import. An expression
-gives its value. Arguments are what "hamlet run" takes. What the code logs is kept with its run, which "hamlet run list" has as "eval".`,
+  description: `Runs code once on the server, like a private val that is not saved: it has your secrets and can import
+what vals import. An expression returns its value. Arguments are as for "hamlet run". Logs are stored with
+the run, which "hamlet run list" shows as "eval".`,
   examples: [
     ["hamlet eval '6 * 7'", "an expression"],
-    ["hamlet eval 'export default (a, b) => a + b' 1 2", "a function, with two arguments"],
+    ["hamlet eval 'export default (a, b) => a + b' 1 2", "a function with two arguments"],
     ["hamlet eval -f job.ts day=monday", "code from a file"],
   ],
   configure: (command: Command) =>
     command
-      .argument("[code]", "the code; with --file, the first argument")
-      .argument("[args...]", "what to call it with")
+      .argument("[code]", "the code, or with --file the first argument")
+      .argument("[args...]", "arguments for the code")
       .option("-f, --file <path>", "read the code from a file"),
   run: evalCode,
 })
@@ -37,7 +38,7 @@ async function evalCode(
   if (code === undefined)
     throw new CliError(
       "usage",
-      "Cannot run code: there is none; give it as an argument, or a file with --file",
+      "Cannot run code: pass it as an argument, or name a file with --file",
     )
   const { client } = await context.connect()
   const value = await client.evalCode({ code, args: [...(await toArguments(words, readInput))] })

@@ -25,18 +25,19 @@ interface ExportOptions {
 }
 
 export const command = defineCommand<ExportOptions>({
-  description: `A zip file with a JSON file for each val: its code in every version, readme, settings, comments and when all of that was. Without names, all
-your vals. Secrets, blobs, runs and likes are not in it, but for the number of likes. The file is there when all of it is, or not at all.`,
+  description: `Writes a zip file with one JSON file per val: all versions with their code, readme, settings, comments
+and timestamps. Exports all your vals if you name none. Secrets, blobs and runs are not included, and of
+likes only the number. The file exists complete or not at all.`,
   examples: [
     ["hamlet export vals.zip", "all your vals"],
-    ["hamlet export some.zip hello ada/page", "these vals"],
+    ["hamlet export some.zip hello ada/page", "two vals"],
     ["hamlet export - | ssh backup 'cat > vals.zip'", "to standard output"],
   ],
   configure: (command: Command) =>
     command
-      .argument("<file>", 'where to write it, "-" for standard output')
-      .argument("[vals...]", "their names")
-      .option("--force", "replace a file that is there"),
+      .argument("<file>", 'file to write, or "-" for standard output')
+      .argument("[vals...]", "vals to export")
+      .option("--force", "overwrite an existing file"),
   run: exportVals,
 })
 
@@ -75,7 +76,7 @@ async function addVals(
   for await (const val of fetchArchivedVals(connection.client, findVals(connection, names))) {
     if (taken.has(val.name.toLowerCase()))
       throw new CliError("usage", `Cannot put two vals named "${val.name}" into one archive`, {
-        advice: "write two archives",
+        advice: "export them to two archives",
       })
     taken.add(val.name.toLowerCase())
     await zip.add(toValPath(val.name), toJson(val))
@@ -100,7 +101,7 @@ function toJson(value: object): Uint8Array {
 
 function print({ output }: Context, file: string, counts: ArchiveCounts, bytes: number): void {
   const human = `${counts.vals} vals, ${counts.versions} versions, ${counts.comments} comments, ${toSize(bytes)}`
-  // Standard output is the archive.
+  // Standard output carries the archive.
   if (file === "-") output.note(`Wrote ${human}`)
   else
     output.print({

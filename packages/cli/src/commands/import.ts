@@ -24,31 +24,35 @@ interface ImportOptions {
 }
 
 export const command = defineCommand<ImportOptions>({
-  description: `Takes an archive that "hamlet export" wrote, a folder of .ts and .tsx files, and a folder or zip file with a JSON file for each val (name, code,
-privacy, readme, version), as other services give out. What is imported already is left as it is: an import that was broken off is gone on with by
-giving the same command again. Each val is imported as a whole or not at all.`,
+  description: `Reads an archive written by "hamlet export", a folder of .ts and .tsx files, or a folder or zip file with
+one JSON file per val (name, code, privacy, readme, version), as other services export them. Vals that
+are already imported are left unchanged, so run the same command again to resume an interrupted import.
+Each val is imported as a whole or not at all.`,
   examples: [
-    ["hamlet import vals.zip", "what somebody has exported, with all versions"],
-    ["hamlet import vals.zip --dry-run", "say what would happen, and do nothing"],
+    ["hamlet import vals.zip", "import an archive with all versions"],
+    ["hamlet import vals.zip --dry-run", "show what would happen"],
     [
       "hamlet import folder --if-exists version",
-      "a folder of files; what differs gets a new version",
+      "import a folder; vals that differ get a new version",
     ],
-    ["hamlet import vals.zip --json | jq 'select(.status==\"failed\")'", "what failed, and why"],
+    [
+      "hamlet import vals.zip --json | jq 'select(.status==\"failed\")'",
+      "show what failed and why",
+    ],
   ],
   configure: (command: Command) =>
     command
-      .argument("<source>", "a zip file or a folder")
-      .option("--dry-run", "say what would happen")
+      .argument("<source>", "zip file or folder")
+      .option("--dry-run", "show what would happen")
       .addOption(
         new Option(
           "--if-exists <what>",
-          "a val of that name that differs is left alone, gets a version, or is a failure",
+          "what to do with an existing val that differs: skip it, add a version, or fail",
         )
           .choices(["skip", "version", "fail"])
           .default("skip"),
       )
-      .option("--versions <number>", "only so many of the newest versions of each", toCount),
+      .option("--versions <number>", "import only the newest versions of each val", toCount),
   run: importVals,
 })
 
@@ -73,7 +77,7 @@ async function importVals(context: Context, options: ImportOptions): Promise<Exi
       ifExists: options.ifExists,
       ...(options.dryRun && { dryRun: true }),
     }
-    // A token that may only write vals is enough for everything else.
+    // Asked for only when needed: otherwise a token with nothing but `val:write` is enough.
     const username = scanned.user === undefined ? "" : (await connection.me()).username
     const outgoing = toOutgoing(source, scanned, { username, versions: options.versions })
     await sendVals(createPatientClient(connection), outgoing, sent, ({ path }, result) =>
@@ -86,19 +90,16 @@ async function importVals(context: Context, options: ImportOptions): Promise<Exi
   return report.failed > 0 ? "failed" : undefined
 }
 
-/**
- * The first request is sent with little patience, since a server that is not there should be counted
- * of; later ones with more.
- */
+/** The first request fails fast, to report a server that is down; later ones retry. */
 function createPatientClient(connection: Connection): Connection["client"] {
   const patient = connectTo(connection.server, transferLimits).client
-  let isThere = false
+  let isReached = false
   return {
     ...patient,
     async importVals(...request) {
-      const answer = await (isThere ? patient : connection.client).importVals(...request)
-      isThere = true
-      return answer
+      const response = await (isReached ? patient : connection.client).importVals(...request)
+      isReached = true
+      return response
     },
   }
 }
@@ -122,8 +123,8 @@ async function* toOutgoing(
 }
 
 /**
- * What the owner of the archive said of their vals, whoever imports it says now: it is the same
- * person under another name.
+ * Comments of the archive's owner become comments of the importing user, who is the same person
+ * under another name.
  */
 function toOwnComments(
   { comments }: ImportedVal,
@@ -138,10 +139,10 @@ function toOwnComments(
 
 type Status = ImportResult["status"]
 
-/** What became of a file; one that cannot be read has no name. */
+/** The result of a file; an unreadable one has no name. */
 type Outcome = Omit<ImportResult, "name"> & { readonly name: string | null }
 
-/** Tells of each val as it comes, and of all of them at the end. */
+/** Prints each val as it is imported, and the totals at the end. */
 function createReport({ output }: Context, { dryRun = false }: ImportOptions) {
   const counts: Record<Status, number> = {
     created: 0,
@@ -169,12 +170,16 @@ function createReport({ output }: Context, { dryRun = false }: ImportOptions) {
       if (output.mode !== "json" && message !== "")
         note(status === "created" ? `${name}: ${message}` : message)
     },
-    /** With `isBroken`, what follows is why it went no further. */
+    /** `isBroken` when the import stopped early; its error is printed next. */
     end(isBroken: boolean) {
       const counted = Object.entries(counts).filter(([, count]) => count > 0)
       const text = `${dryRun ? "Would be: " : ""}${counted.map(([status, count]) => `${count} ${status}`).join(", ")}`
       if (output.mode !== "json" && counted.length > 0)
-        note(isBroken ? `${text}, and then no more; the same command goes on with the rest` : text)
+        note(
+          isBroken
+            ? `${text}, then the import stopped; run the same command again to continue`
+            : text,
+        )
       progress = undefined
     },
   }
@@ -186,6 +191,6 @@ function toOneLine(text: string): string {
 
 function toCount(text: string): number {
   const count = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined
-  if (count === undefined) throw new InvalidArgumentError("It must be a number from 1.")
+  if (count === undefined) throw new InvalidArgumentError("It must be a positive number.")
   return count
 }

@@ -16,15 +16,16 @@ interface JoinOptions {
 }
 
 export const command = defineCommand<JoinOptions>({
-  description: `Makes an account with the name that you choose, on the server that the link names, and signs you in. The token is kept in a file that only you
-can read. An invitation works once. Quote the link: a shell may take # for the beginning of a comment.`,
-  examples: [["hamlet join 'https://vals.example/invitation#code=…' grace", "become grace there"]],
+  description: `Creates an account with the name you choose on the server in the link, and signs you in. The token is
+saved in a file that only you can read. An invitation works once. Quote the link: shells may treat # as the
+start of a comment.`,
+  examples: [["hamlet join 'https://vals.example/invitation#code=…' grace", "join as grace"]],
   configure: (command: Command) =>
     command
-      .argument("<link>", "the invitation")
-      .argument("<username>", "the name that you choose")
-      .option("--email <address>", "your address")
-      .option("--name <name>", "what to call the server; its host name where nothing is said"),
+      .argument("<link>", "the invitation link")
+      .argument("<username>", "your new username")
+      .option("--email <address>", "your email address")
+      .option("--name <name>", "name for the server (default: its host name)"),
   run: join,
 })
 
@@ -44,7 +45,7 @@ async function join(
   output.print({
     json: { name, url, username: user.username },
     plain: user.username,
-    human: `Joined ${url} as ${output.colour.bold(user.username)}, and signed in`,
+    human: `Joined ${url} as ${output.colour.bold(user.username)} and signed in`,
   })
 }
 
@@ -53,9 +54,9 @@ function parseLink(link: string): { readonly url: string; readonly code: string 
   if (code === "")
     throw new CliError(
       "usage",
-      `Cannot use "${link}" as an invitation: it should be as in https://vals.example/invitation#code=…`,
+      `Cannot use "${link}" as an invitation: it should look like https://vals.example/invitation#code=…`,
       {
-        advice: "quote it, or the shell may cut it off at #",
+        advice: "quote the link: the shell may drop everything after #",
       },
     )
   return { url: toServerUrl(base), code }

@@ -19,20 +19,18 @@ interface LoginOptions {
 const defaultUrl = "http://localhost:8080"
 
 export const command = defineCommand<LoginOptions>({
-  description: `The token is asked for, or read from standard input; it is never an argument, because others can read those. It is kept in
-a file that only you can read, once the server has said that it is good. Commands go to this server from now on.`,
+  description: `Prompts for the token, or reads it from standard input; it is never an argument, because other users of
+this machine can read those. Once the server has accepted the token, it is saved in a file that only you
+can read, and commands use this server.`,
   examples: [
-    ["hamlet login", `sign in to ${defaultUrl}, or again where you were last`],
-    [
-      "hamlet login https://vals.example --name work",
-      "sign in to another server, and call it work",
-    ],
-    ["hamlet login < token.txt", "with a token from a file"],
+    ["hamlet login", `sign in to the current server, or to ${defaultUrl}`],
+    ["hamlet login https://vals.example --name work", "sign in to another server and name it work"],
+    ["hamlet login < token.txt", "read the token from a file"],
   ],
   configure: (command: Command) =>
     command
-      .argument("[url]", "the address of the server")
-      .option("--name <name>", "what to call it; its host name where nothing is said"),
+      .argument("[url]", "URL of the server")
+      .option("--name <name>", "name for the server (default: its host name)"),
   run: logIn,
 })
 
@@ -41,15 +39,11 @@ async function logIn({ env, output }: Context, options: LoginOptions): Promise<v
   const url = toServerUrl(options.url ?? env.HAMLET_URL ?? currentUrl(known) ?? defaultUrl)
   const name = toServerLabel(known, url, options.name)
   const token = await readToken(url)
-  // Nobody expects it who has just signed in.
-  if (env.HAMLET_TOKEN)
-    output.note("HAMLET_TOKEN is set, and commands use it instead of this token")
+  // The user who has just signed in does not expect another token to be used.
+  if (env.HAMLET_TOKEN) output.note("HAMLET_TOKEN is set: commands use it instead of this token")
   const user = await findOwner({ name, url, token, user: undefined })
   saveSignIn(env, name, { url, token, user })
-  if (!user)
-    output.note(
-      'The token may not say whose it is: it lacks the scope "user:read", so that some commands do not work with it',
-    )
+  if (!user) output.note('The token lacks the scope "user:read", so some commands will not work')
   output.print({
     json: { name, url, username: user?.username ?? null },
     plain: user?.username ?? "",
@@ -57,7 +51,7 @@ async function logIn({ env, output }: Context, options: LoginOptions): Promise<v
   })
 }
 
-/** Who the token is of; undefined where the server knows the token, but not that it may ask. */
+/** The owner of the token; undefined where its scopes do not allow to ask. */
 async function findOwner(server: SelectedServer): Promise<SignIn["user"]> {
   try {
     const { id, username } = await connectTo(server).client.getMe()
@@ -75,7 +69,7 @@ async function readToken(url: string): Promise<string> {
   const token = text.trim()
   if (token === "")
     throw new CliError("usage", "Cannot sign in without a token", {
-      advice: "the server prints that of its first user when it starts for the first time",
+      advice: "the server prints the first user's token when it first starts",
     })
   return token
 }

@@ -17,20 +17,20 @@ interface LogsOptions {
 }
 
 export const command = defineCommand<LogsOptions>({
-  description: `The latest runs, the oldest of them first, and how those ended that failed. With --follow it goes on with every run that begins,
-until Ctrl-C.`,
+  description: `Shows the logs of the latest runs, oldest first, and the errors of failed runs. With --follow, also shows
+every new run until Ctrl-C.`,
   examples: [
-    ["hamlet logs", "what the latest runs on your account have logged"],
-    ["hamlet logs -f", "and whatever happens from now on"],
-    ["hamlet logs -f hello -n 0", "of one val, only what is to come"],
+    ["hamlet logs", "logs of the latest runs on your account"],
+    ["hamlet logs -f", "follow new runs too"],
+    ["hamlet logs -f hello -n 0", "follow only new runs of one val"],
   ],
   configure: (command: Command) =>
     command
-      .argument("[val]", "only runs of this one")
-      .option("-f, --follow", "go on with the runs to come")
+      .argument("[val]", "only runs of this val")
+      .option("-f, --follow", "follow new runs")
       .option(
         "-n, --runs <count>",
-        "begin with so many of the latest runs",
+        "number of latest runs to show first",
         toRunCount,
         limits.latestRunsDefault,
       ),

@@ -8,13 +8,14 @@ interface OpenOptions {
 }
 
 export const command = defineCommand<OpenOptions>({
-  description: `Signs your browser in as you are signed in here, by a link that works once within 15 minutes. Your browser is $BROWSER, or what the system
-opens addresses with. In a pipe, with --print, and where there is no browser, the link is printed and nothing is opened.`,
+  description: `Signs your browser in with a link that works once, for 15 minutes. Opens $BROWSER, or the system's default
+browser. In a pipe, with --print or without a browser, prints the link instead.`,
   examples: [
-    ["hamlet open", "go to the web app"],
-    ["hamlet open --print", "a link for a browser on another machine"],
+    ["hamlet open", "open the web app"],
+    ["hamlet open --print", "print a link for a browser on another machine"],
   ],
-  configure: (command: Command) => command.option("-p, --print", "print the link only"),
+  configure: (command: Command) =>
+    command.option("-p, --print", "print the link instead of opening it"),
   run: openApp,
 })
 
@@ -23,12 +24,12 @@ async function openApp({ connect, output, env }: Context, { print }: OpenOptions
   const link = await client.createSignInLink()
   const printLink = () => output.print({ json: link, plain: link.url, human: link.url })
   if (output.mode !== "human" || print) return printLink()
-  // Not the link: what a terminal shows is seen by others, and kept.
+  // The link is not printed: terminal output may be seen and recorded.
   output.note(`Opening ${server.url}`)
   const { program, isOpened } = await openInBrowser(env, link.url)
   if (isOpened) return
   output.note(
-    `There is no program "${program}" to open it with; this link signs a browser in once, within 15 minutes:`,
+    `Cannot find "${program}" to open a browser. This link signs a browser in once, within 15 minutes:`,
   )
   printLink()
 }

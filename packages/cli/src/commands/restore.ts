@@ -13,25 +13,25 @@ interface RestoreOptions {
 }
 
 export const command = defineCommand<RestoreOptions>({
-  description: `Makes the server of a backup again, with an empty data folder and an empty database, which are named by the flags and the environment
-that you start the server with. No server may run there. If it does not work out, the target is as empty as before. The secret key is not in
-a backup: put the key file into the data folder, or set HAMLET_SECRET_KEY.`,
+  description: `Restores a backup into an empty data folder and an empty database. Pass the flags and the environment that
+you start the server with; the server must not be running. If the restore fails, the target stays empty.
+A backup does not contain the secret key: put the key file into the data folder, or set HAMLET_SECRET_KEY.`,
   examples: [
-    ["hamlet restore monday.backup --data-dir /var/lib/hamlet", "into a folder, with SQLite"],
+    ["hamlet restore monday.backup --data-dir /var/lib/hamlet", "restore to SQLite in a folder"],
     [
       "hamlet restore monday.backup --database-url postgres://hamlet@localhost/hamlet",
-      "into PostgreSQL",
+      "restore to PostgreSQL",
     ],
   ],
   configure: (command: Command) =>
     command
-      .argument("<file>", "the backup")
-      .argument("[flags...]", "settings of the server, as for serve")
+      .argument("<file>", "backup file")
+      .argument("[flags...]", "server flags, as for serve")
       .allowUnknownOption(),
   run: restore,
 })
 
-/** What the server's program says while it works. */
+/** The progress that the server program prints. */
 type Step =
   | {
       readonly step: "check" | "load" | "index" | "verify"
@@ -51,8 +51,8 @@ interface RestoredStep {
 async function restore(context: Context, { file, flags }: RestoreOptions): Promise<void> {
   const { output } = context
   if (file.startsWith("-"))
-    throw new CliError("usage", `Cannot restore "${file}": it is no file`, {
-      advice: "the file comes first, the flags after it",
+    throw new CliError("usage", `Cannot restore "${file}": it is not a file`, {
+      advice: "put the file before the flags",
     })
   if (!existsSync(file))
     throw new CliError("notFound", `Cannot restore "${file}": there is no such file`)
@@ -61,13 +61,13 @@ async function restore(context: Context, { file, flags }: RestoreOptions): Promi
     const { code, stderr } = await runServerProgram(
       context,
       ["restore", file, "--json", ...flags],
-      (line) => steps.see(line as Step),
+      (line) => steps.update(line as Step),
     )
     const { restored } = steps
     if (code !== 0 || !restored)
       throw new CliError(
         "failed",
-        stderr.trim() || `Cannot restore "${file}": the server's program ended with ${code}`,
+        stderr.trim() || `Cannot restore "${file}": the server program exited with ${code}`,
       )
     steps.stop()
     const { sections, createdAt, serverVersion, notes } = restored
@@ -88,10 +88,10 @@ const labels: Readonly<
   check: ["Checking", "bytes"],
   load: ["Loading", "items"],
   index: ["Indexing", "vals"],
-  verify: ["Comparing", "tables"],
+  verify: ["Verifying", "tables"],
 }
 
-/** A line for each step, one after the other. */
+/** Shows a progress line for each step in turn. */
 class Steps {
   restored: RestoredStep | undefined
   readonly #context: Context
@@ -102,7 +102,7 @@ class Steps {
     this.#context = context
   }
 
-  see(line: Step | undefined): void {
+  update(line: Step | undefined): void {
     if (line?.step === "done") this.restored = line
     if (line === undefined || line.step === "done" || labels[line.step] === undefined) return
     if (line.step !== this.#step) {

@@ -11,32 +11,29 @@ interface ServeOptions {
 }
 
 export const command = defineCommand<ServeOptions>({
-  description: `Every setting of docs/configuration.md is a flag and a variable: --data-dir is HAMLET_DATA_DIR. What follows "serve" goes
-to the server as it is.`,
+  description: `Every setting in docs/configuration.md is a flag and an environment variable: --data-dir is HAMLET_DATA_DIR.
+Everything after "serve" is passed to the server.`,
   examples: [
-    ["hamlet serve", "on http://localhost:8080, with its data in ./data"],
-    ["hamlet serve --port 9000 --data-dir /var/lib/hamlet", "elsewhere"],
+    ["hamlet serve", "listen on http://localhost:8080, data in ./data"],
+    ["hamlet serve --port 9000 --data-dir /var/lib/hamlet", "another port and data folder"],
   ],
   configure: (command: Command) =>
-    command
-      .argument("[flags...]", "settings of the server")
-      .allowUnknownOption()
-      .passThroughOptions(),
+    command.argument("[flags...]", "server flags").allowUnknownOption().passThroughOptions(),
   isPassThrough: true,
   run: serve,
 })
 
-/** The server in front of our terminal. It ends as it is told to, and we end as it did. */
+/** Runs the server in the foreground and exits with its exit code. */
 async function serve(_context: Context, { flags }: ServeOptions): Promise<undefined> {
   assertServerProgram()
-  // The server is told by the channel when we are gone, and stops then.
+  // The server stops when this IPC channel closes, even if this process is killed.
   const child = spawn(process.execPath, [serverPath, "serve", ...flags], {
     stdio: ["inherit", "inherit", "inherit", "ipc"],
   })
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.removeAllListeners(signal)
-    // A terminal sends Ctrl-C to every program in front of it. The server takes any number of
-    // SIGTERM for one, but not of SIGINT.
+    // A terminal sends Ctrl-C to every foreground process. The server treats repeated SIGTERM as
+    // one, but not repeated SIGINT.
     process.on(signal, () => child.kill("SIGTERM"))
   }
   const code = await new Promise<number>((resolve, reject) => {

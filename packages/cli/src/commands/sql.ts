@@ -15,17 +15,18 @@ type ResultSet = ApiOutput<"executeSql">
 type Row = ResultSet["rows"][number]
 
 export const command = defineCommand<SqlOptions>({
-  description: `The statement comes from standard input where none is named. What follows it are the values of its parameters: JSON where it is JSON, and
-otherwise text. Rows go to standard output, how many were changed to standard error; with --json the whole result is one object.`,
+  description: `Reads the statement from standard input if you pass none. The arguments after it are its parameters, parsed
+as JSON where possible and otherwise taken as text. Prints rows to standard output and the number of
+changed rows to standard error; with --json, the whole result is one object.`,
   examples: [
-    ["hamlet sql 'select * from notes where id = ?' 3", "rows as a table"],
-    ['hamlet sql "insert into notes (text) values (?)" hello', "a change"],
-    ["hamlet sql < schema.sql", "a statement from a file"],
+    ["hamlet sql 'select * from notes where id = ?' 3", "print rows as a table"],
+    ['hamlet sql "insert into notes (text) values (?)" hello', "change data"],
+    ["hamlet sql < schema.sql", "read the statement from a file"],
   ],
   configure: (command: Command) =>
     command
-      .argument("[statement]", "one statement of SQL")
-      .argument("[args...]", "the values of its parameters"),
+      .argument("[statement]", "one SQL statement")
+      .argument("[args...]", "values for its parameters"),
   run: executeSql,
 })
 
@@ -34,7 +35,7 @@ async function executeSql(
   { statement, args }: SqlOptions,
 ): Promise<void> {
   const sql = statement ?? (await readInput())
-  if (sql.trim() === "") throw new CliError("usage", "Cannot run SQL: there is no statement")
+  if (sql.trim() === "") throw new CliError("usage", "Cannot run SQL: the statement is empty")
   const { client } = await connect()
   const result = await client.executeSql({ statement: { sql, args: args.map(toValue) } })
   if (output.mode === "json") return output.json(result)
@@ -56,7 +57,7 @@ function toText(value: unknown): string | number | null {
   return typeof value === "string" || typeof value === "number" ? value : JSON.stringify(value)
 }
 
-/** What SQLite can take as a value; an object or a list would be refused. */
+/** Only values that SQLite can store are parsed; objects and arrays stay text. */
 function toValue(text: string): string | number | boolean | null {
   try {
     const value: unknown = JSON.parse(text)
@@ -68,7 +69,7 @@ function toValue(text: string): string | number | boolean | null {
     )
       return value
   } catch {
-    // It is text.
+    // Not JSON.
   }
   return text
 }

@@ -4,10 +4,10 @@ import { showUsage } from "../output/usage-table.ts"
 
 export const command = defineCommand({
   description:
-    "What happens in a minute is counted by the node that answers; what is stored is the same everywhere.",
+    "Rates per minute are those of the node that responds; storage is the total of all nodes.",
   examples: [
-    ["hamlet usage", "what you use, and how much of it you may"],
-    ["hamlet usage --json", "the same for a program"],
+    ["hamlet usage", "your usage and limits"],
+    ["hamlet usage --json", "the same as JSON"],
   ],
   run: showMyUsage,
 })

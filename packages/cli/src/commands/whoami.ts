@@ -3,13 +3,13 @@ import type { Context } from "../context.ts"
 
 export const command = defineCommand({
   examples: [
-    ["hamlet whoami", "your name, and the server that commands go to"],
+    ["hamlet whoami", "your username and the current server"],
     ["hamlet whoami --json", "your whole profile"],
   ],
-  run: sayWho,
+  run: showCurrentUser,
 })
 
-async function sayWho({ connect, output }: Context): Promise<void> {
+async function showCurrentUser({ connect, output }: Context): Promise<void> {
   const { client, server } = await connect()
   const me = await client.getMe()
   output.record({ ...me, server: { name: server.name ?? null, url: server.url } }, [

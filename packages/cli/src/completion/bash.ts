@@ -1,8 +1,6 @@
 import type { DescribedCommand, Values } from "./describe.ts"
 
-/**
- * A script for bash. It needs nothing but bash: the package bash-completion need not be installed.
- */
+/** Generates a script for bash. It does not need the package bash-completion. */
 export function toBash(commands: readonly DescribedCommand[]): string {
   const paths = commands.slice(1).map(({ path }) => `"${["", ...path].join(" ")}"`)
   return `# Completion of hamlet for bash: source <(hamlet completion bash)
@@ -38,8 +36,7 @@ complete -F _hamlet hamlet
 }
 
 /**
- * Options that are always followed by a value, whichever command has them: what follows them is no
- * argument.
+ * Options that take a value in every command that has them: the word after them is not an argument.
  */
 function listTaking(commands: readonly DescribedCommand[]): readonly string[] {
   const options = commands.flatMap((command) => command.options)
@@ -80,7 +77,7 @@ function toReply({ choices, kind }: Values): string {
   return kind === "none" ? "" : `_hamlet_values ${kind};`
 }
 
-/** Where a verb or a val can stand, both are offered. */
+/** Where both a verb and a val are possible, both are offered. */
 function toArgument(values: Values, index: number, isLast: boolean): string {
   const reply = toReply(values)
   if (reply === "") return ""

@@ -1,12 +1,11 @@
 import type { Argument, Command, Option } from "commander"
 
 /**
- * What stands for something that only the server or a file knows; the shell asks for it when it is
- * wanted.
+ * A kind of value that only the server or the file system knows; the completion script asks for it.
  */
 export type ValueKind = "val" | "server" | "secret" | "user" | "file" | "folder" | "none"
 
-/** Values that can follow: a closed list, or a kind. */
+/** The values of an argument: a closed list, or a kind. */
 export interface Values {
   readonly choices: readonly string[]
   readonly kind: ValueKind
@@ -17,25 +16,25 @@ export interface DescribedOption {
   /** `--limit` and `-n`. */
   readonly flags: readonly string[]
   readonly description: string
-  /** What it takes, if it takes something. */
+  /** Its values, if it takes any. */
   readonly values: Values | undefined
 }
 
 /** A command as a shell completes it. */
 export interface DescribedCommand {
-  /** The words that lead to it, without the program's name. */
+  /** The words that name it, without the program. */
   readonly path: readonly string[]
   readonly summary: string
   readonly options: readonly DescribedOption[]
   /**
-   * The values of its arguments in order; the last of a variadic command goes for all that follow.
+   * The values of its arguments in order; those of a variadic argument apply to all further words.
    */
   readonly arguments: readonly Values[]
-  /** What can follow it. */
+  /** Its subcommands. */
   readonly commands: readonly { readonly name: string; readonly summary: string }[]
 }
 
-/** Every command of a program that has read all of them, each before those within it. */
+/** Describes all commands of a fully loaded program, parents first. */
 export function describeCommands(program: Command): readonly DescribedCommand[] {
   return describe(program, [])
 }
@@ -70,7 +69,7 @@ function toArgumentValues(argument: Argument): Values {
   return toValues(argument.argChoices, argument.name())
 }
 
-/** What an argument is called says what it is. */
+/** The name of an argument determines its kind. */
 function toValues(choices: readonly string[] | undefined, name: string): Values {
   return { choices: choices ?? [], kind: choices ? "none" : (kinds[name] ?? "none") }
 }

@@ -1,6 +1,6 @@
 import type { DescribedCommand, Values } from "./describe.ts"
 
-/** A script for fish. */
+/** Generates a script for fish. */
 export function toFish(commands: readonly DescribedCommand[]): string {
   return `# Completion of hamlet for fish: hamlet completion fish | source
 function __hamlet_is
@@ -41,7 +41,7 @@ function toLines(command: DescribedCommand): readonly string[] {
   ]
 }
 
-/** An option that takes a file is the only one after which fish may offer files. */
+/** fish offers files only after options that take one. */
 function toTaken(values: Values): string {
   return values.kind === "file" ? "-r -F" : `-x ${toSource(values)}`
 }

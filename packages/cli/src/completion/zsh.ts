@@ -1,6 +1,6 @@
 import type { DescribedCommand, DescribedOption, Values } from "./describe.ts"
 
-/** A script for zsh. */
+/** Generates a script for zsh. */
 export function toZsh(commands: readonly DescribedCommand[]): string {
   const paths = commands.slice(1).map(({ path }) => `"${["", ...path].join(" ")}"`)
   return `#compdef hamlet
@@ -59,7 +59,7 @@ function toOptionSpec({ flags, description, values }: DescribedOption): string {
     : `'${flags[0]}${text}'`
 }
 
-/** Where a verb or a val can stand, both are offered. */
+/** Where both a verb and a val are possible, both are offered. */
 function toArgumentSpecs({ commands, arguments: values }: DescribedCommand): readonly string[] {
   const isGroup = commands.length > 0
   const verbs = commands.map(
@@ -82,11 +82,11 @@ function toAction({ choices, kind }: Values): string {
     return `(${choices.map((choice) => choice.replaceAll(":", "\\:")).join(" ")})`
   if (kind === "file") return "_files"
   if (kind === "folder") return "_files -/"
-  // Without the space, what the completion system adds would stand before our own word.
+  // Without the space, zsh inserts its own options before our word.
   return kind === "none" ? " " : ` _hamlet_values ${kind}`
 }
 
-/** A description within quotes, in which zsh gives a meaning to some characters. */
+/** Escapes a description for zsh. */
 function toText(text: string): string {
   return text.replaceAll("'", "’").replaceAll(/[:[\]]/g, "\\$&")
 }

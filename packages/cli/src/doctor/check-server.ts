@@ -6,20 +6,20 @@ import { type Connection, connectTo } from "../servers/connection.ts"
 import type { Finding } from "./finding.ts"
 
 /**
- * Looks at the server that commands go to, from here: whether it answers, is what we expect, and
- * knows us.
+ * Checks the current server from this machine: that it responds, is a Hamlet server, and accepts
+ * the token.
  */
 export async function checkServer(choose: () => Promise<Connection>): Promise<readonly Finding[]> {
   const chosen = await chooseServer(choose)
   if (!("server" in chosen)) return [chosen]
   const { server } = chosen
   const { client } = connectTo(server, { timeoutMs: limits.doctorMs, retriesMax: 0 })
-  const sighted = await sight(server.url)
-  if (sighted.some(({ status }) => status === "failure")) return sighted
-  return [...sighted, await checkReadiness(client), await checkToken(client, server.token)]
+  const health = await checkHealth(server.url)
+  if (health.some(({ status }) => status === "failure")) return health
+  return [...health, await checkReadiness(client), await checkToken(client, server.token)]
 }
 
-/** Nobody has to be signed in to look at a machine. */
+/** Checking the machine does not require signing in. */
 async function chooseServer(choose: () => Promise<Connection>): Promise<Connection | Finding> {
   try {
     return await choose()
@@ -28,76 +28,79 @@ async function chooseServer(choose: () => Promise<Connection>): Promise<Connecti
     return {
       check: "server",
       status: "ok",
-      found: 'not looked at: you are not signed in to any, which "hamlet login" does',
+      found: 'not checked: sign in with "hamlet login"',
       mend: null,
     }
   }
 }
 
-async function sight(url: string): Promise<readonly Finding[]> {
+async function checkHealth(url: string): Promise<readonly Finding[]> {
   const check = "server"
-  const start = 'start it ("hamlet serve"), or sign in to another ("hamlet login URL")'
+  const start = 'start it with "hamlet serve", or sign in to another with "hamlet login URL"'
   const beforeMs = Date.now()
   try {
-    const answer = await fetch(`${url}/healthz`, {
+    const response = await fetch(`${url}/healthz`, {
       signal: AbortSignal.timeout(limits.doctorMs),
       redirect: "manual",
     })
-    const { status, version } = (await answer.json()) as { status?: unknown; version?: unknown }
+    const { status, version } = (await response.json()) as { status?: unknown; version?: unknown }
     if (status !== "ok" || typeof version !== "string") throw new SyntaxError()
     const reached: Finding = {
       check,
       status: "ok",
-      found: `${url} answers in ${Date.now() - beforeMs} ms`,
+      found: `${url} responds in ${Date.now() - beforeMs} ms`,
       mend: null,
     }
     return [
       reached,
-      judgeVersion(version),
-      judgeClock(answer.headers.get("date"), (beforeMs + Date.now()) / 2),
+      checkVersion(version),
+      checkClock(response.headers.get("date"), (beforeMs + Date.now()) / 2),
     ]
   } catch (error) {
     const isOther = error instanceof SyntaxError
     const found = isOther
-      ? `${url} is answered by something that is no Hamlet server`
-      : `${url} does not answer: ${toReason(error)}`
+      ? `${url} is not a Hamlet server`
+      : `${url} does not respond: ${toReason(error)}`
     return [{ check, status: "failure", found, mend: start }]
   }
 }
 
 function toReason(error: unknown): string {
   if (error instanceof Error && error.name === "TimeoutError")
-    return `nothing after ${limits.doctorMs / 1000} s`
+    return `no response within ${limits.doctorMs / 1000} s`
   return error instanceof Error ? error.message : String(error)
 }
 
-function judgeVersion(version: string): Finding {
+function checkVersion(version: string): Finding {
   const own = manifest.version
   if (version === own) return { check: "server version", status: "ok", found: version, mend: null }
   const mend =
-    "use the same version of both; commands and routes of the newer one may be missing in the other"
+    "use the same version of both: commands or routes of the newer one may be missing in the other"
   return {
     check: "server version",
     status: "warning",
-    found: `${version}, and this program is ${own}`,
+    found: `${version}; this program is ${own}`,
     mend,
   }
 }
 
-/** The header is of whole seconds. */
-function judgeClock(date: string | null, nowMs: number): Finding {
+/** The Date header has a resolution of one second. */
+function checkClock(date: string | null, nowMs: number): Finding {
   const check = "server clock"
   const thereMs = Date.parse(date ?? "")
   if (Number.isNaN(thereMs))
-    return { check, status: "ok", found: "the server does not say what time it is", mend: null }
+    return { check, status: "ok", found: "the server sends no Date header", mend: null }
   const skewMs = thereMs + 500 - nowMs
   const seconds = Math.round(Math.abs(skewMs) / 1000)
   const found =
-    seconds === 0
-      ? "the same as here"
-      : `${seconds} s ${skewMs < 0 ? "behind" : "ahead of"} this machine's`
+    seconds === 0 ? "in sync" : `${seconds} s ${skewMs < 0 ? "behind" : "ahead of"} this machine's`
   if (Math.abs(skewMs) <= limits.doctorSkewMsMax) return { check, status: "ok", found, mend: null }
-  return { check, status: "warning", found, mend: "set both by NTP (systemd-timesyncd, chrony)" }
+  return {
+    check,
+    status: "warning",
+    found,
+    mend: "synchronise both clocks with NTP (systemd-timesyncd, chrony)",
+  }
 }
 
 async function checkReadiness(client: Connection["client"]): Promise<Finding> {
@@ -106,7 +109,7 @@ async function checkReadiness(client: Connection["client"]): Promise<Finding> {
     const { database, schemaVersion } = await client.getReadiness()
     return { check, status: "ok", found: `${database}, schema ${schemaVersion}`, mend: null }
   } catch (error) {
-    const mend = 'the log of the server says more; "hamlet doctor" on its machine says what to mend'
+    const mend = 'see the server log, and run "hamlet doctor" on its machine'
     return {
       check,
       status: "failure",
@@ -121,15 +124,15 @@ async function checkToken(
   token: string | undefined,
 ): Promise<Finding> {
   const check = "token"
-  const mend = '"hamlet login" takes another token'
+  const mend = 'sign in again with "hamlet login"'
   if (token === undefined)
-    return { check, status: "failure", found: "there is none for this server", mend }
+    return { check, status: "failure", found: "no token for this server", mend }
   try {
     const me = await client.getMe()
-    return { check, status: "ok", found: `it is of ${me.username}`, mend: null }
+    return { check, status: "ok", found: `belongs to ${me.username}`, mend: null }
   } catch (error) {
     if (error instanceof ApiError && error.code === "missing_scope")
-      return { check, status: "ok", found: "it is good, and may not read whose it is", mend: null }
+      return { check, status: "ok", found: "valid, but without the scope user:read", mend: null }
     return {
       check,
       status: "failure",

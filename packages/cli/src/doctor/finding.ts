@@ -2,7 +2,9 @@ import type { ExitName } from "../exit-codes.ts"
 import type { Output } from "../output/output.ts"
 import { toOneLine } from "../terminal/visible.ts"
 
-/** What one look at the machine or the server has shown; the server's program writes the same. */
+/**
+ * The result of one check of the machine or the server; the server program prints the same JSON.
+ */
 export interface Finding {
   readonly check: string
   readonly status: "ok" | "warning" | "failure"
@@ -16,7 +18,7 @@ const exits = { ok: "ok", warning: "warned", failure: "failed" } as const satisf
   ExitName
 >
 
-/** How the program ends when this is the worst. */
+/** The exit code for the worst finding. */
 export function toExit(findings: readonly Finding[]): ExitName {
   const worst = (["failure", "warning"] as const).find((status) =>
     findings.some((finding) => finding.status === status),
@@ -24,7 +26,7 @@ export function toExit(findings: readonly Finding[]): ExitName {
   return exits[worst ?? "ok"]
 }
 
-/** Whether a line of the server's program is one. */
+/** Whether a line of the server program is a finding. */
 export function isFinding(line: unknown): line is Finding {
   const { check, status, found, mend } = (line ?? {}) as Partial<Finding>
   return (
@@ -36,7 +38,7 @@ export function isFinding(line: unknown): line is Finding {
   )
 }
 
-/** Shows one: for a person with a mark and what to do below it, for a program as columns. */
+/** Prints a finding: with a mark and a fix for people, as columns for programs. */
 export function showFinding(output: Output, finding: Finding): void {
   const { check, status, found, mend } = finding
   const { colour, mode } = output

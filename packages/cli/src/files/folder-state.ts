@@ -6,59 +6,62 @@ import type { Privacy, ValType } from "../vals.ts"
 import { hashText } from "./val-file.ts"
 import { writeFileWhole } from "./write-file.ts"
 
-/** What a folder knows of one of its files: which val it is, and as of when both were the same. */
+/**
+ * What a folder records of one of its files: which val it is, and the state in which both last
+ * agreed.
+ */
 export interface FileState {
   readonly id: string
   readonly version: number
-  /** Of the file as it was then. */
+  /** The hash of the whole file in that state. */
   readonly hash: string
-  /** Of its code. What follows is missing where an earlier program wrote it down. */
+  /**
+   * The hash of its code. This and the fields below are missing in states that older versions
+   * wrote.
+   */
   readonly codeHash?: string
-  /** The id of whoever the val belongs to. */
+  /** The id of the val's owner. */
   readonly owner?: string
   readonly name?: string
   readonly privacy?: Privacy
   readonly type?: ValType
   /**
-   * Of the readme when its file and the val had the same; see `hashReadme`. Missing where they
-   * never had.
+   * The hash of the readme when its file and the val last agreed; see `hashReadme`. Missing if they
+   * never did.
    */
   readonly readmeHash?: string
   /**
-   * When the val had last changed as its readme was looked at: while that is so, it need not be
-   * asked for.
+   * The val's `updatedAt` when its readme was last fetched: while it is the same, the readme is
+   * too.
    */
   readonly readmeAt?: string
-  /**
-   * The file was deleted and the val was left where it is: it is fetched again only once it has
-   * changed.
-   */
+  /** The file was deleted and the val was kept: it is fetched again only after it changes. */
   readonly isLeft?: true
 }
 
-/** What a folder knows of its files, for one server. */
+/** The recorded files of a folder, for one server. */
 export interface FolderState {
   readonly folder: string
-  /** By the path of the file in the folder. */
+  /** Keyed by path relative to the folder. */
   readonly files: ReadonlyMap<string, FileState>
   get(path: string): FileState | undefined
   set(path: string, state: FileState): void
   delete(path: string): void
-  /** Writes down what has changed. */
+  /** Writes the changes to disk. */
   save(): void
 }
 
-type Kept = Record<string, Record<string, FileState>>
+type StoredState = Record<string, Record<string, FileState>>
 
 /**
- * Opens what `.hamlet/state.json` in a folder says. It is of no use to anybody else, so the folder
- * `.hamlet` keeps itself out of Git. Without it a push makes or changes the val of that name; with
- * it, a push that would undo somebody else's change is refused.
+ * Opens `.hamlet/state.json` of a folder. The state is local, so `.hamlet` excludes itself from
+ * Git. Without it, a push creates or updates the val of that name; with it, a push that would
+ * overwrite newer changes is refused.
  */
 export function openFolderState(folder: string, serverUrl: string): FolderState {
   const path = join(folder, ".hamlet", "state.json")
-  const kept = load(path)
-  const files = new Map(Object.entries(kept[serverUrl] ?? {}))
+  const stored = load(path)
+  const files = new Map(Object.entries(stored[serverUrl] ?? {}))
   const toKey = (file: string) => relative(resolve(folder), resolve(file))
   return {
     folder,
@@ -77,7 +80,7 @@ export function openFolderState(folder: string, serverUrl: string): FolderState 
   }
 }
 
-/** What is noted of a val whose file has just become the same as it. */
+/** The state to record when a val and its file agree. */
 export function toFileState(val: Val, hash: string, readmeHash?: string): FileState {
   const { id, version, name, privacy, type, code, author } = val
   const state = {
@@ -93,21 +96,21 @@ export function toFileState(val: Val, hash: string, readmeHash?: string): FileSt
   return readmeHash === undefined ? state : { ...state, readmeHash }
 }
 
-function load(path: string): Kept {
+function load(path: string): StoredState {
   if (!existsSync(path)) return {}
   try {
-    const kept = JSON.parse(readFileSync(path, "utf8"))
-    if (isKept(kept)) return kept
+    const stored = JSON.parse(readFileSync(path, "utf8"))
+    if (isStoredState(stored)) return stored
   } catch (cause) {
     if (!(cause instanceof SyntaxError))
       throw new CliError("failed", `Cannot read "${path}": ${(cause as Error).message}`, { cause })
   }
-  throw new CliError("failed", `Cannot read "${path}": it is not what this program writes`, {
-    advice: "delete it, and pull anew what should be compared",
+  throw new CliError("failed", `Cannot read "${path}": its content is not valid`, {
+    advice: "delete it, and pull the vals again",
   })
 }
 
-function isKept(value: unknown): value is Kept {
+function isStoredState(value: unknown): value is StoredState {
   const isRecord = (one: unknown): one is Record<string, unknown> =>
     typeof one === "object" && one !== null
   if (!isRecord(value)) return false

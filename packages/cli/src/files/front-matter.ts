@@ -2,17 +2,17 @@ import { CliError } from "../cli-error.ts"
 import { privacies, valTypes } from "../contract-copies.ts"
 import type { Privacy, ValType } from "../vals.ts"
 
-/** What the first line of a file can say about its val. */
+/** The settings in the first line of a file. */
 export interface FrontMatter {
   readonly name?: string
   readonly privacy?: Privacy
   readonly type?: ValType
 }
 
-/** A file in its two parts. */
+/** A file, split into front matter and code. */
 export interface FileParts {
   readonly front: FrontMatter
-  /** What is saved as the val's code, to the byte. */
+  /** The val's code, byte for byte. */
   readonly code: string
 }
 
@@ -20,12 +20,10 @@ const start = "// hamlet:"
 const namePattern = /^[a-zA-Z][a-zA-Z0-9_]{0,47}$/
 
 /**
- * The front matter is one line, so that the lines of errors are off by one at most:
- *
- * // hamlet: name=hello privacy=public type=http
- *
- * It belongs to the file and not to the code: it is taken off before saving, and put before what is
- * fetched. A value with spaces or quotes in it is a JSON string.
+ * Splits a file. The front matter is one line, so that line numbers of errors are off by one at
+ * most: `// hamlet: name=hello privacy=public type=http`. It belongs to the file, not to the code:
+ * it is removed before saving and added after fetching. A value with spaces or quotes is a JSON
+ * string.
  */
 export function parseFile(text: string, source: string): FileParts {
   const whole = text.replace(/^\ufeff/, "")
@@ -35,11 +33,11 @@ export function parseFile(text: string, source: string): FileParts {
   return { front: parseFields(line, source), code: end === -1 ? "" : whole.slice(end + 1) }
 }
 
-/** The file for a val. */
+/** Joins front matter and code. */
 export function formatFile({ front, code }: FileParts): string {
   const fields = Object.entries(front).filter(([, value]) => value !== undefined)
-  // A line that says nothing keeps what comes after it from being taken for a first line, or for
-  // the mark of a file.
+  // An empty line of front matter keeps the code after it from being parsed as front matter, or as
+  // a byte order mark.
   if (fields.length === 0 && !code.startsWith(start) && !code.startsWith("\ufeff")) return code
   return `${[start, ...fields.map(([name, value]) => `${name}=${toValue(value)}`)].join(" ")}\n${code}`
 }
@@ -52,7 +50,7 @@ function parseFields(line: string, source: string): FrontMatter {
   const fields: Record<string, string> = {}
   const pattern = /\s*(?:([a-z]+)=("(?:[^"\\]|\\.)*"|[^\s"]+)(?=\s|$)|(\S+))/gy
   for (const [, name, value = "", rest] of line.trim().matchAll(pattern)) {
-    if (name === undefined) throw refuse(source, `"${rest}" is no field`)
+    if (name === undefined) throw refuse(source, `"${rest}" is not a field`)
     if (name in fields) throw refuse(source, `it has "${name}" twice`)
     fields[name] = value.startsWith('"') ? fromJson(value, source) : value
   }
@@ -63,15 +61,15 @@ function fromJson(text: string, source: string): string {
   try {
     return JSON.parse(text)
   } catch {
-    throw refuse(source, `${text} is no text in JSON`)
+    throw refuse(source, `${text} is not a JSON string`)
   }
 }
 
 function assertFields(fields: Readonly<Record<string, string>>, source: string): FrontMatter {
   for (const [name, value] of Object.entries(fields)) {
     const isGood = checks[name as keyof FrontMatter]
-    if (!isGood) throw refuse(source, `"${name}" is none of ${Object.keys(checks).join(", ")}`)
-    if (!isGood(value)) throw refuse(source, `"${value}" is no ${name} of a val`)
+    if (!isGood) throw refuse(source, `"${name}" is not one of ${Object.keys(checks).join(", ")}`)
+    if (!isGood(value)) throw refuse(source, `"${value}" is not a valid ${name}`)
   }
   return fields
 }
@@ -84,11 +82,11 @@ const checks: Readonly<Record<keyof FrontMatter, (value: string) => boolean>> = 
 
 function refuse(source: string, problem: string): CliError {
   return new CliError("usage", `Cannot read the first line of "${source}": ${problem}`, {
-    advice: 'it should be as in "// hamlet: name=hello privacy=public type=http"',
+    advice: 'it should look like "// hamlet: name=hello privacy=public type=http"',
   })
 }
 
-/** Whether a text can be the name of a val. */
+/** Whether a text is a valid name of a val. */
 export function isValName(text: string): boolean {
   return namePattern.test(text)
 }

@@ -8,7 +8,7 @@ import { findReadme, hashReadme, toReadmePath } from "./readme-file.ts"
 import { findValPath, hashText, readText, toValFileText } from "./val-file.ts"
 import { writeFileWhole } from "./write-file.ts"
 
-/** What became of a file. */
+/** The result of pulling a val. */
 export interface PulledVal {
   readonly val: Val
   readonly path: string
@@ -16,8 +16,8 @@ export interface PulledVal {
 }
 
 /**
- * Writes a val into its file in the folder, and its readme beside it. Files with changes of their
- * own are left alone, unless `isForced`.
+ * Writes a val to its file in the folder, and its readme beside it. Files with local changes are
+ * refused, unless `isForced`.
  */
 export function pullVal(state: FolderState, val: Val, isForced: boolean): PulledVal {
   const known = [...state.files].find(([, file]) => file.id === val.id)?.[0]
@@ -29,7 +29,7 @@ export function pullVal(state: FolderState, val: Val, isForced: boolean): Pulled
   if (!isForced) {
     const isOwnChange = before !== undefined && before !== text && base?.hash !== hashText(before)
     if (isOwnChange) throw refuse(val, path)
-    // A readme that the val does not have yet is in nobody's way.
+    // A local readme does not conflict with a val that has none.
     const isNew =
       readmeBefore !== undefined &&
       readmeBefore !== readme &&
@@ -42,7 +42,7 @@ export function pullVal(state: FolderState, val: Val, isForced: boolean): Pulled
   return { val, path, isChanged: before !== text || isReadmeChanged }
 }
 
-/** Gives whether something was done. */
+/** Returns whether anything changed. */
 function pullReadme(
   folder: string,
   path: string,
@@ -55,7 +55,7 @@ function pullReadme(
     writeFileWhole(path, readme)
     return true
   }
-  // The val has none any more; a file that somebody has changed since, or made, stays for the next
+  // The val no longer has a readme. A file that was changed or created since stays for the next
   // push.
   if (base?.readmeHash !== hashReadme(before)) return false
   moveToTrash(folder, relative(folder, path))
@@ -65,9 +65,9 @@ function pullReadme(
 function refuse(val: Val, path: string): CliError {
   return new CliError(
     "conflict",
-    `Cannot write ${toFullName(val)} into "${relative("", path)}": the file has changes of its own`,
+    `Cannot write ${toFullName(val)} to "${relative("", path)}": the file has local changes`,
     {
-      advice: '"hamlet val push" saves them, "--force" overwrites them',
+      advice: 'save them with "hamlet val push", or overwrite them with "--force"',
     },
   )
 }

@@ -6,17 +6,17 @@ import { type FileState, type FolderState, toFileState } from "./folder-state.ts
 import { findReadme, hashReadme, toReadmeField, toReadmePath } from "./readme-file.ts"
 import { readValFile, type ValFile } from "./val-file.ts"
 
-/** What became of a file. */
+/** The result of pushing a file. */
 export interface PushedFile {
   readonly val: Val
   readonly path: string
-  /** Whether the val has a version that it did not have before, or another readme. */
+  /** Whether the val got a new version or another readme. */
   readonly isNew: boolean
 }
 
 /**
- * Saves a file as its val, and the readme beside it. Where the folder knows which version it is
- * based on, a val that has moved on since is left alone, unless `isForced`.
+ * Saves a file as its val, and the readme beside it. If the folder recorded which version it is
+ * based on and the val has a newer one, it is refused, unless `isForced`.
  */
 export async function pushFile(
   client: Client,
@@ -28,8 +28,8 @@ export async function pushFile(
   const readme = findReadme(path)
   const before = state.get(path)
   const base = isForced ? undefined : before
-  // A readme that is as it was is not sent: the val may have a later one. Without a file, the val
-  // keeps what it has.
+  // An unchanged readme is not sent, because the val may have a newer one. Without a readme file
+  // the val keeps its own.
   const isSent = readme !== undefined && hashReadme(readme) !== base?.readmeHash
   if (base && isSent) await assertReadmeSeen(client, path, base, readme)
   const fields = { ...toFields(file), ...(isSent && { readme: toReadmeField(readme) }) }
@@ -42,7 +42,7 @@ function toFields(file: ValFile) {
   return { name: file.name, code: file.code, ...toSettings(file.front) }
 }
 
-/** No version tells of a change of the readme, so that it is looked at. */
+/** Changes of a readme do not create a version, so the readme itself is compared. */
 async function assertReadmeSeen(
   client: Client,
   path: string,
@@ -50,18 +50,19 @@ async function assertReadmeSeen(
   readme: string,
 ): Promise<void> {
   const found = await client.getVal({ val_id: base.id }).catch((error: unknown) => {
-    // Saving it is what finds out that it is gone, and says so.
+    // Saving reports that the val is gone.
     if (error instanceof ApiError && error.code === "val_not_found") return undefined
     throw error
   })
   const hash = hashReadme(found?.readme)
-  // Where the folder does not know of a readme, only one that is there can be lost.
+  // If the folder recorded no readme, only an existing one can be overwritten.
   if (!found?.readme || hash === base.readmeHash || hash === hashReadme(readme)) return
   throw new CliError(
     "conflict",
     `Cannot save "${toReadmePath(path)}" with ${found.name}: the val's readme has changed since the file was written`,
     {
-      advice: '"hamlet val show --readme" shows it, "--force" saves over it, and it is lost then',
+      advice:
+        'see it with "hamlet val show --readme", or overwrite it with "--force"; readmes have no versions',
     },
   )
 }
@@ -79,20 +80,16 @@ async function saveOver(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     if (error.code === "not_owner")
-      throw new CliError(
-        "refused",
-        `Cannot save "${file.path}": its val belongs to somebody else`,
-        {
-          cause: error,
-          advice: '"--force" makes a val of your own of it',
-        },
-      )
+      throw new CliError("refused", `Cannot save "${file.path}": its val belongs to another user`, {
+        cause: error,
+        advice: 'create a val of your own with "--force"',
+      })
     const problem = problems[error.code]
     if (problem === undefined) throw error
     throw new CliError("conflict", `Cannot save "${file.path}" as ${file.name}: ${problem}`, {
       cause: error,
       advice:
-        '"hamlet val pull" fetches what is there, "--force" saves over it; no version is ever lost',
+        'fetch it with "hamlet val pull", or save over it with "--force"; old versions are kept',
     })
   }
 }

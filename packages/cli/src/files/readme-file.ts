@@ -2,33 +2,30 @@ import { existsSync } from "node:fs"
 import { hashText, readText } from "./val-file.ts"
 
 /**
- * Where the readme of a file's val is: beside the file, with all of its name, so that `hello.ts`
- * and `hello.tsx` cannot be taken for each other.
+ * The path of the readme of a file's val: beside the file with its full name, so that the readmes
+ * of `hello.ts` and `hello.tsx` differ.
  */
 export function toReadmePath(path: string): string {
   return `${path}.README.md`
 }
 
-/** Whether a file is the readme of another one, by its name. */
+/** Whether a path is that of a readme. */
 export function isReadmePath(path: string): boolean {
   return /\.tsx?\.README\.md$/.test(path)
 }
 
-/** The readme beside a file, if there is one. */
+/** The readme beside a file, if any. */
 export function findReadme(path: string): string | undefined {
   const readmePath = toReadmePath(path)
   return existsSync(readmePath) ? readText(readmePath) : undefined
 }
 
-/**
- * The same for readmes that are equal. A val without a readme and one whose readme is empty are
- * alike.
- */
+/** Hashes a readme. A missing and an empty readme have the same hash. */
 export function hashReadme(readme: string | null | undefined): string {
   return hashText(readme ?? "")
 }
 
-/** A readme as the API takes it: an empty one is none. */
+/** A readme as the API takes it: null if it is empty. */
 export function toReadmeField(readme: string): string | null {
   return readme === "" ? null : readme
 }

@@ -5,44 +5,44 @@ import { limits } from "../limits.ts"
 import { toText } from "../terminal/read-input.ts"
 import { type FileParts, formatFile, isValName, parseFile } from "./front-matter.ts"
 
-/** A file that is a val. */
+/** A file that contains a val. */
 export interface ValFile extends FileParts {
   readonly path: string
-  /** From its first line, or else its own name. */
+  /** From its first line, or else the file name. */
   readonly name: string
-  /** Tells whether it has changed since. */
+  /** The hash of the whole file. */
   readonly hash: string
 }
 
 const extensions = [".ts", ".tsx"]
 
-/** Reads a file with its first line. */
+/** Reads a val from a file. */
 export function readValFile(path: string): ValFile {
   if (!isValFile(path))
     throw new CliError(
       "usage",
-      `Cannot make a val of "${path}": its name ends neither in .ts nor in .tsx`,
+      `Cannot make a val of "${path}": its name does not end in .ts or .tsx`,
     )
   return parseValFile(readText(path), path)
 }
 
-/** The same where somebody has read it already. */
+/** Parses a file that is already read. */
 export function parseValFile(text: string, path: string): ValFile {
   const parts = parseFile(text, path)
   const name = parts.front.name ?? basename(path, extname(path))
   if (!isValName(name))
-    throw new CliError("usage", `Cannot make a val of "${path}": "${name}" cannot be its name`, {
-      advice: 'give it another in the first line, as in "// hamlet: name=hello"',
+    throw new CliError("usage", `Cannot make a val of "${path}": "${name}" is not a valid name`, {
+      advice: 'set another name in its first line: "// hamlet: name=hello"',
     })
   return { ...parts, path, name, hash: hashText(text) }
 }
 
-/** Whether a file can be a val, by its name. */
+/** Whether a path can be that of a val. */
 export function isValFile(path: string): boolean {
   return extensions.includes(extname(path)) && !path.endsWith(".d.ts")
 }
 
-/** What a val looks like as a file. */
+/** The text of the file of a val. */
 export function toValFileText(
   val: { readonly name: string; readonly code: string } & Pick<
     FileParts["front"],
@@ -53,30 +53,24 @@ export function toValFileText(
   return formatFile({ front: { name, ...(privacy && { privacy }), ...(type && { type }) }, code })
 }
 
-/** Where the file of a val is or should be: the one that is there already, or a new one. */
+/** The path of the file of a val: an existing one, or a new one. */
 export function findValPath(
   folder: string,
   val: { readonly name: string; readonly code: string },
 ): string {
-  // A name becomes a path: whatever answers there, nothing is written outside of the folder.
+  // The name comes from the server and becomes a path: it must not lead outside the folder.
   if (!isValName(val.name))
-    throw new CliError(
-      "failed",
-      `Cannot make a file of val "${val.name}": that is no name of a val`,
-    )
+    throw new CliError("failed", `Cannot make a file of val "${val.name}": the name is not valid`)
   const paths = extensions.map((extension) => join(folder, val.name + extension))
   return paths.find((path) => existsSync(path)) ?? join(folder, val.name + toExtension(val.code))
 }
 
-/**
- * How the name of a file with that code ends: where there are elements, only `.tsx` makes sense to
- * an editor.
- */
+/** The extension for the code: JSX needs `.tsx`. */
 export function toExtension(code: string): string {
   return /<\/[A-Za-z>]|\/>/.test(code) ? ".tsx" : ".ts"
 }
 
-/** A file's text, within the limit. */
+/** Reads a text file, within the size limit. */
 export function readText(path: string): string {
   try {
     const { size } = statSync(path)
@@ -90,12 +84,12 @@ export function readText(path: string): string {
     if (cause instanceof CliError) throw cause
     const { code, message } = cause as NodeJS.ErrnoException
     if (code === "ENOENT")
-      throw new CliError("notFound", `Cannot read "${path}": there is no such file`, { cause })
+      throw new CliError("notFound", `Cannot read "${path}": the file does not exist`, { cause })
     throw new CliError("failed", `Cannot read "${path}": ${message}`, { cause })
   }
 }
 
-/** The same for texts that are equal, and only for those. */
+/** Hashes a text with SHA-256. */
 export function hashText(text: string): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("hex")
 }

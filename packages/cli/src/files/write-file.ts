@@ -14,8 +14,8 @@ import { basename, dirname, join } from "node:path"
 import { CliError } from "../cli-error.ts"
 
 /**
- * Puts a text into a file, whole or not at all: somebody who reads meanwhile, or a full disk, never
- * gets half of it. Where nothing else is said, those may read it who might before.
+ * Writes a file atomically: a reader, or a full disk, never leaves half of it. Keeps the mode of an
+ * existing file unless `mode` is given.
  */
 export function writeFileWhole(path: string, text: string, mode?: number): void {
   const target = resolveLink(path)
@@ -41,12 +41,12 @@ function writeNew(path: string, text: string, mode: number): void {
   }
 }
 
-/** A link stays a link: what it leads to is written. */
+/** Follows a link, which stays a link: its target is written. */
 function resolveLink(path: string): string {
   try {
     return realpathSync(path)
   } catch {
-    // Not there yet.
+    // It does not exist yet.
     return path
   }
 }

@@ -3,18 +3,18 @@ import { CliError } from "../cli-error.ts"
 import type { Connection } from "../servers/connection.ts"
 import { parseValName, type ValName } from "./val-name.ts"
 
-/** A val as the API shows it. */
+/** A val, as the API returns it. */
 export type Val = Output<"getVal">
 
-/** What a name led to. */
+/** A val found by name. */
 export interface FoundVal {
-  /** The val at the version that was named, or else at its current one. */
+  /** The val at the named version, or else at its current one. */
   readonly val: Val
-  /** The version that was named. */
+  /** The version in the name, if any. */
   readonly version: number | undefined
 }
 
-/** The val that a text names, or an error that says so. */
+/** Finds the val that a text names, or throws. */
 export async function findVal(connection: Connection, text: string): Promise<FoundVal> {
   const { candidates, host } = parseValName(text)
   let missing: unknown
@@ -31,24 +31,24 @@ export async function findVal(connection: Connection, text: string): Promise<Fou
   if (missing) throw missing
   throw new CliError(
     "notFound",
-    `Cannot find a val at "${text}": that is no address of ${connection.server.url}`,
+    `Cannot find a val at "${text}": the URL is not on ${connection.server.url}`,
     {
-      advice: '"--server" asks another server',
+      advice: 'use "--server" to select another server',
     },
   )
 }
 
-/** The same, where a version makes no sense. */
+/** Finds a val by a name without a version. */
 export async function findWholeVal(connection: Connection, text: string): Promise<Val> {
   const { val, version } = await findVal(connection, text)
   if (version === undefined) return val
   throw new CliError(
     "usage",
-    `Cannot use "${text}" here: it names one version, and this is about the whole val`,
+    `Cannot use "${text}" here: it names a version, and this command takes a whole val`,
   )
 }
 
-/** A val with its owner, as everything prints it. */
+/** The name of a val with its owner, `ada/hello`. */
 export function toFullName(val: {
   readonly name: string
   readonly author: { readonly username: string }
@@ -76,7 +76,7 @@ async function getCurrent(
   })
 }
 
-/** Another server may have a val of the same name, and deleting that one would be a surprise. */
+/** Another server may have a val of the same name, and deleting this one would be a surprise. */
 function isAt({ server }: Connection, val: Val, host: string): boolean {
   const addresses = [server.url, val.url, val.links.self, val.links.module, val.links.endpoint]
   return addresses.some((address) => address !== undefined && new URL(address).host === host)

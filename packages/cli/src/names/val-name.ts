@@ -1,22 +1,22 @@
 import { CliError } from "../cli-error.ts"
 
 /**
- * What a text names: a val of the caller's, somebody's val, or a val by its id; perhaps one version
- * of it.
+ * A parsed name: one of the caller's vals, a val of another user, or an id; optionally with a
+ * version.
  */
 export interface ValName {
   readonly kind: "own" | "named" | "id"
-  /** Of somebody's val. */
+  /** Set if `kind` is "named". */
   readonly username: string
-  /** Of a val that is not named by its id. */
+  /** Set unless `kind` is "id". */
   readonly name: string
   readonly id: string
   readonly version: number | undefined
 }
 
 /**
- * What a text can mean. An address can be read in two ways; `host` is what the val's own addresses
- * have to agree with.
+ * The possible meanings of a text: a URL can be read in two ways. `host` must match one of the
+ * val's URLs.
  */
 export interface ParsedValName {
   readonly candidates: readonly ValName[]
@@ -29,13 +29,13 @@ const namedPattern = new RegExp(`^@?(${word})/(${word})(?:@(\\d{1,10}))?$`)
 const idPattern = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const labelPattern = new RegExp(`^(${word})-(${word})$`, "i")
 
-/** Reads `val`, `user/val`, `user/val@3`, an id or an address. */
+/** Parses `val`, `user/val`, `user/val@3`, an id or a URL. */
 export function parseValName(text: string): ParsedValName {
   const candidates = /^https?:\/\//i.test(text) ? fromAddress(text) : [fromWords(text)]
   const known = candidates.filter((candidate) => candidate !== undefined)
   if (known.length === 0)
     throw new CliError("usage", `Cannot use "${text}" as the name of a val`, {
-      advice: 'write "hello", "ada/hello", "ada/hello@3" or one of its addresses',
+      advice: 'write "hello", "ada/hello", "ada/hello@3" or one of its URLs',
     })
   return {
     candidates: known,
@@ -52,7 +52,10 @@ function fromWords(text: string): ValName | undefined {
   return named ? byName(named[1], named[2], named[3]) : undefined
 }
 
-/** A path of the server's, `/v/ada/hello@3`, `/u/ada/hello` or one of the API, or the val's own host name. */
+/**
+ * Parses a path on the server (`/v/ada/hello@3`, `/u/ada/hello` or of the API), or the val's own
+ * host name.
+ */
 function fromAddress(text: string): readonly (ValName | undefined)[] {
   if (!URL.canParse(text)) return []
   const { pathname, hostname } = new URL(text)
@@ -61,7 +64,7 @@ function fromAddress(text: string): readonly (ValName | undefined)[] {
 }
 
 function fromPath(path: string): ValName | undefined {
-  // A server may be behind a path of its own.
+  // A server may be mounted below a path.
   const named = /\/(?:v|u|v1\/alias)\/([^/]+\/[^/]+)$/.exec(path)
   const words = named?.[1] === undefined ? undefined : fromWords(named[1])
   const api = /\/v1\/vals\/([^/]+)(?:\/versions\/(\d{1,10}))?$/.exec(path)
@@ -72,8 +75,8 @@ function fromPath(path: string): ValName | undefined {
 }
 
 /**
- * The first part of a val's own host name: both names, or the id without its dashes where they are
- * too long.
+ * The first label of a val's host name: both names, or the id without dashes where they are too
+ * long.
  */
 function fromLabel(label: string): ValName | undefined {
   const id = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i.exec(label)

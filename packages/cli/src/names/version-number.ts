@@ -3,13 +3,13 @@ import { CliError } from "../cli-error.ts"
 import type { Connection } from "../servers/connection.ts"
 import { findVal, type Val } from "./find-val.ts"
 
-/** A val, and the number of one of its versions. */
+/** A val and a version number. */
 export interface ValVersion {
   readonly val: Val
   readonly version: number
 }
 
-/** The version that two words name: `hello@3`, or `hello 3`. Without a number it is the current one. */
+/** Finds the version that `hello@3` or `hello 3` names; without a number the current one. */
 export async function findValVersion(
   connection: Connection,
   text: string,
@@ -19,7 +19,7 @@ export async function findValVersion(
   return { val, version: pick(text, version, number) ?? val.version }
 }
 
-/** The same, where guessing would be dangerous; the val is as it is now. */
+/** Finds a version that must be named explicitly; `val` is the current val. */
 export async function findNamedVersion(
   connection: Connection,
   text: string,
@@ -28,7 +28,7 @@ export async function findNamedVersion(
   const found = await findVal(connection, text)
   const version = pick(text, found.version, number)
   if (version === undefined)
-    throw new CliError("usage", "Cannot tell which version is meant", {
+    throw new CliError("usage", "Cannot continue without a version", {
       advice: `write "${text}@3" or "${text} 3"`,
     })
   const val =
@@ -46,12 +46,12 @@ function pick(
   if (version === undefined || number === undefined) return version ?? number
   throw new CliError(
     "usage",
-    `Cannot tell which version is meant: "${text}" names one, and ${number} is another`,
+    `Cannot use two versions: "${text}" names one, and ${number} is another`,
   )
 }
 
-/** The number of a version, as an argument. */
+/** Parses a version number from the command line. */
 export function toVersionNumber(text: string): number {
   if (/^@?\d{1,10}$/.test(text)) return Number(text.replace("@", ""))
-  throw new InvalidArgumentError("It must be the number of a version.")
+  throw new InvalidArgumentError("It must be a version number.")
 }

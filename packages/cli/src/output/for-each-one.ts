@@ -3,8 +3,7 @@ import { toFailure } from "../failure.ts"
 import type { Output } from "./output.ts"
 
 /**
- * Does something to each of several things, and goes on with the others when one fails. The first
- * failure decides how the program ends.
+ * Applies `work` to each item and continues after failures. The first failure sets the exit code.
  */
 export async function forEachOne<Item>(
   output: Output,
@@ -17,7 +16,7 @@ export async function forEachOne<Item>(
       await work(item)
     } catch (error) {
       const failure = toFailure(error)
-      // Nothing will go better with the next one.
+      // The next item would fail too.
       if (!failure || failure.exit === "unavailable" || failure.exit === "interrupted") throw error
       output.errorText(`${failure.text}\n`)
       exit ??= failure.exit

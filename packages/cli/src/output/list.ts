@@ -2,20 +2,20 @@ import type { Colour } from "../terminal/colour.ts"
 import { toTable } from "../terminal/table.ts"
 import { toOneLine } from "../terminal/visible.ts"
 
-/** A column: what a program reads, and how a person would rather see it. */
+/** A column of a list: its value for programs, and how people see it. */
 export interface Column<Item> {
   readonly title: string
   readonly value: (item: Item) => string | number | null
   readonly human?: (item: Item) => string
   readonly paint?: (colour: Colour, item: Item) => (text: string) => string
-  /** Never cut, because somebody will copy it. */
+  /** Never truncated, so that it can be copied. */
   readonly isWhole?: boolean
 }
 
-/** How a list is shown. */
+/** How a list is printed. */
 export interface ListView<Item> {
   readonly columns: readonly Column<Item>[]
-  /** What a person reads when there is nothing. */
+  /** Shown to people when the list is empty. */
   readonly empty: string
 }
 
@@ -27,7 +27,7 @@ interface ListWriter {
   writeLine(line: string): void
 }
 
-/** Writes a list: a table for a person, which needs all of it first; line by line for a program. */
+/** Prints a list: for people as a table, which needs all items first; for programs line by line. */
 export async function writeList<Item>(
   writer: ListWriter,
   items: AsyncIterable<Item>,

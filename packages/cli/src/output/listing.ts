@@ -3,25 +3,25 @@ import { limits } from "../limits.ts"
 import type { ListView } from "./list.ts"
 import type { Output } from "./output.ts"
 
-/** How much of a list is wanted. */
+/** How many items of a list to show. */
 export interface ListingOptions {
   readonly limit: number
   readonly all?: true
 }
 
-/** Declares the options of a list. */
+/** Adds the options of a list command. */
 export function addListOptions(command: Command): Command {
   return command
-    .option("-n, --limit <count>", "show at most so many", toCount, limits.listItemsDefault)
-    .option("-a, --all", "show all of them, however many")
+    .option("-n, --limit <count>", "number of items to show", toCount, limits.listItemsDefault)
+    .option("-a, --all", "show all items")
 }
 
-/** How many items to ask for at a time: one more than are shown, to know whether there are more. */
+/** The page size: one more than is shown, to know whether there are more. */
 export function toPageLimit({ limit, all }: ListingOptions): number {
   return all ? limits.pageItemsMax : Math.min(limit + 1, limits.pageItemsMax)
 }
 
-/** Shows as much of a list as is wanted, and says when that was not all of it. */
+/** Prints as much of a list as requested, and notes when there is more. */
 export async function showList<Item>(
   output: Output,
   items: AsyncIterable<Item>,
@@ -29,7 +29,7 @@ export async function showList<Item>(
   view: ListView<Item>,
 ): Promise<void> {
   let hasMore = false
-  async function* cut() {
+  async function* takeLimit() {
     let left = options.all ? Number.POSITIVE_INFINITY : options.limit
     for await (const item of items) {
       if (left-- > 0) yield item
@@ -39,11 +39,11 @@ export async function showList<Item>(
       }
     }
   }
-  await output.list(cut(), view)
-  if (hasMore) output.note(`There are more than ${options.limit}: --all shows all of them`)
+  await output.list(takeLimit(), view)
+  if (hasMore) output.note(`Showing the first ${options.limit}; use --all to show all`)
 }
 
-/** A whole number of at least one. */
+/** Parses a positive integer. */
 function toCount(text: string): number {
   const count = Number(text)
   if (/^\d{1,9}$/.test(text) && count >= 1) return count

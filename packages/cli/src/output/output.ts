@@ -3,64 +3,64 @@ import { toOneLine, toVisible } from "../terminal/visible.ts"
 import { type ListView, writeList } from "./list.ts"
 
 /**
- * For whom output is: somebody at a terminal, a program that reads lines, or one that reads JSON.
+ * Who reads the output: a person at a terminal, a program that reads lines, or one that reads JSON.
  */
 export type OutputMode = "human" | "plain" | "json"
 
-/** Where output goes. */
+/** Where and how to print. */
 export interface OutputOptions {
   readonly mode: OutputMode
   /** The width of the terminal. */
   readonly width: number
   readonly hasColour: boolean
   readonly hasErrorColour: boolean
-  /** Whether what is written for people ends up on a terminal. */
+  /** Whether standard error is a terminal. */
   readonly isErrorTerminal: boolean
   writeOut(text: string): void
   writeError(text: string): void
 }
 
-/** One thing in the three ways it can be printable. */
+/** One result in the three output formats. */
 export interface Printable {
   readonly json: unknown
-  /** The one word that a script wants. */
+  /** The single value a script needs. */
   readonly plain: string
   readonly human: string
 }
 
-/** A field of a record: its name, its value, and how a person would rather read it. */
+/** A field of a record: its name, its value, and how people see it. */
 export type RecordField = readonly [
   name: string,
   value: string | number | boolean | null,
   human?: string,
 ]
 
-/** What commands say. Results go to standard output and everything else to standard error. */
+/** The output of a command. Results go to standard output, everything else to standard error. */
 export interface Output {
   readonly mode: OutputMode
   readonly colour: Colour
   readonly errorColour: Colour
-  /** A result. */
+  /** Prints a result. */
   print(printable: Printable): void
-  /** The fields of one thing; `json` is the thing. */
+  /** Prints the fields of one record; `json` is the record itself. */
   record(json: unknown, fields: readonly RecordField[]): void
-  /** A list, as it comes. */
+  /** Prints a list. */
   list<Item>(items: AsyncIterable<Item>, view: ListView<Item>): Promise<void>
-  /** A line of JSON. */
+  /** Prints a line of JSON. */
   json(value: unknown): void
-  /** A line that is ready to be written. */
+  /** Prints a line as it is. */
   line(text: string): void
-  /** Text of somebody else's for a line of ours. */
+  /** Makes foreign text safe for a line of ours. */
   toVisible(text: string): string
-  /** Text of somebody else's, as it is but for what a terminal would obey. */
+  /** Prints foreign text without control characters that a terminal would obey. */
   text(text: string): void
-  /** The same for standard error. */
+  /** Prints foreign text to standard error. */
   errorText(text: string, paint?: (text: string) => string): void
-  /** A remark to whoever waits, which is no result. */
+  /** Prints a note for people to standard error. */
   note(text: string): void
 }
 
-/** Output for one way of reading it. */
+/** Creates the output for one mode. */
 export function createOutput(options: OutputOptions): Output {
   const { mode, writeOut, writeError } = options
   const colour = createColour(options.hasColour)
@@ -95,7 +95,7 @@ export function createOutput(options: OutputOptions): Output {
   }
 }
 
-/** A line for each field: aligned for a person, name and value with a tab between for a program. */
+/** A line per field: aligned for people, tab-separated for programs. */
 function toRecordLines(
   fields: readonly RecordField[],
   isHuman: boolean,

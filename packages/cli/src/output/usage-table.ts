@@ -6,26 +6,26 @@ import type { Output } from "./output.ts"
 interface Row {
   readonly what: string
   readonly used: number
-  /** Null where there is no limit. */
+  /** Null if unlimited. */
   readonly max: number | null
   readonly isBytes?: true
 }
 
-/** Shows what a user uses, and how much of it they may. */
+/** Prints the usage and limits of a user. */
 export async function showUsage(output: Output, usage: ApiOutput<"getMyUsage">): Promise<void> {
   if (output.mode === "json") return output.json(usage)
   const { runs, egress, storage, blobs, sqlite } = usage
   const rows: readonly Row[] = [
-    { what: "runs in a minute", used: runs.lastMinute, max: runs.perMinuteMax },
-    { what: "runs at once", used: runs.atOnce, max: runs.atOnceMax },
+    { what: "runs per minute", used: runs.lastMinute, max: runs.perMinuteMax },
+    { what: "concurrent runs", used: runs.atOnce, max: runs.atOnceMax },
     {
-      what: "outgoing traffic in a minute",
+      what: "outgoing bytes per minute",
       used: egress.bytesLastMinute,
       max: egress.bytesPerMinuteMax,
       isBytes: true,
     },
     {
-      what: "storage requests in a minute",
+      what: "storage requests per minute",
       used: storage.requestsLastMinute,
       max: storage.requestsPerMinuteMax,
     },
@@ -47,7 +47,7 @@ const columns: readonly Column<Row>[] = [
   {
     title: "of",
     value: ({ max }) => max,
-    human: (row) => (row.max === null ? "no limit" : toText(row, row.max)),
+    human: (row) => (row.max === null ? "unlimited" : toText(row, row.max)),
   },
   {
     title: "share",
@@ -68,7 +68,7 @@ function toShare({ used, max }: Row): number | null {
 const nearlyAll = 80
 const all = 100
 
-/** Whoever is near a limit should see it. */
+/** Highlights usage near a limit. */
 function toPaint(
   colour: Parameters<NonNullable<Column<Row>["paint"]>>[0],
   row: Row,

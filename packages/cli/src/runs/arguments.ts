@@ -1,12 +1,12 @@
 import { CliError } from "../cli-error.ts"
 
-/** What stands on the command line in the place of standard input. */
+/** The argument that stands for standard input. */
 const inputMark = "-"
 
 /**
- * Arguments for a val from words: JSON where a word is JSON, `-` for what standard input has, else
- * the word itself. Words of the form `key=value` make one object together, in the place of the
- * first of them.
+ * Converts words to arguments of a val: JSON where a word is JSON, `-` for standard input, else the
+ * word itself. Words of the form `key=value` form one object together, at the position of the
+ * first.
  */
 export async function toArguments(
   words: readonly string[],
@@ -26,7 +26,7 @@ export async function toArguments(
       fields = {}
       args.push(fields)
     }
-    // Not an assignment: `__proto__=1` is a field like others.
+    // Not an assignment: `__proto__=1` must become an ordinary field.
     Object.defineProperty(fields, pair[1] ?? "", {
       value: toValue(pair[2] ?? ""),
       enumerable: true,
@@ -38,8 +38,8 @@ export async function toArguments(
 }
 
 /**
- * A word that begins like an object, a list or a text in JSON is meant to be one, so that a slip in
- * it is told and not passed on.
+ * A word that starts like a JSON object, list or string must be valid JSON, so that typos are
+ * reported.
  */
 function toValue(word: string): unknown {
   const value = parseJson(word)

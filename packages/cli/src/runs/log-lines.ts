@@ -2,30 +2,27 @@ import type { Output } from "../output/output.ts"
 import type { Colour } from "../terminal/colour.ts"
 import type { RunDetail } from "./runs.ts"
 
-/** One line that a val logged. */
+/** A line of a run's log. */
 export type LogLine = RunDetail["logs"][number]
 
-/** Shows what a val logs to whoever waits for its result. */
+/** Prints a log line to standard error, while the run's result goes to standard output. */
 export function writeLogAside(output: Output, { level, message }: LogLine): void {
   output.errorText(`${message}\n`, toLevelPaint(output.errorColour, level))
 }
 
-/**
- * Shows what a run has logged as the result: the messages, with their time where somebody reads
- * them.
- */
+/** Prints a log line as the result; with its time for people. */
 export function writeLog(output: Output, line: LogLine): void {
   if (output.mode === "json") output.json(line)
   else if (output.mode === "plain") output.text(`${line.message}\n`)
   else output.line(`${output.colour.dim(toClock(line.at))}  ${toPainted(output, line)}`)
 }
 
-/** The message, safe and in the colour of its level. */
+/** The message without control characters, in the colour of its level. */
 export function toPainted(output: Output, { level, message }: LogLine): string {
   return toLevelPaint(output.colour, level)(output.toVisible(message))
 }
 
-/** The time of day, where the person is. */
+/** The local time of day. */
 export function toClock(at: string): string {
   return new Date(at).toLocaleTimeString("sv-SE")
 }

@@ -3,26 +3,26 @@ import { limits } from "../limits.ts"
 import type { LogLine } from "./log-lines.ts"
 import { getEndedRun, type Run } from "./runs.ts"
 
-/** What watching needs, and who is told. */
+/** Dependencies and callbacks of a run watcher. */
 export interface RunWatcherDeps {
   readonly client: Client
-  /** Runs that began after a moment, newest first; all of them where there is none. */
+  /** Lists runs that started after `since`, newest first; all runs if it is undefined. */
   listRuns(since: Date | undefined, limit: number): AsyncIterable<Run>
   onLog(run: Run, line: LogLine): void
-  /** A run that did not succeed. */
+  /** Called with a run that did not succeed. */
   onFailure(run: Run): void
-  /** Something that whoever waits should know. */
+  /** Called with a note for the user. */
   onProblem(text: string): void
 }
 
-/** Shows what the latest runs have logged, the oldest first. */
+/** Reports the logs of the latest runs, oldest first. */
 export async function showLatest(deps: RunWatcherDeps, count: number): Promise<void> {
   for (const run of await listLatest(deps, count)) await showRun(deps, run)
 }
 
 /**
- * Shows the latest runs and then everything that happens, for ever. New runs are looked for at
- * intervals and each is followed as it goes; a server that goes away is waited for.
+ * Reports the latest runs and then follows new ones forever. New runs are polled for, each is
+ * followed live, and a server that is unavailable is waited for.
  */
 export async function watchRuns(deps: RunWatcherDeps, count: number): Promise<never> {
   const latest = await listLatest(deps, count)
@@ -30,16 +30,16 @@ export async function watchRuns(deps: RunWatcherDeps, count: number): Promise<ne
   const startedMs = Date.now()
   const queue = createQueue(deps)
   for (const run of latest) queue.add(run)
-  for (let isAway = false; ; ) {
+  for (let isOffline = false; ; ) {
     await Bun.sleep(limits.followPollMs)
     try {
       for (const run of await listUnseen(deps, seen, startedMs)) queue.add(run)
-      if (isAway) deps.onProblem("The server answers again")
-      isAway = false
+      if (isOffline) deps.onProblem("The server responds again")
+      isOffline = false
     } catch (error) {
       if (!isTemporary(error)) throw error
-      if (!isAway) deps.onProblem(`${(error as Error).message}; trying again until it does`)
-      isAway = true
+      if (!isOffline) deps.onProblem(`${(error as Error).message}; retrying`)
+      isOffline = true
     }
   }
 }
@@ -54,10 +54,7 @@ async function listLatest({ listRuns }: RunWatcherDeps, count: number): Promise<
   return runs.reverse()
 }
 
-/**
- * Runs of requests are written a little late, so that a run may appear before one that began
- * earlier.
- */
+/** Runs of requests are written late, so a run may appear before one that started earlier. */
 async function listUnseen(
   { listRuns }: RunWatcherDeps,
   seen: Map<string, number>,
@@ -68,7 +65,7 @@ async function listUnseen(
   const runs: Run[] = []
   for await (const run of listRuns(new Date(sinceMs), limits.pageItemsMax)) {
     const beganMs = Date.parse(run.runStartAt)
-    // What began before anybody watched is not news.
+    // A run that started before the watch is not new.
     if (!seen.has(run.id) && beganMs > startedMs - limits.followOverlapMs) runs.push(run)
     seen.set(run.id, beganMs)
   }
@@ -76,7 +73,7 @@ async function listUnseen(
   return runs.reverse()
 }
 
-/** Follows so many runs at once as the server lets one account; the others wait for their turn. */
+/** Follows as many runs at once as the server allows per account; others wait. */
 function createQueue(deps: RunWatcherDeps) {
   const waiting: Run[] = []
   let active = 0
@@ -98,7 +95,7 @@ function createQueue(deps: RunWatcherDeps) {
     add(run: Run) {
       if (waiting.length >= limits.followWaitingMax)
         return deps.onProblem(
-          `There are too many runs to show: "hamlet run logs ${run.id}" shows one that was left out`,
+          `Too many runs to show: a run was skipped; see it with "hamlet run logs ${run.id}"`,
         )
       waiting.push(run)
       next()
@@ -120,7 +117,7 @@ async function showRun(deps: RunWatcherDeps, run: Run): Promise<void> {
     deps.onFailure(run.runEndAt === null ? await getEndedRun(client, run.id) : run)
 }
 
-/** Whether a failure is over sooner or later without anybody doing anything about it. */
+/** Whether a failure may go away by itself. */
 export function isTemporary(error: unknown): boolean {
   return (
     error instanceof ConnectionError ||

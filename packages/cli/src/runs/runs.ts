@@ -3,16 +3,16 @@ import type { ExitName } from "../exit-codes.ts"
 import { limits } from "../limits.ts"
 import type { Colour } from "../terminal/colour.ts"
 
-/** A run with everything that is kept of it. */
+/** A run with all of its details. */
 export type RunDetail = Output<"getRun">
 
 /** A run in a list. */
 export type Run = Item<"listMyRuns">
 
-/** How a run stands. */
+/** The status of a run. */
 export type RunStatus = Run["status"]
 
-/** How the program ends after a run that ended like that. */
+/** The exit code for a run that ended with a status. */
 export const exitByStatus: Readonly<Record<RunStatus, ExitName>> = {
   queued: "failed",
   running: "failed",
@@ -29,12 +29,12 @@ export function paintStatus(colour: Colour, status: RunStatus): (text: string) =
   return status === "queued" || status === "running" ? colour.yellow : colour.red
 }
 
-/** The val of a run, with the version that ran. */
+/** The val and version of a run. */
 export function toRunVal({ val }: Pick<Run, "val">): string {
   return `${val.username}/${val.name}@${val.version}`
 }
 
-/** How long a run took, as one would say it. */
+/** A duration for people. */
 export function toDuration(ms: number | null): string {
   if (ms === null) return ""
   if (ms < 1000) return `${Math.round(ms)} ms`
@@ -43,7 +43,7 @@ export function toDuration(ms: number | null): string {
     : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
 }
 
-/** A run whose end was announced. That happens a moment before it can be read. */
+/** Gets a run whose end was announced, which happens shortly before it can be read. */
 export async function getEndedRun(client: Client, id: string): Promise<RunDetail> {
   const deadlineMs = Date.now() + limits.endMsMax
   for (let waitMs = 10; ; waitMs *= 2) {

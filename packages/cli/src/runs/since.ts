@@ -2,12 +2,12 @@ import { InvalidArgumentError } from "commander"
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
-/** A moment as somebody writes it: `15m`, `2h`, `3d` before now, a day, or ISO-8601. */
+/** Parses a time in the past: `15m`, `2h` or `3d` ago, a date, or ISO 8601. */
 export function toMoment(text: string): Date {
   return toDate(text, -1)
 }
 
-/** The same for a moment to come. */
+/** Parses a time in the future. */
 export function toFutureMoment(text: string): Date {
   return toDate(text, 1)
 }
@@ -19,12 +19,12 @@ function toDate(text: string, direction: 1 | -1): Date {
     : parseDate(text)
   if (Number.isNaN(ms))
     throw new InvalidArgumentError(
-      "It must be as in 15m, 2h, 3d, 2026-01-31 or 2026-01-31T12:00:00Z.",
+      "It must look like 15m, 2h, 3d, 2026-01-31 or 2026-01-31T12:00:00Z.",
     )
   return new Date(ms)
 }
 
-/** Only what looks like a date: `Date.parse` makes one of nearly anything. */
+/** Accepts only ISO dates: `Date.parse` accepts nearly anything. */
 function parseDate(text: string): number {
   return /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/.test(text)
     ? Date.parse(text)

@@ -7,8 +7,8 @@ import { writeLogAside } from "./log-lines.ts"
 import { exitByStatus, getEndedRun, type RunDetail, toRunVal } from "./runs.ts"
 
 /**
- * Starts a run and sees it through: logs to standard error while it goes on, what it returns alone
- * on standard output.
+ * Starts a run and waits for its end: logs go to standard error meanwhile, and only the return
+ * value goes to standard output.
  */
 export async function waitForRun(
   context: Context,
@@ -16,8 +16,8 @@ export async function waitForRun(
   start: () => Promise<RunDetail>,
 ): Promise<ExitName> {
   const starting = startWhenReady(context, start)
-  // Whoever presses Ctrl-C wants the val to stop, and not only to hear no more of it.
-  const forget = context.interruption.onEnd(async () => {
+  // Ctrl-C should stop the val, not only this program.
+  const unregister = context.interruption.onEnd(async () => {
     const { id } = await starting
     const { found } = await connection.client.cancelRun({ run_id: id })
     if (found) context.output.note(`Cancelled run ${id}`)
@@ -26,14 +26,11 @@ export async function waitForRun(
   for await (const event of connection.client.follow({ run_id: id }))
     if (event.kind === "log") writeLogAside(context.output, event.line)
   const run = await getEndedRun(connection.client, id)
-  forget()
+  unregister()
   return printOutcome(context, run)
 }
 
-/**
- * Packages that a val imports are fetched once, after it was saved; whoever runs it before that
- * waits for them.
- */
+/** The packages of a val are fetched once after it is saved; an earlier run waits for them. */
 async function startWhenReady(
   { output }: Context,
   start: () => Promise<RunDetail>,
@@ -45,7 +42,7 @@ async function startWhenReady(
     } catch (error) {
       const isPending = error instanceof ApiError && error.code === "packages_pending"
       if (!isPending || Date.now() >= deadlineMs) throw error
-      if (attempt === 0) output.note("What the val imports is still being fetched …")
+      if (attempt === 0) output.note("Waiting for the packages of the val …")
       await Bun.sleep(error.retryAfterMs ?? limits.followPollMs)
     }
   }
@@ -59,7 +56,7 @@ function printOutcome({ output }: Context, run: RunDetail): ExitName {
   const { errorColour } = output
   const reason = run.error ? `: ${run.error.name}: ${run.error.message}` : ""
   output.errorText(
-    `Cannot finish ${toRunVal(run)}: it ${verbs[run.status]}${reason}; "hamlet run show ${run.id}" tells more\n`,
+    `Cannot finish ${toRunVal(run)}: it ${verbs[run.status]}${reason}; see "hamlet run show ${run.id}"\n`,
   )
   for (const line of run.error?.stack?.split("\n") ?? [])
     if (/^\s+at /.test(line)) output.errorText(`${line}\n`, errorColour.dim)
@@ -67,16 +64,16 @@ function printOutcome({ output }: Context, run: RunDetail): ExitName {
 }
 
 const verbs: Readonly<Record<RunDetail["status"], string>> = {
-  queued: "has not begun",
-  running: "goes on",
+  queued: "has not started",
+  running: "is still running",
   succeeded: "succeeded",
   failed: "failed",
-  timed_out: "took too long",
+  timed_out: "timed out",
   cancelled: "was cancelled",
   crashed: "crashed",
 }
 
-/** A text as it is, everything else as JSON; nothing for a val that returned nothing. */
+/** Strings as they are, other values as JSON; nothing for undefined and null. */
 function toValueText(value: unknown, isHuman: boolean): string {
   if (value === undefined || value === null) return ""
   if (typeof value === "string") return value.endsWith("\n") ? value : `${value}\n`

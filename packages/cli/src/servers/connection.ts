@@ -3,55 +3,52 @@ import { CliError } from "../cli-error.ts"
 import { limits } from "../limits.ts"
 import { type SelectedServer, selectServer } from "./select-server.ts"
 
-/** Who is signed in. */
+/** The signed-in user. */
 export interface Me {
   readonly id: string
   readonly username: string
 }
 
-/** A server, and somebody who may ask it things. */
+/** A client for the selected server. */
 export interface Connection {
   readonly client: Client
   readonly server: SelectedServer
-  /** Who the token is of. Asks the server where that is not known. */
+  /** The owner of the token. Asks the server if it is not saved. */
   me(): Promise<Me>
 }
 
-/** Patience that differs from what most commands have. */
+/** Time limits that differ from the defaults. */
 export interface RequestLimits {
   readonly timeoutMs?: number
   readonly retriesMax?: number
 }
 
-/** The server that is asked for. Nothing is sent before somebody asks for something. */
+/** Connects to the selected server. Sends nothing before the first request. */
 export function connect(
   env: Readonly<Record<string, string | undefined>>,
   name: string | undefined,
-  patience: RequestLimits = {},
+  requestLimits: RequestLimits = {},
 ): Connection {
-  return connectTo(selectServer(env, name), patience)
+  return connectTo(selectServer(env, name), requestLimits)
 }
 
-/** A connection to a server that is chosen already. */
-export function connectTo(server: SelectedServer, patience: RequestLimits = {}): Connection {
+/** Connects to a server that is already selected. */
+export function connectTo(server: SelectedServer, requestLimits: RequestLimits = {}): Connection {
   if (server.token !== undefined && !/^[\x21-\x7e]+$/.test(server.token))
-    throw new CliError(
-      "usage",
-      "Cannot use this token: it is empty, or has characters that no token has",
-    )
+    throw new CliError("usage", "Cannot use this token: it is empty or contains invalid characters")
   const client = createClient({
     baseUrl: server.url,
     token: server.token,
-    timeoutMs: patience.timeoutMs ?? limits.timeoutMs,
-    retriesMax: patience.retriesMax ?? limits.retriesMax,
+    timeoutMs: requestLimits.timeoutMs ?? limits.timeoutMs,
+    retriesMax: requestLimits.retriesMax ?? limits.retriesMax,
   })
-  let asked: Promise<Me> | undefined
+  let user: Promise<Me> | undefined
   return {
     client,
     server,
     me() {
-      asked ??= server.user ? Promise.resolve(server.user) : client.getMe()
-      return asked
+      user ??= server.user ? Promise.resolve(server.user) : client.getMe()
+      return user
     },
   }
 }

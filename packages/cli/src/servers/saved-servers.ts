@@ -5,18 +5,15 @@ import { CliError } from "../cli-error.ts"
 import { writeFileWhole } from "../files/write-file.ts"
 import { limits } from "../limits.ts"
 
-/** A server that somebody is signed in to. */
+/** A saved server. */
 export interface SavedServer {
   readonly url: string
   readonly token: string
-  /**
-   * Who the token is of, which saves asking the server each time. Absent where the token may not
-   * ask.
-   */
+  /** The owner of the token, cached to save a request. Absent if the token may not read it. */
   readonly user?: { readonly id: string; readonly username: string } | undefined
 }
 
-/** All servers that somebody is signed in to, by name. */
+/** All saved servers, by name. */
 export interface Servers {
   readonly current: string | undefined
   readonly servers: ReadonlyMap<string, SavedServer>
@@ -24,16 +21,16 @@ export interface Servers {
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Where they are kept. */
+/** The path of the file. */
 function serversPath(env: Env): string {
-  // XDG says that a path which is not absolute is to be passed over.
+  // XDG requires that relative paths are ignored.
   const xdg = env.XDG_CONFIG_HOME?.startsWith("/")
     ? env.XDG_CONFIG_HOME
     : join(env.HOME || homedir(), ".config")
   return join(env.HAMLET_CONFIG_DIR || join(xdg, "hamlet"), "servers.json")
 }
 
-/** Reads them; none where nobody has signed in yet. */
+/** Loads the saved servers; none before the first sign-in. */
 export function loadServers(env: Env): Servers {
   const path = serversPath(env)
   let text: string
@@ -46,20 +43,17 @@ export function loadServers(env: Env): Servers {
   }
   const servers = parseServers(text)
   if (!servers)
-    throw new CliError("failed", `Cannot read "${path}": it is not what this program writes`, {
-      advice: "mend it, or delete it",
+    throw new CliError("failed", `Cannot read "${path}": its content is not valid`, {
+      advice: "fix or delete the file",
     })
   return servers
 }
 
-/**
- * Keeps them, in a file that only its owner can read. Whoever reads meanwhile sees what was before
- * or what is after.
- */
+/** Saves the servers atomically, in a file that only its owner can read. */
 export function saveServers(env: Env, { current, servers }: Servers): void {
   if (servers.size > limits.serversMax)
-    throw new CliError("failed", `Cannot keep more than ${limits.serversMax} servers`, {
-      advice: '"hamlet server rm" forgets one',
+    throw new CliError("failed", `Cannot save more than ${limits.serversMax} servers`, {
+      advice: 'remove one with "hamlet server rm"',
     })
   const path = serversPath(env)
   try {

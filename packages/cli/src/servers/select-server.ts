@@ -1,19 +1,19 @@
 import { CliError } from "../cli-error.ts"
 import { loadServers, type SavedServer } from "./saved-servers.ts"
 
-/** The server to talk to. */
+/** The selected server. */
 export interface SelectedServer {
-  /** Absent when the environment names it. */
+  /** Absent if the server comes from HAMLET_URL. */
   readonly name: string | undefined
   readonly url: string
   readonly token: string | undefined
-  /** Who the token is of, where that is known without asking. */
+  /** The owner of the token, if saved. */
   readonly user: SavedServer["user"] | undefined
 }
 
-const toSignIn = '"hamlet login URL" signs you in to one'
+const signInAdvice = 'sign in with "hamlet login URL"'
 
-/** The one that `--server` names, else the one that the environment names, else the current one. */
+/** Selects the server of `--server`, else of HAMLET_URL, else the current one. */
 export function selectServer(
   env: Readonly<Record<string, string | undefined>>,
   name: string | undefined,
@@ -24,26 +24,26 @@ export function selectServer(
     if (server) return toSelected(name, server)
     throw new CliError(
       "notFound",
-      `Cannot use server "${name}": you are not signed in to one of that name`,
+      `Cannot use server "${name}": you are not signed in to a server with that name`,
       {
-        advice: '"hamlet server list" shows which there are',
+        advice: 'see "hamlet server list"',
       },
     )
   }
   const { HAMLET_URL: url, HAMLET_TOKEN: token } = env
   if (url) {
-    const known = [...servers].find(([, server]) => server.url === toServerUrl(url))
-    if (known && !token) return toSelected(...known)
+    const saved = [...servers].find(([, server]) => server.url === toServerUrl(url))
+    if (saved && !token) return toSelected(...saved)
     return { name: undefined, url: toServerUrl(url), token: token || undefined, user: undefined }
   }
   const server = current === undefined ? undefined : servers.get(current)
   if (!server && servers.size > 0)
-    throw new CliError("refused", "Cannot choose a server: none of them is the current one", {
-      advice: '"hamlet server use" chooses one',
+    throw new CliError("refused", "Cannot select a server: none is current", {
+      advice: 'select one with "hamlet server use"',
     })
   if (!server)
-    throw new CliError("refused", "Cannot choose a server: you are not signed in to any", {
-      advice: toSignIn,
+    throw new CliError("refused", "Cannot select a server: you are not signed in", {
+      advice: signInAdvice,
     })
   return token
     ? { name: current, url: server.url, token, user: undefined }
@@ -54,19 +54,17 @@ function toSelected(name: string | undefined, { url, token, user }: SavedServer)
   return { name, url, token, user }
 }
 
-/**
- * The address of a server as it is kept: without what has no meaning, so that it can be compared.
- */
+/** Normalises the URL of a server, so that URLs can be compared. */
 export function toServerUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
     throw new CliError(
       "usage",
-      `Cannot use "${text}" as the address of a server: it does not begin with http:// or https://`,
+      `Cannot use "${text}" as the URL of a server: it does not start with http:// or https://`,
     )
   if (url.username !== "" || url.password !== "")
-    throw new CliError("usage", "Cannot use an address with a password in it", {
-      advice: "the token is asked for",
+    throw new CliError("usage", "Cannot use a URL that contains a password", {
+      advice: "you are prompted for the token",
     })
   return url.origin + url.pathname.replace(/\/+$/, "")
 }

@@ -6,33 +6,29 @@ import { fileURLToPath } from "node:url"
 import { CliError } from "../cli-error.ts"
 import type { Context, Env } from "../context.ts"
 
-/** The server's program. By its path: this package knows the server over the wire only. */
+/** The path of the server program. This package does not import the server. */
 export const serverPath = fileURLToPath(new URL("../../../server/src/main.ts", import.meta.url))
 
-/** Refuses where there is no server: the command line can be installed by itself. */
+/** Throws if the server is not installed: the command line can be installed alone. */
 export function assertServerProgram(): void {
   if (existsSync(serverPath)) return
-  throw new CliError(
-    "failed",
-    "Cannot do this here: the command line is installed without the server",
-    {
-      advice: "use the command in a clone of Hamlet",
-    },
-  )
+  throw new CliError("failed", "Cannot run this command: the server is not installed here", {
+    advice: "run it in a clone of Hamlet",
+  })
 }
 
 const errorCharsMax = 10_000
 
-/** How a command of the server ended, and what it said on standard error. */
+/** The result of a command of the server program. */
 export interface ServerProgramEnd {
   readonly code: number
   readonly stderr: string
 }
 
 /**
- * Runs a command of the server that writes JSON lines, and hands on each. Signals are passed on,
- * once: the program is in a group of its own, since a terminal would send Ctrl-C to it as well, and
- * a second one means that nothing is tidied up.
+ * Runs a command of the server program and calls `onLine` with each JSON line. Signals are
+ * forwarded once: the program runs in its own process group, because a terminal would send it
+ * Ctrl-C too, and a second signal skips its clean-up.
  */
 export async function runServerProgram(
   { env, interruption }: Pick<Context, "env" | "interruption">,
@@ -48,7 +44,7 @@ export async function runServerProgram(
   const ended = new Promise<number>((resolve, reject) => {
     child.once("error", (cause) =>
       reject(
-        new CliError("failed", `Cannot start the server's program: ${cause.message}`, { cause }),
+        new CliError("failed", `Cannot start the server program: ${cause.message}`, { cause }),
       ),
     )
     child.once("close", (code, signal) =>
@@ -72,7 +68,8 @@ export async function runServerProgram(
 }
 
 /**
- * With HAMLET_URL, HAMLET_TOKEN is what somebody signs in with, and not the setting of that name.
+ * Together with HAMLET_URL, HAMLET_TOKEN is a token of the command line, not the server setting of
+ * that name.
  */
 function toServerEnv(env: Env): Record<string, string | undefined> {
   return env.HAMLET_URL ? { ...env, HAMLET_TOKEN: undefined } : { ...env }

@@ -6,7 +6,7 @@ const units = [
   { name: "minute", seconds: 60 },
 ] as const
 
-/** How long ago a moment is, as one would say it; the future counts as well. */
+/** A time relative to now, for people; also in the future. */
 export function toAgo(at: string, nowMs: number): string {
   const seconds = Math.round((nowMs - Date.parse(at)) / 1000)
   const unit = units.find((one) => Math.abs(seconds) >= one.seconds)

@@ -1,6 +1,6 @@
 import { CliError } from "../cli-error.ts"
 
-/** What a key does while something secret is typed. */
+/** Keys with a meaning while hidden text is typed. */
 const keys = {
   enter: ["\r", "\n"],
   end: "\x04",
@@ -9,12 +9,12 @@ const keys = {
   eraseAll: "\x15",
 }
 
-/** Whether there is somebody to ask. */
+/** Whether the user can be prompted. */
 export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true
 }
 
-/** Asks yes or no; everything but yes is no. */
+/** Asks a yes/no question; anything but yes is no. */
 export async function askYes(question: string): Promise<boolean> {
   process.stderr.write(`${question} [y/N] `)
   const answer = await new Promise<string>((resolve) => {
@@ -25,9 +25,9 @@ export async function askYes(question: string): Promise<boolean> {
   return /^\s*y(es)?\s*$/i.test(answer)
 }
 
-/** Asks for something that nobody else should read: nothing that is typed is shown. */
+/** Prompts for hidden text. */
 export async function askHidden(question: string): Promise<string> {
-  // Before the question: whoever pastes an answer at once would see it otherwise.
+  // Before the prompt: text pasted at once would be echoed.
   process.stdin.setRawMode(true)
   process.stderr.write(question)
   try {

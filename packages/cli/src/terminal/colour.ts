@@ -1,4 +1,4 @@
-/** Paints text, or leaves it as it is. */
+/** Colours text, or returns it unchanged. */
 export interface Colour {
   bold(text: string): string
   dim(text: string): string
@@ -8,7 +8,7 @@ export interface Colour {
   cyan(text: string): string
 }
 
-/** What decides about colour. */
+/** What decides whether to use colour. */
 export interface ColourConditions {
   readonly isTerminal: boolean
   /** `false` after `--no-color`. */
@@ -16,12 +16,12 @@ export interface ColourConditions {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** Whether a stream gets colour. An empty NO_COLOR counts as absent, as its convention says. */
+/** Whether to colour a stream. An empty NO_COLOR counts as absent, as its convention says. */
 export function hasColour({ isTerminal, isAllowed, env }: ColourConditions): boolean {
   return isTerminal && isAllowed && !env.NO_COLOR && env.TERM !== "dumb"
 }
 
-/** Colours that are colours, or nothing at all. */
+/** Creates colour functions, or functions that do nothing. */
 export function createColour(isOn: boolean): Colour {
   const paint = (open: number, close: number) => (text: string) =>
     isOn && text !== "" ? `\x1b[${open}m${text}\x1b[${close}m` : text

@@ -2,25 +2,22 @@ import type { Command } from "commander"
 import { CliError } from "../cli-error.ts"
 import { askYes, canAsk } from "./ask.ts"
 
-/** Whether to ask before something is gone. */
+/** The option that skips the confirmation. */
 export interface ConfirmOptions {
   readonly yes?: true
 }
 
-/** Declares the option that answers beforehand. */
+/** Adds the option that skips the confirmation. */
 export function addConfirmOption(command: Command): Command {
-  return command.option("-y, --yes", "do not ask")
+  return command.option("-y, --yes", "skip the confirmation")
 }
 
-/**
- * Goes on when somebody has said yes. Where nobody can be asked, that has to be on the command
- * line.
- */
+/** Continues if the user confirms. Without a terminal, `--yes` is required. */
 export async function confirm(question: string, { yes }: ConfirmOptions): Promise<void> {
   if (yes) return
   if (!canAsk())
-    throw new CliError("usage", "Cannot delete without asking: there is no terminal", {
-      advice: '"--yes" answers beforehand',
+    throw new CliError("usage", "Cannot ask for confirmation: there is no terminal", {
+      advice: 'use "--yes" to skip it',
     })
-  if (!(await askYes(question))) throw new CliError("failed", "Nothing was done")
+  if (!(await askYes(question))) throw new CliError("failed", "Cancelled")
 }

@@ -5,18 +5,15 @@ import { dirname, join } from "node:path"
 import { CliError } from "../cli-error.ts"
 import type { Context } from "../context.ts"
 
-/** A text that somebody has edited, and the file that it is still in. */
+/** An edited text and the file that still contains it. */
 export interface EditedText {
   readonly text: string
   readonly path: string
-  /** Deletes the file: the text is safe elsewhere, or not worth keeping. */
+  /** Deletes the file, once the text is saved elsewhere or not needed. */
   discard(): void
 }
 
-/**
- * Opens the person's editor on a text. The file stays until it is discarded, so that nothing that
- * was written is lost.
- */
+/** Opens the user's editor. The file stays until it is discarded, so that no text is lost. */
 export async function editText(
   { env, interruption }: Pick<Context, "env" | "interruption">,
   text: string,
@@ -26,7 +23,7 @@ export async function editText(
   const path = join(mkdtempSync(join(tmpdir(), "hamlet-edit-")), fileName)
   const discard = () => rmSync(dirname(path), { recursive: true, force: true })
   writeFileSync(path, text, { mode: 0o600 })
-  // Ctrl-C is a key of the editor's while it is open.
+  // The editor handles Ctrl-C while it is open.
   const listenAgain = interruption.ignoreInterrupts()
   try {
     const code = await runEditor(editor, path)
@@ -35,9 +32,9 @@ export async function editText(
     if (edited === text) discard()
     throw new CliError(
       "failed",
-      `Cannot save: the editor "${editor}" ended with ${code}${edited === text ? "" : `, and what you wrote is in "${path}"`}`,
+      `Cannot save: the editor "${editor}" exited with ${code}${edited === text ? "" : `, and your text is in "${path}"`}`,
       {
-        advice: "VISUAL or EDITOR in the environment chooses another",
+        advice: "set VISUAL or EDITOR to choose another editor",
       },
     )
   } finally {
@@ -45,7 +42,7 @@ export async function editText(
   }
 }
 
-/** Through a shell, because the variable may have arguments in it, as in `code --wait`. */
+/** Through a shell, because the variable may contain arguments, as in `code --wait`. */
 function runEditor(editor: string, path: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn("sh", ["-c", `${editor} "$1"`, "sh", path], { stdio: "inherit" })

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import type { Env } from "../context.ts"
 
-/** Opens an address. Gives the program that was to do it, and whether there is such a program. */
+/** Opens a URL. Returns the program used, and whether it exists. */
 export async function openInBrowser(
   env: Env,
   url: string,
@@ -10,8 +10,7 @@ export async function openInBrowser(
   const isOpened = await new Promise<boolean>((resolve) => {
     const child = spawn(program, [url], { stdio: "ignore", detached: true })
     child.once("error", () => resolve(false))
-    // Whether it stays in front or hands the address on to one that is open already is up to the
-    // browser.
+    // A browser may stay in the foreground or pass the URL to a running instance.
     child.once("spawn", () => resolve(true))
     child.unref()
   })

@@ -1,9 +1,9 @@
 import { truncateTo } from "./table.ts"
 
-/** What is counted: bytes are shown as people read sizes, anything else by its name. */
+/** What is counted: bytes are shown as sizes, other units by name. */
 export type ProgressUnit = "bytes" | (string & {})
 
-/** How far something is. */
+/** The state of a progress line. */
 export interface ProgressState {
   readonly label: string
   readonly unit: ProgressUnit
@@ -15,12 +15,12 @@ export interface ProgressState {
 const barCharsMax = 30
 const barCharsMin = 8
 const gap = "  "
-/** Beyond that a guess is worth nothing. */
+/** Longer estimates are not shown. */
 const secondsLeftMax = 360_000
 
 /**
- * One line that is no wider than `width`: what matters least is left out first, then the bar gets
- * shorter.
+ * Formats a line of at most `width` columns: less important parts are dropped first, then the bar
+ * shrinks.
  */
 export function toProgressLine(state: ProgressState, width: number): string {
   const { label, unit, done, total, perSecond } = state

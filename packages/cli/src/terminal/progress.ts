@@ -4,33 +4,33 @@ import { type ProgressState, type ProgressUnit, toProgressLine } from "./progres
 /** Where progress is shown. */
 export interface ProgressScreen {
   readonly isTerminal: boolean
-  /** Asked each time: people resize their terminals. */
+  /** Read on every redraw: terminals are resized. */
   width(): number
   nowMs(): number
 }
 
-/** What is going on, and how much of it there is. */
+/** What is being done, and how much of it there is. */
 export interface ProgressOptions {
-  /** What is done, as in "Exporting". */
+  /** What is being done, as in "Exporting". */
   readonly label: string
   readonly unit: ProgressUnit
-  /** Left out where nobody knows it yet; `set` can say it later. */
+  /** Absent if unknown; `set` can provide it later. */
   readonly total?: number | undefined
 }
 
 const times = {
-  /** A line is redrawn ten times a second. */
+  /** The line is redrawn ten times a second. */
   redrawMs: 100,
-  /** Whoever reads a log wants to know that something goes on, and not more. */
+  /** In a log, an occasional line is enough. */
   logMs: 30_000,
-  /** The rate is that of the last few seconds, so that it follows a connection that gets slower. */
+  /** The rate of the last few seconds, so that it follows a slowing connection. */
   rateMs: 5_000,
 }
 
 /**
- * Shows how far something is, on standard error: one line that is redrawn at a terminal and gone at
- * the end, a line now and then elsewhere, and nothing there for a program that reads JSON. `using
- * progress = createProgress(…)` ends it however the work ends; Ctrl-C does too.
+ * Shows progress on standard error: on a terminal one line, redrawn and finally erased; elsewhere
+ * an occasional line; nothing there in JSON mode. `using progress = createProgress(…)` stops it
+ * however the work ends; Ctrl-C does too.
  */
 export function createProgress(
   context: Pick<Context, "output" | "interruption">,
@@ -46,7 +46,7 @@ const ownScreen: ProgressScreen = {
   nowMs: () => performance.now(),
 }
 
-/** How far something is, until it is stopped. */
+/** A progress display, until it is stopped. */
 export class Progress implements Disposable {
   readonly #output: Context["output"]
   readonly #options: ProgressOptions
@@ -80,29 +80,29 @@ export class Progress implements Disposable {
     this.#timer?.unref()
   }
 
-  /** So much is done, of so much if that has become known. */
+  /** Sets what is done, and the total if it has become known. */
   set(done: number, total = this.#total): void {
     this.#done = done
     this.#total = total
   }
 
-  /** So much more is done. */
+  /** Adds to what is done. */
   add(more: number): void {
     this.#done += more
   }
 
-  /** Something else has begun; what was done stays done. */
+  /** Changes the label; what is done stays. */
   label(label: string): void {
     this.#label = label
   }
 
-  /** A remark above the line. */
+  /** Prints a note above the line. */
   note(text: string): void {
     this.#erase()
     this.#output.note(text)
   }
 
-  /** Takes the line away. Nothing is shown from then on. */
+  /** Erases the line. Nothing is shown after that. */
   stop(): void {
     if (this.#isStopped) return
     this.#isStopped = true
@@ -115,7 +115,7 @@ export class Progress implements Disposable {
     this.stop()
   }
 
-  /** Shows how things stand. The timer calls it; tests do so themselves. */
+  /** Redraws. Called by the timer, and directly by tests. */
   tick(): void {
     if (this.#isStopped) return
     const state = this.#toState()
@@ -129,7 +129,7 @@ export class Progress implements Disposable {
   #toState(): ProgressState & { readonly nowMs: number } {
     const nowMs = this.#screen.nowMs()
     this.#samples.push({ atMs: nowMs, done: this.#done })
-    // One that is older than the span stays, or there would be nothing to compare with.
+    // One sample older than the window is kept, to compare with.
     while (this.#samples.length > 2 && (this.#samples[1]?.atMs ?? nowMs) <= nowMs - times.rateMs)
       this.#samples.shift()
     const first = this.#samples[0] ?? { atMs: this.#startedMs, done: 0 }
@@ -145,9 +145,7 @@ export class Progress implements Disposable {
     }
   }
 
-  /**
-   * No escape sequences: spaces over what is left of a longer line do the same on every terminal.
-   */
+  /** No escape sequences: overwriting with spaces works on every terminal. */
   #redraw(line: string): void {
     if (line === this.#shown) return
     const rest = Math.max(0, Bun.stringWidth(this.#shown) - Bun.stringWidth(line))

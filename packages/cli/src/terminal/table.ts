@@ -1,12 +1,12 @@
-/** One column of a table: its heading, its cells, and whether cells may be cut. */
+/** A column of a table: its heading, its cells, and whether they may be truncated. */
 export interface TableColumn {
   readonly title: string
   readonly cells: readonly TableCell[]
-  /** What somebody copies, as an id, is worth nothing when it is cut. */
+  /** Values to copy, such as ids, are never truncated. */
   readonly isWhole: boolean
 }
 
-/** A cell, and how it is painted once its width is settled. */
+/** A cell, and how it is coloured after truncation. */
 export interface TableCell {
   readonly text: string
   readonly paint?: ((text: string) => string) | undefined
@@ -15,7 +15,7 @@ export interface TableCell {
 const gap = "  "
 const columnCharsMin = 6
 
-/** The lines of a table, each no wider than `width` where cutting can achieve that. */
+/** The lines of a table, no wider than `width` where truncation can achieve that. */
 export function toTable(
   columns: readonly TableColumn[],
   width: number,
@@ -36,7 +36,7 @@ export function toTable(
   return [header, ...rows]
 }
 
-/** Takes from the widest column that may be cut, until the line fits or nothing is left to take. */
+/** Shrinks the widest column that may be truncated, until the line fits. */
 function toWidths(columns: readonly TableColumn[], width: number): readonly number[] {
   const widths = columns.map(({ title, cells }) =>
     cells.reduce((widest, { text }) => Math.max(widest, Bun.stringWidth(text)), title.length),
@@ -55,17 +55,17 @@ function toWidths(columns: readonly TableColumn[], width: number): readonly numb
 
 function toLine(cells: readonly TableCell[], widths: readonly number[]): string {
   const parts = cells.map(({ text, paint }, index) => {
-    const cut = truncateTo(text, widths[index] ?? 0)
+    const shown = truncateTo(text, widths[index] ?? 0)
     const isLast = index === cells.length - 1
     return (
-      (paint ? paint(cut) : cut) +
-      (isLast ? "" : " ".repeat(Math.max(0, (widths[index] ?? 0) - Bun.stringWidth(cut))))
+      (paint ? paint(shown) : shown) +
+      (isLast ? "" : " ".repeat(Math.max(0, (widths[index] ?? 0) - Bun.stringWidth(shown))))
     )
   })
   return parts.join(gap).trimEnd()
 }
 
-/** At most so many columns of the terminal; what is left out is marked. */
+/** Truncates to a terminal width, with an ellipsis. */
 export function truncateTo(text: string, width: number): string {
   if (Bun.stringWidth(text) <= width) return text
   let kept = ""

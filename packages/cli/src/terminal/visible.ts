@@ -1,14 +1,11 @@
-/**
- * Everything below a space but tab and newline, DEL, and the C1 controls: what makes a terminal do
- * things.
- */
+/** Control characters except tab and newline, DEL and C1: what a terminal would interpret. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about.
 const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g
 const pictureOf = { null: 0x2400, delete: 0x2421 }
 
 /**
- * Text of somebody else's for a terminal: what would move the cursor, change the title or answer
- * for the person is shown instead of obeyed. A carriage return before a newline is left out.
+ * Makes foreign text safe for a terminal: control characters, which could move the cursor, change
+ * the title or fake input, become visible symbols. CRLF becomes LF.
  */
 export function toVisible(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(controls, (control) => {
@@ -18,7 +15,7 @@ export function toVisible(text: string): string {
   })
 }
 
-/** The same on one line, as a cell of a table needs it. */
+/** Makes text safe and puts it on one line, for a table cell. */
 export function toOneLine(text: string): string {
   return toVisible(text).replaceAll(/[\t\n]+/g, " ")
 }

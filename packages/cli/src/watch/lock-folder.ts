@@ -4,9 +4,8 @@ import { join } from "node:path"
 import { CliError } from "../cli-error.ts"
 
 /**
- * Keeps a second watcher out of a folder, until the function that it gives is called. The lock is
- * the operating system's, which SQLite knows how to ask for everywhere: it ends with the process,
- * however that ends, so that there is never a stale one.
+ * Locks a folder against a second watcher, until the returned function is called. SQLite takes an
+ * operating system lock portably; it ends with the process, so there is never a stale one.
  */
 export function lockFolder(folder: string): () => void {
   const path = join(folder, ".hamlet", "watch.lock")
@@ -17,7 +16,7 @@ export function lockFolder(folder: string): () => void {
     return () => lock.close()
   } catch (cause) {
     const isBusy = (cause as { code?: string }).code === "SQLITE_BUSY"
-    const problem = isBusy ? "another process watches it" : (cause as Error).message
+    const problem = isBusy ? "another process is watching it" : (cause as Error).message
     throw new CliError(isBusy ? "conflict" : "failed", `Cannot watch "${folder}": ${problem}`, {
       cause,
     })

@@ -4,28 +4,28 @@ import { toExtension } from "../files/val-file.ts"
 
 const conflictPattern = /\.conflict-\d{1,9}\.tsx?$/
 
-/** Whether a file holds the other side of a conflict; such a file is for people. */
+/** Whether a path is that of a conflict file; those are for people and never synced. */
 export function isConflictPath(path: string): boolean {
   return conflictPattern.test(path)
 }
 
-/** The n-th conflict file beside a file. */
+/** The path of the n-th conflict file beside a file. */
 export function toConflictPath(path: string, n: number): string {
   const extension = extname(path)
   return `${path.slice(0, -extension.length)}.conflict-${n}${extension}`
 }
 
-/** The name of a file without its ending. */
+/** The file name without its extension. */
 export function toStem(path: string): string {
   return basename(path, extname(path))
 }
 
-/** Names of vals are the same whatever their case, and on many systems those of files are too. */
+/** Names of vals ignore case, and on many systems so do those of files. */
 export function isSameName(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase()
 }
 
-/** The name that a renamed file asks for: its new one, if it was called after its val before. */
+/** The new name for the val of a renamed file, if the file was named after the val. */
 export function toNewValName(before: string, after: string, name: string): string | undefined {
   const stem = toStem(after)
   return isSameName(toStem(before), name) && !isSameName(toStem(before), stem) && isValName(stem)
@@ -33,15 +33,12 @@ export function toNewValName(before: string, after: string, name: string): strin
     : undefined
 }
 
-/**
- * Where the file of a renamed val should be: a file that is called after its val is renamed with
- * it.
- */
+/** The new path of a renamed val's file: a file named after its val is renamed with it. */
 export function toRenamedPath(path: string, before: string, after: string): string {
   return isSameName(toStem(path), before) ? join(dirname(path), after + extname(path)) : path
 }
 
-/** A path in the folder for a val that has no file yet. `isTaken` knows paths in whatever case. */
+/** Finds a free path for a val without a file. `isTaken` ignores case. */
 export function findFreePath(
   name: string,
   code: string,

@@ -3,10 +3,7 @@ import { toClock } from "../runs/log-lines.ts"
 import { toOneLine } from "../terminal/visible.ts"
 import type { SyncEvent } from "./sync-event.ts"
 
-/**
- * Says what is done, a line each. What somebody should look at is said on standard error, and each
- * problem once.
- */
+/** Prints an event per line. Messages go to standard error, and each problem is printed once. */
 export function createEventPrinter(output: Output): (event: SyncEvent) => void {
   const reported = new Map<string, string>()
   return (event) => {
@@ -28,7 +25,7 @@ export function createEventPrinter(output: Output): (event: SyncEvent) => void {
   }
 }
 
-/** Without its code, which may be long and is in the file. */
+/** The val without its code. */
 function toShort({ val }: SyncEvent): SyncEvent["val"] {
   return (
     val && {

@@ -1,33 +1,30 @@
 import type { Client, Output } from "@hamlet/contract/client"
 
-/** What the server says of a val without its code. */
+/** The state of a val on the server, without its code. */
 export type ValState = Output<"listMyValStates">["data"][number]
 
-/** What the server has. */
+/** The vals on the server. */
 export interface RemoteVals {
   readonly vals: readonly ValState[]
-  /** Whether these are not all: then one that is missing may be there all the same. */
+  /** Whether there are more vals than listed: one that is missing may still exist. */
   readonly hasMore: boolean
-  /** Whether anything is different from the last time. */
+  /** Whether anything changed since the last call. */
   readonly isNew: boolean
 }
 
-/**
- * Asks for the vals of whoever is signed in. While nothing changes, that is one small answer
- * without a body.
- */
-export function createRemoteVals(client: Client): { look(): Promise<RemoteVals> } {
+/** Lists the vals of the signed-in user. While nothing changes, the response is 304. */
+export function createRemoteVals(client: Client): { list(): Promise<RemoteVals> } {
   let etag: string | undefined
   let last: Output<"listMyValStates"> = { data: [], hasMore: false }
   return {
-    async look() {
-      const answer =
+    async list() {
+      const response =
         etag === undefined
           ? await client.raw.listMyValStates()
           : await client.raw.listMyValStates({}, { ifNoneMatch: etag })
-      if (answer.status === 304) return { vals: last.data, hasMore: last.hasMore, isNew: false }
-      etag = answer.headers.get("etag") ?? undefined
-      last = answer.body
+      if (response.status === 304) return { vals: last.data, hasMore: last.hasMore, isNew: false }
+      etag = response.headers.get("etag") ?? undefined
+      last = response.body
       return { vals: last.data, hasMore: last.hasMore, isNew: true }
     },
   }

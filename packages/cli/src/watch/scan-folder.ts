@@ -20,64 +20,56 @@ import { isConflictPath } from "./paths.ts"
 import type { FileFacts } from "./plan/decide.ts"
 
 /**
- * A file as it was found. Its text is read again when it is needed: a folder may have thousands of
- * them.
+ * A file in the folder. Its text is read again when it is needed: a folder may contain thousands.
  */
 export interface FoundFile extends FileFacts {
-  /** In the folder. */
+  /** Relative to the folder. */
   readonly path: string
   readonly front: FrontMatter
   readonly hash: string
 }
 
 /**
- * A readme as it was found. Without a hash nothing is done about it; `problem` says why, unless it
- * is too early to say.
+ * A readme in the folder. Without a hash it is ignored; `problem` says why, unless it has just
+ * changed.
  */
 export interface FoundReadme {
   readonly hash?: string
   readonly problem?: string
 }
 
-/** What is in a folder. */
+/** The content of a folder. */
 export interface Scan {
   readonly files: ReadonlyMap<string, FoundFile>
-  /** Files that nothing is done about, and why; undefined where it is too early to say. */
+  /** Files that are ignored, and why; undefined if they have just changed. */
   readonly blocked: ReadonlyMap<string, string | undefined>
-  /** Of the paths that were asked for, those that have not been there for a while. */
+  /** The known paths that have been missing for a while. */
   readonly missing: ReadonlySet<string>
-  /**
-   * What the file system knows files by, whatever they are called; also those that were there the
-   * last time.
-   */
+  /** Identities of files that survive renames; also of files in the last scan. */
   readonly identities: ReadonlyMap<string, string>
-  /** By the paths of the readmes. */
+  /** Keyed by the path of the readme. */
   readonly readmes: ReadonlyMap<string, FoundReadme>
-  /** Whether something may be different in a moment. */
+  /** Whether files are still being written, so that another scan is needed soon. */
   readonly isUnsettled: boolean
 }
 
-/**
- * Looks through a folder, and remembers what it has seen: a file that is as it was is not read
- * again.
- */
+/** Scans a folder, and caches what it has read: an unchanged file is not read again. */
 export interface Scanner {
   scan(known: Iterable<string>): Scan
 }
 
 interface Seen {
-  /** Another one whenever the file has changed; empty when it has to be read again. */
+  /** Differs whenever the file has changed; empty if it must be read again. */
   readonly mark: string
   readonly identity: string
   readonly file?: FoundFile
   readonly readmeHash?: string
-  /** Why nothing is done about it, if somebody should know. */
+  /** Why it is ignored, if the user should know. */
   readonly problem?: string
 }
 
 /**
- * A scanner for a folder. What was touched less than `settleMs` ago is left alone: its writer may
- * not have finished.
+ * Creates a scanner. Files modified less than `settleMs` ago are ignored: they may be half written.
  */
 export function createScanner(folder: string, settleMs: number): Scanner {
   let seen = new Map<string, Seen>()
@@ -89,7 +81,7 @@ export function createScanner(folder: string, settleMs: number): Scanner {
       const next = new Map<string, Seen>()
       const files = new Map<string, FoundFile>()
       const blocked = new Map<string, string | undefined>()
-      // One that was there a moment ago may be about to come back: many editors save so.
+      // A readme that was just removed may come back: many editors save that way.
       const readmes = new Map<string, FoundReadme>(
         [...seen.keys()].filter(isReadmePath).map((path) => [path, {}]),
       )
@@ -113,8 +105,8 @@ export function createScanner(folder: string, settleMs: number): Scanner {
       const isGoneFor = (ms: number) => (path: string) =>
         nowMs - (missingSince.get(path) ?? nowMs) >= ms
       const isBusy = [...blocked.values()].includes(undefined)
-      // A new file may be a missing one under another name: before all have come to rest, nobody
-      // can tell which. Some never do.
+      // A new file may be a missing one under another name: which one is clear only when all files
+      // have settled, or after a time limit.
       const isClear = !isBusy && gone.every(isGoneFor(settleMs))
       const isSorted = isClear || gone.some(isGoneFor(limits.watchSettleMsMax))
       const missing = isSorted ? gone.filter(isGoneFor(settleMs)) : []
@@ -144,8 +136,8 @@ function toFoundReadme({ readmeHash, problem }: Seen): FoundReadme {
 }
 
 /**
- * The files of a folder that could be vals, and readmes. What begins with a dot is not for us, nor
- * what a folder within it watches by itself.
+ * The files that can be vals, and readmes. Skips names that start with a dot, and folders that are
+ * watched by themselves.
  */
 function listPaths(folder: string): readonly string[] {
   const paths: string[] = []
@@ -174,8 +166,8 @@ function readFolder(folder: string, isRoot: boolean) {
   try {
     return readdirSync(folder, { withFileTypes: true })
   } catch (cause) {
-    // A folder within may go while it is looked at; without the folder itself every file would seem
-    // to be deleted.
+    // A subfolder may disappear during the scan; without the root, every file would seem to be
+    // deleted.
     if (!isRoot) return []
     throw new CliError("notFound", `Cannot watch "${folder}": ${(cause as Error).message}`, {
       cause,
@@ -193,23 +185,21 @@ function look(
   if (!stats) return undefined
   const mark = toMark(stats)
   if (before?.mark === mark) return before
-  // The number alone may be given to another file later, but then with another time.
+  // An inode number may be reused later, but with another birth time.
   const identity = stats.birthtimeMs > 0 ? `${stats.ino} ${stats.birthtimeMs}` : ""
   if (isRecent(stats, settleMs)) return { mark: "", identity }
   if (stats.isSymbolicLink())
     return { mark, identity, problem: `Cannot watch "${path}": it is a link` }
-  if (!stats.isFile()) return { mark, identity, problem: `Cannot watch "${path}": it is no file` }
+  if (!stats.isFile())
+    return { mark, identity, problem: `Cannot watch "${path}": it is not a regular file` }
   return { identity, ...read(folder, path, mark) }
 }
 
-/**
- * By the time of the last change of any kind, which nobody can set; what is from the future has a
- * clock of its own.
- */
+/** Judged by ctime, which programs cannot set; a ctime in the future comes from another clock. */
 function isRecent({ ctimeMs, size }: Stats, settleMs: number): boolean {
-  // The time of files has parts of a millisecond, and that of the program has not.
+  // ctime has fractions of a millisecond, and Date.now() has not.
   const ageMs = Date.now() + 1 - ctimeMs
-  // Many writers empty a file first, and take their time to fill it.
+  // Many programs truncate a file first and fill it later.
   return ageMs < (size === 0 ? settleMs * emptyFactor : settleMs) && ageMs > -futureMsMin
 }
 
@@ -241,7 +231,7 @@ function read(folder: string, path: string, mark: string): Omit<Seen, "identity"
         mark,
         problem: error.advice === undefined ? error.message : `${error.message}; ${error.advice}`,
       }
-    // It has gone, or may not be read.
+    // It was deleted, or may not be read.
     const isGone = (error as NodeJS.ErrnoException).code === "ENOENT"
     return isGone
       ? { mark: "" }
@@ -249,7 +239,7 @@ function read(folder: string, path: string, mark: string): Omit<Seen, "identity"
   }
 }
 
-/** The text of the very file that was looked at, or nothing if it has changed since. */
+/** The text of exactly the file that was examined, or undefined if it has changed. */
 function readWhole(fullPath: string, path: string, mark: string): string | undefined {
   const file = openSync(fullPath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {

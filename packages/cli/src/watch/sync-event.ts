@@ -1,4 +1,4 @@
-/** Something that a synchronisation has done, or would do. */
+/** Something that a synchronisation did, or would do. */
 export interface SyncEvent {
   readonly action:
     | "created"
@@ -15,10 +15,10 @@ export interface SyncEvent {
   readonly val?:
     | { readonly id?: string; readonly name: string; readonly version?: number }
     | undefined
-  /** Where the other side of a conflict is, or what was put aside, or where a file was before. */
+  /** The conflict file, the file in the trash, or the previous path. */
   readonly other?: string | undefined
-  /** Nothing was done: this would be. */
+  /** A dry run: nothing was done. */
   readonly isPlanned?: true
-  /** A sentence, where somebody should know. */
+  /** A message for the user. */
   readonly text?: string | undefined
 }

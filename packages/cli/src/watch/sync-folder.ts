@@ -25,26 +25,26 @@ import type { RemoteVals } from "./remote-vals.ts"
 import type { Scan } from "./scan-folder.ts"
 import type { SyncEvent } from "./sync-event.ts"
 
-/** What a synchronisation needs. */
+/** Dependencies of a synchronisation. */
 export interface SyncDeps extends PlanDeps {
   readonly folder: string
   readonly serverUrl: string
-  /** Only say what would be done. */
+  /** Report what would be done, and do nothing. */
   readonly isDry: boolean
 }
 
-/** How it went. */
+/** The result of a synchronisation. */
 export interface SyncResult {
-  /** Whether something was done, so that there may be more. */
+  /** Whether anything was done, so there may be more. */
   readonly hasActed: boolean
-  /** Whether something changed while it was done, so that there is more. */
+  /** Whether something changed meanwhile, so there is more to do. */
   readonly isRaced: boolean
   readonly hasConflict: boolean
-  /** The first failure. */
+  /** The exit code of the first failure. */
   readonly exit: ExitName | undefined
 }
 
-/** Brings the folder and the vals together, as both were seen, and notes each step. */
+/** Synchronises a scanned folder with the listed vals, and records each step. */
 export async function syncFolder(
   deps: SyncDeps,
   scan: Scan,
@@ -78,17 +78,17 @@ export async function syncFolder(
       exit: undefined,
     }
   }
-  const notes = createNotes(state)
-  for (const path of stale) notes.state.delete(join(deps.folder, path))
+  const writer = createStateWriter(state)
+  for (const path of stale) writer.state.delete(join(deps.folder, path))
   try {
-    const actionDeps = { ...deps, state: notes.state, isTaken: createTaken(deps.folder, scan) }
-    const synced = await performAll(deps, actionDeps, actions, notes.soon)
-    // After the files, which they go with.
+    const actionDeps = { ...deps, state: writer.state, isTaken: createTaken(deps.folder, scan) }
+    const synced = await performAll(deps, actionDeps, actions, writer.soon)
+    // Readmes follow their files.
     const readmes = await performReadmes(
       deps,
       actionDeps,
-      listReadmeTasks(deps.folder, notes.state, scan, remote.vals),
-      notes.soon,
+      listReadmeTasks(deps.folder, writer.state, scan, remote.vals),
+      writer.soon,
     )
     return {
       hasActed: synced.hasActed || readmes.hasActed,
@@ -97,16 +97,16 @@ export async function syncFolder(
       exit: synced.exit ?? readmes.exit,
     }
   } finally {
-    notes.now()
+    writer.now()
   }
 }
 
-/** The paths of a folder that the vals of a server have files at. */
+/** The recorded paths of a folder. */
 export function listKnownPaths(deps: Pick<SyncDeps, "folder" | "serverUrl">): readonly string[] {
   return [...openFolderState(deps.folder, deps.serverUrl).files.keys()]
 }
 
-const performs: Readonly<Record<Decision["kind"], ActionHandler>> = {
+const handlers: Readonly<Record<Decision["kind"], ActionHandler>> = {
   nothing: () => "done",
   note,
   write,
@@ -135,14 +135,14 @@ async function performAll(
       if (deps.isStopping()) break
       const { kind } = action.decision
       try {
-        const result = await performs[kind](actionDeps, action)
+        const result = await handlers[kind](actionDeps, action)
         if (result === "raced") isRaced = true
         else if (kind !== "note") hasActed = true
         onDone()
       } catch (error) {
         const failure = toSyncFailure(error)
-        // A name that a new val cannot have is that of a val which the next look shows; one that a
-        // val cannot be given is taken.
+        // A name taken for a new val belongs to a val that the next round sees; for a rename it is
+        // a real conflict.
         if (failure.isRaced && !(kind === "save" && failure.isName)) isRaced = true
         else {
           exit ??= failure.exit
@@ -160,8 +160,8 @@ async function performAll(
 }
 
 /**
- * One by one: each val is asked for right before its readme is saved, because no version protects
- * that.
+ * One by one: each val is fetched right before its readme is saved, because no version protects a
+ * readme.
  */
 async function performReadmes(
   deps: SyncDeps,
@@ -197,7 +197,7 @@ async function performReadmes(
   return { hasActed, isRaced, hasConflict, exit }
 }
 
-/** What a failure of one action means for the others: nothing, or it is thrown again. */
+/** Classifies the failure of one action; throws those that affect all of them. */
 function toSyncFailure(error: unknown) {
   const failure = toFailure(error)
   const isFatal = failure === undefined || ["unavailable", "refused"].includes(failure.exit)
@@ -214,10 +214,9 @@ function isConflict({ decision: { kind } }: Action): boolean {
 }
 
 /**
- * The folder's notes, written down at intervals: with thousands of vals that takes longer than what
- * is noted.
+ * Delays writing the folder's state: with thousands of vals, writing takes longer than the actions.
  */
-function createNotes(state: FolderState) {
+function createStateWriter(state: FolderState) {
   let isChanged = false
   let savedMs = Date.now()
   const now = () => {
@@ -239,8 +238,8 @@ function createNotes(state: FolderState) {
 }
 
 /**
- * Whether a path is taken, in whatever case. Only a path that was seen is looked for in all cases,
- * so that many files can be made quickly.
+ * Whether a path is taken, ignoring case. The folder is listed only for paths that were seen, so
+ * that many files can be created quickly.
  */
 function createTaken(folder: string, scan: Scan): (path: string) => boolean {
   const seen = new Set(
@@ -272,7 +271,7 @@ const plannedReadmes: Readonly<Partial<Record<ReadmeDecision, SyncEvent["action"
   conflict: "conflict",
 }
 
-/** Gives whether there would be a conflict. */
+/** Returns whether there would be a conflict. */
 async function reportReadmePlan(
   deps: SyncDeps,
   state: FolderState,

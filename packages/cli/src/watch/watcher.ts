@@ -6,25 +6,25 @@ import { createRemoteVals, type RemoteVals } from "./remote-vals.ts"
 import { createScanner, type Scan } from "./scan-folder.ts"
 import { listKnownPaths, type SyncDeps, type SyncResult, syncFolder } from "./sync-folder.ts"
 
-/** How often in a row somebody else may be faster before there is a pause. */
+/** How many races in a row before the watcher pauses. */
 const racesMax = 3
 
-/** What watching needs beyond one synchronisation. */
+/** Dependencies of a folder watcher. */
 export interface FolderWatcherDeps extends Omit<SyncDeps, "owner" | "isStopping"> {
   readonly client: Client
-  /** The id of whoever is signed in. */
+  /** Gets the id of the signed-in user. */
   getOwner(): Promise<string>
-  /** Something that whoever waits should know. */
+  /** Prints a note for the user. */
   note(text: string): void
   readonly settleMs?: number
 }
 
 /**
- * Keeps a folder and the vals on a server the same.
+ * Keeps a folder and the vals on a server in sync.
  *
- *     look ──▶ nothing new ──▶ wait: until something happens in the folder, or the next poll ──▶ look
- *       └────▶ synchronise ──▶ wait
- *       └────▶ the server is away ──▶ wait, longer each time ──▶ look
+ *     check ──▶ no changes ──▶ wait for a file event or the next poll ──▶ check
+ *       └─────▶ synchronise ──▶ wait
+ *       └─────▶ server unavailable ──▶ wait, longer each time ──▶ check
  */
 export class FolderWatcher {
   readonly #deps: FolderWatcherDeps
@@ -32,13 +32,13 @@ export class FolderWatcher {
   readonly #scanner: ReturnType<typeof createScanner>
   readonly #settleMs: number
   #isStopping = false
-  /** Whether there is more to do for what is known already. */
+  /** Whether there is more to do without a new change. */
   #isTouched = true
-  /** Whether something has happened in the folder since it was looked through. */
+  /** Whether a file event arrived since the last scan. */
   #hasEvent = false
-  #isAway = false
-  #awayMs = 0
-  #lookedMs = 0
+  #isOffline = false
+  #offlineMs = 0
+  #listedMs = 0
   #lastMark = ""
   #races = 0
   #wake = () => {}
@@ -51,7 +51,7 @@ export class FolderWatcher {
     this.#scanner = createScanner(deps.folder, this.#settleMs)
   }
 
-  /** Synchronises until both sides are the same, and no longer. */
+  /** Synchronises until both sides agree, then stops. */
   async once(): Promise<SyncResult> {
     const synced = this.#syncOnce()
     this.#running = synced
@@ -75,7 +75,7 @@ export class FolderWatcher {
     }
   }
 
-  /** Watches until it is stopped, or cannot go on. */
+  /** Watches until it is stopped or fails. */
   async run(): Promise<void> {
     const events = this.#listen()
     this.#running = this.#loop()
@@ -86,7 +86,7 @@ export class FolderWatcher {
     }
   }
 
-  /** Finishes what has been begun, and no more. */
+  /** Finishes the current step and stops. */
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#wake()
@@ -100,37 +100,36 @@ export class FolderWatcher {
         this.#isTouched || this.#hasEvent || Date.now() - scannedMs >= limits.watchRescanMs
       try {
         if (await this.#step(isDue)) scannedMs = Date.now()
-        if (this.#isAway) this.#deps.note("The server answers again")
-        this.#isAway = false
-        this.#awayMs = 0
+        if (this.#isOffline) this.#deps.note("The server responds again")
+        this.#isOffline = false
+        this.#offlineMs = 0
       } catch (error) {
         if (!isTemporary(error)) throw error
-        if (!this.#isAway)
-          this.#deps.note(`${(error as Error).message}; trying again until it does`)
-        this.#isAway = true
+        if (!this.#isOffline) this.#deps.note(`${(error as Error).message}; retrying`)
+        this.#isOffline = true
         this.#isTouched = true
-        this.#awayMs = Math.min(limits.watchAwayMsMax, this.#awayMs * 2 || limits.watchPollMs)
+        this.#offlineMs = Math.min(limits.watchAwayMsMax, this.#offlineMs * 2 || limits.watchPollMs)
       }
       if (!this.#isStopping) await this.#wait()
     }
   }
 
-  /** Gives whether the folder was looked through. */
+  /** Returns whether the folder was scanned. */
   async #step(isDue: boolean): Promise<boolean> {
-    // While somebody writes, the folder is looked at more often than the server has to be.
+    // While files change, the folder is scanned more often than the server is asked.
     const isNew =
-      Date.now() - this.#lookedMs >= limits.watchPollMs / 2 && (await this.#look()).isNew
+      Date.now() - this.#listedMs >= limits.watchPollMs / 2 && (await this.#listVals()).isNew
     if (!isNew && !isDue) return false
     this.#isTouched = false
     this.#hasEvent = false
     const scan = this.#scanner.scan(listKnownPaths(this.#deps))
     const mark = toMark(scan)
     if (isNew || mark !== this.#lastMark) {
-      // Until it has gone well, it is still to be done.
+      // Not done until it succeeds.
       this.#lastMark = ""
       this.#isTouched = true
       const { hasActed, isRaced } = await this.#sync(scan)
-      // What somebody else was faster with is tried again at once, but not for ever.
+      // A race is retried at once, but not forever.
       this.#races = isRaced ? this.#races + 1 : 0
       this.#isTouched = hasActed || (isRaced && this.#races <= racesMax)
       this.#lastMark = hasActed || isRaced ? "" : mark
@@ -144,19 +143,19 @@ export class FolderWatcher {
     return syncFolder(
       { ...this.#deps, owner, isStopping: () => this.#isStopping },
       scan,
-      await this.#look(),
+      await this.#listVals(),
     )
   }
 
-  async #look(): Promise<RemoteVals> {
-    const look = await this.#remote.look()
-    this.#lookedMs = Date.now()
-    return look
+  async #listVals(): Promise<RemoteVals> {
+    const listed = await this.#remote.list()
+    this.#listedMs = Date.now()
+    return listed
   }
 
   /**
-   * What is in the folder once nobody writes any more, or after a while; nobody waits for what an
-   * earlier round wrote.
+   * Scans until the folder has settled, or a time limit; does not wait for files that an earlier
+   * round wrote.
    */
   async #scanAtRest(isPatient: boolean): Promise<Scan> {
     const deadlineMs = Date.now() + limits.watchSettleMsMax
@@ -168,10 +167,7 @@ export class FolderWatcher {
     }
   }
 
-  /**
-   * Where the system does not tell of changes, the folder is looked through now and then all the
-   * same.
-   */
+  /** If file events are not available, the folder is still rescanned at intervals. */
   #listen(): FSWatcher | undefined {
     try {
       const events = watch(this.#deps.folder, { recursive: true }, (_kind, path) => {
@@ -186,18 +182,18 @@ export class FolderWatcher {
     }
   }
 
-  /** Until the next poll, or a moment after something has happened in the folder. */
+  /** Waits until the next poll, or until shortly after a file event. */
   async #wait(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const isSoon = (this.#isTouched || this.#hasEvent) && !this.#isAway
+    const isSoon = (this.#isTouched || this.#hasEvent) && !this.#isOffline
     const timer = setTimeout(
       resolve,
-      this.#isAway ? this.#awayMs : isSoon ? this.#settleMs : limits.watchPollMs,
+      this.#isOffline ? this.#offlineMs : isSoon ? this.#settleMs : limits.watchPollMs,
     )
     let soon: ReturnType<typeof setTimeout> | undefined
     this.#wake = () => {
       if (this.#isStopping) return resolve()
-      if (!this.#isAway && !isSoon) soon ??= setTimeout(resolve, this.#settleMs)
+      if (!this.#isOffline && !isSoon) soon ??= setTimeout(resolve, this.#settleMs)
     }
     await promise
     clearTimeout(timer)
@@ -206,7 +202,7 @@ export class FolderWatcher {
   }
 }
 
-/** The same while nothing in the folder changes. */
+/** A hash of the scan that changes when anything in the folder does. */
 function toMark({ files, blocked, missing, readmes }: Scan): string {
   const seen = [...files.values()].map(({ path, hash }) => `${path} ${hash}`)
   const texts = [...readmes].map(([path, { hash, problem }]) => `${path} ${hash} ${problem}`)

@@ -1,12 +1,12 @@
-/** Time as a client sees it; tests bring their own. */
+/** The clock of a client; tests use their own. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number
-  /** Waits, or rejects with the signal's reason as soon as that is aborted. */
+  /** Waits, or rejects with the signal's reason when it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
-/** The time that passes by itself. */
+/** The system clock. */
 export const systemClock: Clock = { now: () => Date.now(), sleep }
 
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {

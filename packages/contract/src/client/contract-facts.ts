@@ -2,30 +2,30 @@ import { type ErrorCode, errorCodes } from "../errors.ts"
 import type { Method, RouteDefinition } from "../route.ts"
 import { type RouteName, routeNames, routes } from "../routes.ts"
 
-/** What a client has to know of a row of the route table to ask and to understand the answer. */
+/** What a client needs of a row of the route table. */
 export interface RouteFacts {
   readonly method: Method
   readonly path: string
   /**
-   * The fields that the path does not name go into a JSON body; otherwise, unless the body is
-   * bytes, into the query.
+   * Fields that are not in the path go into a JSON body; otherwise into the query, unless the body
+   * is bytes.
    */
   readonly hasBody: boolean
-  /** The body is the content that the caller hands in, as it is. */
+  /** The body is the caller's content, as it is. */
   readonly isBytesBody: boolean
-  readonly answer: "json" | "text" | "bytes" | "none"
+  readonly response: "json" | "text" | "bytes" | "none"
 }
 
-/** What a client has to know of the contract. */
+/** What a client needs of the contract. */
 export interface ContractFacts {
   readonly routes: Readonly<Record<RouteName, RouteFacts>>
   readonly errorCodes: readonly ErrorCode[]
 }
 
 /**
- * Reads the facts out of the contract. The client has them as a literal in contract.ts, which is
- * made with this: the rows carry zod schemas, and a client that imported them would be ten times
- * the size and take a tenth of a second to start.
+ * Extracts the facts from the contract. The client uses a generated literal, contract.ts, because
+ * the rows contain zod schemas: importing them would make a client ten times as large, and add a
+ * tenth of a second to its start.
  */
 export function readContractFacts(): ContractFacts {
   const facts = routeNames.map((name) => [name, toRouteFacts(name, routes[name])])
@@ -33,7 +33,7 @@ export function readContractFacts(): ContractFacts {
 }
 
 function toRouteFacts(name: RouteName, route: RouteDefinition): RouteFacts {
-  // A caller writes one flat object, and only these two facts say where its fields go.
+  // Callers pass one flat object, and only these two facts decide where its fields go.
   if ((route.body || route.isBytesBody) && route.query)
     throw new Error(`Cannot make a client method of "${name}": it has both a query and a body`)
   return {
@@ -41,14 +41,14 @@ function toRouteFacts(name: RouteName, route: RouteDefinition): RouteFacts {
     path: route.path,
     hasBody: route.body !== undefined,
     isBytesBody: route.isBytesBody ?? false,
-    answer: toAnswerKind(Object.values(route.responses)),
+    response: toResponseKind(Object.values(route.responses)),
   }
 }
 
-function toAnswerKind(
-  answers: readonly RouteDefinition["responses"][number][],
-): RouteFacts["answer"] {
-  if (answers.every((answer) => answer === null)) return "none"
-  if (answers.includes("bytes")) return "bytes"
-  return answers.some((answer) => Array.isArray(answer)) ? "text" : "json"
+function toResponseKind(
+  responses: readonly RouteDefinition["responses"][number][],
+): RouteFacts["response"] {
+  if (responses.every((response) => response === null)) return "none"
+  if (responses.includes("bytes")) return "bytes"
+  return responses.some((response) => Array.isArray(response)) ? "text" : "json"
 }

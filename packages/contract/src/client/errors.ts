@@ -1,12 +1,12 @@
 import type { ErrorCode } from "../errors.ts"
 
-/** One thing that is wrong with a request, and where. */
+/** A problem with a request, and where it is. */
 export interface Issue {
   readonly path: string
   readonly message: string
 }
 
-/** What an answer says about a failure. */
+/** The details of an error response. */
 export interface ApiErrorDetails {
   readonly status: number
   readonly code: ErrorCode | "unknown"
@@ -15,20 +15,17 @@ export interface ApiErrorDetails {
   readonly retryAfterMs?: number | undefined
 }
 
-/** The server answered, and the answer is no. */
+/** The server responded with an error. */
 export class ApiError extends Error {
-  // Written out, because a bundler may rename the class.
+  // Set explicitly, because a bundler may rename the class.
   override readonly name = "ApiError"
   readonly status: number
-  /**
-   * `unknown` when the answer does not come from a Hamlet server, or from one that is newer than
-   * this client.
-   */
+  /** `unknown` if the response is not from a Hamlet server, or from a newer one. */
   readonly code: ErrorCode | "unknown"
-  /** Finds the request in the server's log. */
+  /** The id of the request in the server's log. */
   readonly requestId: string | undefined
   readonly issues: readonly Issue[]
-  /** How long the server asks to wait before another attempt. */
+  /** How long the server asks to wait before a retry. */
   readonly retryAfterMs: number | undefined
 
   constructor(message: string, details: ApiErrorDetails) {
@@ -41,16 +38,12 @@ export class ApiError extends Error {
   }
 }
 
-/**
- * There was no answer, or not all of it; whether the server did what it was asked to is not known.
- */
+/** There was no complete response; the server may have done what it was asked, or not. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError"
 }
 
-/**
- * A page names a next page that is not on the configured server, so the token was not sent there.
- */
+/** The link to the next page leads to another server, so the token was not sent there. */
 export class LinkError extends Error {
   override readonly name = "LinkError"
 }

@@ -2,7 +2,7 @@ import type { z } from "zod"
 import type { runStatus } from "../schemas/fields.ts"
 import type { logLine } from "../schemas/records.ts"
 
-/** What a run that is followed tells: its lines with their places in its logs, and how it ended. */
+/** An event of a followed run: a log line with its index, or the end. */
 export type RunEvent =
   | { readonly kind: "log"; readonly index: number; readonly line: z.output<typeof logLine> }
   | {
@@ -11,10 +11,10 @@ export type RunEvent =
       readonly logsTruncated: boolean
     }
 
-/** How one may follow. */
+/** How to follow a run. */
 export interface FollowOptions {
-  /** Ends the following, with the signal's reason. */
+  /** Stops following, with the signal's reason. */
   readonly signal?: AbortSignal | undefined
-  /** How long the server may be silent: it says something at least every 15 seconds. */
+  /** How long the server may be silent; it sends something at least every 15 seconds. */
   readonly timeoutMs?: number | undefined
 }

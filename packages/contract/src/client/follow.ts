@@ -4,15 +4,15 @@ import type { PreparedRequest } from "./request.ts"
 import { toRetryMs } from "./retry.ts"
 import { type Received, type SendDeps, toInit } from "./send.ts"
 
-/** What following needs beyond sending. */
+/** Dependencies of following, beyond those of sending. */
 export interface FollowDeps extends SendDeps {
-  /** Throws what an answer that says no means. */
+  /** Throws the error of an error response. */
   refuse(request: PreparedRequest, received: Received): never
 }
 
 /**
- * The events of a run until it has ended. A connection that breaks is made again, after the last
- * line that has come.
+ * Yields the events of a run until it ends. A lost connection is reopened after the last received
+ * line.
  */
 export async function* follow(
   deps: FollowDeps,
@@ -46,7 +46,7 @@ export async function* follow(
   }
 }
 
-/** One connection. */
+/** Reads from one connection. */
 async function* readOnce(
   deps: FollowDeps,
   request: PreparedRequest,
@@ -93,9 +93,7 @@ async function reach<T>(request: PreparedRequest, work: () => T | Promise<T>): P
   }
 }
 
-/**
- * Comments, which only say that somebody is there, and events of a later version are passed over.
- */
+/** Skips comments, which only keep the connection alive, and events of later versions. */
 function* toEvents(block: string): Generator<RunEvent> {
   const fields = new Map(block.split("\n").map((line) => toField(line)))
   const data = fields.get("data")

@@ -1,16 +1,10 @@
 import type { z } from "zod"
 import type { RouteName, Routes } from "../routes.ts"
 
-/**
- * Fields that name a moment. The server reads them into milliseconds as it reads a number, so their
- * types do not tell.
- */
+/** Fields with a time. The server parses them to milliseconds, so their types do not show it. */
 export type MomentField = "since" | "until" | "expiresAt"
 
-/**
- * What a route is called with: one flat object of path parameters, query parameters and fields of
- * the body, as one would write them.
- */
+/** The input of a route: one flat object of path parameters, query parameters and body fields. */
 export type Input<Name extends RouteName> = Flat<
   Part<Routes[Name], "params"> &
     Part<Routes[Name], "query"> &
@@ -18,13 +12,11 @@ export type Input<Name extends RouteName> = Flat<
     ContentPart<Routes[Name]>
 >
 
-/**
- * What a blob can be stored from. A stream is read once, so that a call with one is never repeated.
- */
+/** The content of a blob. A stream can be read once, so a call with one is never retried. */
 export type Content = string | Uint8Array | ArrayBuffer | Blob | ReadableStream<Uint8Array>
 
 /**
- * Unless a type is given, a text is plain text, a Blob is of its own type, and other bytes are of
+ * Without a content type, a string is plain text, a Blob has its own type, and other bytes have
  * none.
  */
 type ContentPart<Row> = Row extends { readonly isBytesBody: true }
@@ -36,10 +28,7 @@ type Part<Row, Place extends string> =
     ? Written<z.input<Schema>, z.output<Schema>>
     : unknown
 
-/**
- * Parameters are text on the wire: what a caller writes is nearer to what the server reads them
- * into.
- */
+/** Parameters are text on the wire; callers write the type that the server parses them to. */
 type Written<In, Out> = {
   [Name in keyof In]:
     | Extract<In[Name], null | undefined>
@@ -60,7 +49,7 @@ type Widened<Value> = [Value] extends [boolean] ? boolean : number
 
 type Present<Value> = Exclude<Value, null | undefined>
 
-/** Shows as one object, and takes nothing where a route takes nothing. */
+/** Merges the fields into one object type; empty for a route without input. */
 type Flat<Fields> = [keyof Fields] extends [never]
   ? Record<string, never>
   : { [Name in keyof Fields]: Fields[Name] }

@@ -1,17 +1,15 @@
-/** How patient a client is where its options say nothing else. */
+/** The default limits of a client. */
 export const clientLimits = {
-  /** How often a request is sent again after its first attempt. */
+  /** Retries after the first attempt. */
   retriesMax: 2,
-  /** How long one attempt may take, until the last byte of its answer. */
+  /** Time limit of one attempt, up to the last byte of its response. */
   timeoutMs: 60_000,
-  /**
-   * The longest time that a timer of the web platform can wait; a longer one would go off at once.
-   */
+  /** The longest delay of a timer; with a longer one it fires at once. */
   timeoutMsMax: 2_147_483_647,
-  /** The wait before the first retry; it doubles with each further one. */
+  /** The delay before the first retry; it doubles with each further one. */
   backoffMsMin: 500,
-  /** The longest wait between two attempts when the server names none. */
+  /** The longest delay if the server names none. */
   backoffMsMax: 8_000,
-  /** The longest wait between two attempts when the server names one. */
+  /** The longest delay that the server may name. */
   retryAfterMsMax: 60_000,
 } as const

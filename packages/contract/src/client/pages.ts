@@ -1,7 +1,7 @@
 import { LinkError } from "./errors.ts"
 import type { AnyPage } from "./types.ts"
 
-/** Follows a list from page to page. Nobody is asked for a page before it is wanted. */
+/** Yields the pages of a list, each fetched when it is needed. */
 export async function* followPages(
   firstUrl: string,
   getPage: (url: string) => Promise<AnyPage>,
@@ -14,11 +14,11 @@ export async function* followPages(
   }
 }
 
-/** The link, if it leads to the server that the list is from: the token is meant for no other. */
+/** The link, if it leads to the same server: the token must not go anywhere else. */
 function toOwnUrl(link: string, firstUrl: string): string {
   const own = new URL(firstUrl)
   const url = URL.canParse(link, own.href) ? new URL(link, own) : undefined
-  // Not `origin`: a blob: URL claims that of the page that made it.
+  // Not `origin`: a blob: URL has that of the page that created it.
   if (url?.protocol !== own.protocol || url.host !== own.host) {
     throw new LinkError(
       `Cannot follow the link to the next page "${link}": it does not lead to "${own.origin}"`,

@@ -2,25 +2,25 @@ import type { RouteFacts } from "./contract-facts.ts"
 import type { Content } from "./input.ts"
 import type { AnyCallOptions } from "./types.ts"
 
-/** A request that can be sent, and sent again. */
+/** A request that can be sent repeatedly. */
 export interface PreparedRequest {
   readonly method: string
   readonly url: string
   readonly headers: Headers
   readonly body: Content | undefined
-  /** A good answer is handed on as it comes, not read. */
+  /** A successful response is returned unread. */
   readonly isUnread: boolean
-  /** A second attempt does no harm when the first one reached the server unseen. */
+  /** A retry is safe even if the first attempt reached the server. */
   readonly isRepeatable: boolean
 }
 
-/** Where requests go, and as whom. */
+/** The server and the token. */
 export interface Server {
   readonly baseUrl: string
   readonly token: string | undefined
 }
 
-/** Puts each field of the input where the route wants it: into the path, the query or the body. */
+/** Puts each field of the input into the path, the query or the body. */
 export function toRequest(
   server: Server,
   route: RouteFacts,
@@ -34,7 +34,7 @@ export function toRequest(
     return segment
   })
   const content = route.isBytesBody ? (fields.get("content") as Content) : undefined
-  // A Blob has a type of its own, and bytes have none. What a text is, not every platform says.
+  // A Blob has its own type, and bytes have none. Not every platform sets one for strings.
   const contentType =
     fields.get("contentType") ??
     (typeof content === "string" ? "text/plain;charset=UTF-8" : undefined)
@@ -43,16 +43,15 @@ export function toRequest(
     url: server.baseUrl + path + (route.hasBody || route.isBytesBody ? "" : toQuery(fields)),
     headers: toHeaders(server, route, options, contentType),
     body: route.hasBody ? JSON.stringify(Object.fromEntries(fields)) : content,
-    isUnread: route.answer === "bytes",
-    // A POST has its idempotency key, or stores the same bytes again. Anything else is idempotent,
-    // but with a precondition the second attempt would find what the first one did and report a
-    // conflict with it.
+    isUnread: route.response === "bytes",
+    // A POST has an idempotency key, or stores the same bytes again. Other methods are idempotent,
+    // but with a precondition a retry would conflict with what the first attempt did.
     isRepeatable: route.method === "post" || options.ifMatch === undefined,
   }
 }
 
 /**
- * A Date becomes text here: `JSON.stringify` makes `null` of an invalid one, and a token that
+ * Dates are converted here: `JSON.stringify` turns an invalid one into `null`, and a token that
  * should expire never would.
  */
 function toWire(value: unknown): unknown {
@@ -61,9 +60,9 @@ function toWire(value: unknown): unknown {
 
 function toSegment(name: string, value: unknown): string {
   const segment = encodeURIComponent(String(value ?? ""))
-  // Each of these would make the URL that of another route.
+  // Each of these would change the route of the URL.
   if (segment === "" || segment === "." || segment === "..")
-    throw new TypeError(`Cannot put "${segment}" into a path: it is no "${name}"`)
+    throw new TypeError(`Cannot put "${segment}" into a path: it is not a valid "${name}"`)
   return segment
 }
 
@@ -77,8 +76,8 @@ function toQuery(fields: ReadonlyMap<string, unknown>): string {
 }
 
 /**
- * Made before anything is sent, so that a value which is no header is the caller's error and not a
- * failed connection.
+ * Created before anything is sent, so that an invalid value is the caller's error and not a failed
+ * connection.
  */
 function toHeaders(
   server: Server,
@@ -87,7 +86,8 @@ function toHeaders(
   contentType: unknown,
 ): Headers {
   const headers = new Headers()
-  if (route.answer === "json" || route.answer === "none") headers.set("accept", "application/json")
+  if (route.response === "json" || route.response === "none")
+    headers.set("accept", "application/json")
   if (route.hasBody) headers.set("content-type", "application/json")
   else if (route.isBytesBody && contentType !== undefined)
     headers.set("content-type", String(contentType))
@@ -101,8 +101,8 @@ function toHeaders(
 }
 
 /**
- * Not `crypto.randomUUID`, which a browser has on https only, and a server of one's own is often on
- * plain http.
+ * Not `crypto.randomUUID`, which browsers have on https only: self-hosted servers often use plain
+ * http.
  */
 function createKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>

@@ -7,7 +7,7 @@ import { toRetryAfterMs } from "./retry.ts"
 import type { Received } from "./send.ts"
 import type { AnyRawResponse } from "./types.ts"
 
-/** Reads what came back: the answer that the route promises, or an ApiError. */
+/** Parses a response: the one that the route promises, or an ApiError. */
 export function toRawResponse(
   route: RouteFacts,
   request: PreparedRequest,
@@ -18,14 +18,14 @@ export function toRawResponse(
   const isExpected304 = status === 304 && request.headers.has("if-none-match")
   if (status === 204 || isExpected304) return { status, headers, body: undefined }
   if (status < 200 || status > 299) throw toApiError(request, received, nowMs)
-  if (route.answer === "none") return { status, headers, body: undefined }
-  if (route.answer === "bytes") return { status, headers, body: received.response }
-  if (route.answer === "text") return { status, headers, body: text }
+  if (route.response === "none") return { status, headers, body: undefined }
+  if (route.response === "bytes") return { status, headers, body: received.response }
+  if (route.response === "text") return { status, headers, body: text }
   const body = parseJson(text)
-  // A portal or a proxy in between can answer 200 with a page of its own.
+  // A portal or a proxy may respond 200 with a page of its own.
   if (body === undefined)
     throw new ApiError(
-      `Cannot ${describe(request)}: the answer is not JSON`,
+      `Cannot ${describe(request)}: the response is not JSON`,
       toDetails(received, {}, nowMs),
     )
   return { status, headers, body }
@@ -35,9 +35,9 @@ function toApiError(request: PreparedRequest, received: Received, nowMs: number)
   const parsed = parseJson(received.text)
   const body =
     typeof parsed === "object" && parsed !== null ? (parsed as Record<string, unknown>) : {}
-  // A browser shows a redirect that is not to be followed as status 0.
+  // A browser reports a redirect that is not followed as status 0.
   const isRedirect = received.status === 0 || (received.status >= 300 && received.status <= 399)
-  const fallback = `Cannot ${describe(request)}: ${isRedirect ? "the server redirects" : `the server answered ${received.status}`}`
+  const fallback = `Cannot ${describe(request)}: ${isRedirect ? "the server redirects" : `the server responded with ${received.status}`}`
   const message = typeof body.message === "string" && body.message !== "" ? body.message : fallback
   return new ApiError(withoutToken(message, request), toDetails(received, body, nowMs))
 }
@@ -61,13 +61,13 @@ function describe(request: PreparedRequest): string {
   return `${request.method} "${request.url}"`
 }
 
-/** The message is not ours: something between here and the server may have echoed the request. */
+/** A proxy between client and server may have echoed the request in the message. */
 function withoutToken(message: string, request: PreparedRequest): string {
   const token = request.headers.get("authorization")?.replace(/^Bearer /, "")
   return token ? message.replaceAll(token, "[token]") : message
 }
 
-/** `undefined` for what is not JSON: no JSON text means that. */
+/** `undefined` if it is not JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -5,7 +5,7 @@ import type { PreparedRequest } from "./request.ts"
 import { canRetry, type Failure, toRetryMs } from "./retry.ts"
 import type { AnyCallOptions, Fetch } from "./types.ts"
 
-/** What sending needs. */
+/** Dependencies of sending. */
 export interface SendDeps {
   readonly fetch: Fetch
   readonly clock: Clock
@@ -14,19 +14,16 @@ export interface SendDeps {
   readonly timeoutMs: number
 }
 
-/** An answer, good or bad, with all of its body. */
+/** A response with its whole body. */
 export interface Received {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** Instead of a text, where the body is the caller's to read. */
+  /** Set instead of `text` if the caller reads the body. */
   readonly response?: Response
 }
 
-/**
- * Sends a request until there is an answer that another attempt would not better, or until there
- * were enough attempts.
- */
+/** Sends a request, and retries where that can help. */
 export async function send(
   deps: SendDeps,
   request: PreparedRequest,
@@ -37,7 +34,7 @@ export async function send(
     const result = await receive(deps, request, options)
     const failure: Failure = result instanceof ConnectionError ? undefined : result
     const isFailed = !failure || failure.status >= 400
-    // A stream can be read once.
+    // A stream can be read only once.
     const isSpent = request.body instanceof ReadableStream
     if (
       isFailed &&
@@ -53,7 +50,7 @@ export async function send(
   }
 }
 
-/** One attempt. A connection that fails is a value; what the caller aborted is thrown. */
+/** Makes one attempt. Returns a connection failure; throws if the caller aborted. */
 async function receive(
   deps: SendDeps,
   request: PreparedRequest,
@@ -65,31 +62,31 @@ async function receive(
   const stop = () => attempt.abort()
   const timer = setTimeout(stop, Math.min(timeoutMs, clientLimits.timeoutMsMax))
   signal?.addEventListener("abort", stop, { once: true })
-  let isHandedOn = false
+  let isStreamed = false
   try {
     const response = await deps.fetch(request.url, toInit(request, attempt.signal))
-    isHandedOn = request.isUnread && response.ok
-    if (isHandedOn)
+    isStreamed = request.isUnread && response.ok
+    if (isStreamed)
       return { status: response.status, headers: response.headers, text: "", response }
     return { status: response.status, headers: response.headers, text: await response.text() }
   } catch (cause) {
     signal?.throwIfAborted()
     const reason = attempt.signal.aborted
-      ? `no answer within ${timeoutMs} ms`
+      ? `no response within ${timeoutMs} ms`
       : "the connection failed"
     return new ConnectionError(`Cannot ${request.method} "${request.url}": ${reason}`, { cause })
   } finally {
     clearTimeout(timer)
-    // What the caller reads of it still ends with their signal.
-    if (!isHandedOn) signal?.removeEventListener("abort", stop)
+    // While the caller reads the body, their signal still aborts it.
+    if (!isStreamed) signal?.removeEventListener("abort", stop)
   }
 }
 
-/** What `fetch` is told. */
+/** Builds the options of `fetch`. */
 export function toInit(request: PreparedRequest, signal: AbortSignal): RequestInit {
   const { method, headers, body } = request
-  // The API never redirects and knows no cookies: following a redirect could carry the token
-  // elsewhere, or make a GET of a POST.
+  // The API never redirects and uses no cookies: following a redirect could leak the token, or turn
+  // a POST into a GET.
   const content =
     body === undefined
       ? {}

@@ -4,25 +4,25 @@ import type { Clock } from "./clock.ts"
 import type { FollowOptions, RunEvent } from "./follow-types.ts"
 import type { Input } from "./input.ts"
 
-/** The part of `fetch` that a client uses; `(url, init) => app.request(url, init)` is one too. */
+/** The part of `fetch` that a client uses; `(url, init) => app.request(url, init)` works too. */
 export type Fetch = (url: string, init: RequestInit) => Response | Promise<Response>
 
-/** Where the server is, who asks, and how patiently. */
+/** Options of a client. */
 export interface ClientOptions {
-  /** Where the server is: `https://hamlet.example`, with a path if it is behind one. */
+  /** The URL of the server: `https://hamlet.example`, with a path if it is mounted below one. */
   readonly baseUrl: string
-  /** Without one the client is anonymous. */
+  /** Without a token the client is anonymous. */
   readonly token?: string | undefined
   readonly fetch?: Fetch | undefined
   readonly retriesMax?: number | undefined
-  /** For one attempt; a retry has as long again. */
+  /** Per attempt. */
   readonly timeoutMs?: number | undefined
   readonly clock?: Clock | undefined
-  /** At least 0 and less than 1, to spread the retries of many clients. */
+  /** From 0 to below 1, to spread the retries of many clients. */
   readonly random?: (() => number) | undefined
 }
 
-/** What can be said about one call besides its input; which of it there is depends on the route. */
+/** Options of one call, depending on the route. */
 export type CallOptions<Name extends RouteName> = CommonOptions &
   (Routes[Name] extends { readonly hasIfMatch: true } ? IfMatch : unknown) &
   (Routes[Name] extends { readonly hasAsync: true } ? RespondAsync : unknown) &
@@ -33,60 +33,57 @@ export type CallOptions<Name extends RouteName> = CommonOptions &
     : unknown)
 
 interface CommonOptions {
-  /** Ends the call, also between two attempts; it then rejects with the signal's reason. */
+  /** Aborts the call, also between attempts; it rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number | undefined
 }
 
 interface IfMatch {
   /**
-   * The version the caller has seen: the call fails with `version_conflict` when the val has moved
-   * on.
+   * The version that the caller has seen: the call fails with `version_conflict` if the val has a
+   * newer one.
    */
   readonly ifMatch?: number | undefined
 }
 
 interface IdempotencyKey {
-  /**
-   * Calls with the same key and the same input are done once; without one the client makes one up
-   * for each call.
-   */
+  /** Calls with the same key and input are executed once; by default each call has a random key. */
   readonly idempotencyKey?: string | undefined
 }
 
 interface RespondAsync {
-  /** Be answered before the work is done: the status is 202, and the run is to be asked for. */
+  /** Respond with 202 before the run has ended; poll the run for its result. */
   readonly respondAsync?: boolean | undefined
 }
 
 interface IfNoneMatch {
   /**
-   * An `etag` of an earlier answer: the status is 304, without a body, when nothing has changed.
+   * The `etag` of an earlier response: the status is 304, without a body, if nothing has changed.
    */
   readonly ifNoneMatch: string
 }
 
-/** All options there are, as the inside of the client sees them. */
+/** All options, as used inside the client. */
 export type AnyCallOptions = CommonOptions &
   IfMatch &
   RespondAsync &
   IdempotencyKey &
   Partial<IfNoneMatch>
 
-/** An answer as the inside of the client sees it. */
+/** A response, as used inside the client. */
 export interface AnyRawResponse {
   readonly status: number
   readonly headers: Headers
   readonly body: unknown
 }
 
-/** A page as the inside of the client sees it. */
+/** A page, as used inside the client. */
 export interface AnyPage {
   readonly data: readonly unknown[]
   readonly links: { readonly next?: string | undefined }
 }
 
-/** What a route answers with when all is well, by status. */
+/** The successful responses of a route, by status. */
 export type RawResponse<Name extends RouteName> = {
   [Status in GoodStatus<Name>]: {
     readonly status: Status
@@ -109,30 +106,30 @@ type Body<Declared> = Declared extends z.ZodType
   : Declared extends readonly string[]
     ? string
     : Declared extends "bytes"
-      ? // Not read yet: `await (await client.getBlob({ key })).bytes()`, or its `body` piece by piece.
+      ? // Unread: use `await (await client.getBlob({ key })).bytes()`, or stream its `body`.
         Response
       : undefined
 
 /** What a method of the client resolves to. */
 export type Output<Name extends RouteName> = RawResponse<Name>["body"]
 
-/** The answer to a request that named the ETag the thing still has. */
+/** The response to a request whose ETag still matches. */
 export interface NotModified {
   readonly status: 304
   readonly headers: Headers
   readonly body: undefined
 }
 
-/** The routes that answer with a page of a list. */
+/** The routes that return a page of a list. */
 export type PageName = {
   [Name in RouteName]: Output<Name> extends AnyPage ? Name : never
 }[RouteName]
 
-/** What a list is a list of. */
+/** The items of a list. */
 export type Item<Name extends PageName> =
   Output<Name> extends { data: (infer Element)[] } ? Element : never
 
-/** The arguments of a method: where no field is required, none at all will do. */
+/** The arguments of a method; the input is optional if no field is required. */
 type Arguments<Name extends RouteName> =
   Record<never, never> extends Input<Name>
     ? [input?: Input<Name>, options?: CallOptions<Name>]
@@ -150,24 +147,21 @@ type RawMethod<Name extends RouteName> = ((
       ) => Promise<RawResponse<Name> | NotModified>
     : unknown)
 
-/** One method for each row of the route table, and four ways to see more than one answer's body. */
+/** One method per row of the route table, and helpers for raw responses, pages, items and runs. */
 export type Client = { readonly [Name in RouteName]: Method<Name> } & {
   /** The same methods, resolving to status, headers and body. */
   readonly raw: { readonly [Name in RouteName]: RawMethod<Name> }
-  /**
-   * The pages of a list from the one that the input names to the last, each fetched when it is
-   * asked for.
-   */
+  /** The pages of a list, from the requested one to the last, each fetched when it is needed. */
   pages<Name extends PageName>(
     name: Name,
     ...args: Arguments<Name>
   ): AsyncGenerator<Output<Name>, void, void>
-  /** The items of a list, page after page. */
+  /** The items of a list, across its pages. */
   items<Name extends PageName>(
     name: Name,
     ...args: Arguments<Name>
   ): AsyncGenerator<Item<Name>, void, void>
-  /** What a run logs, from that line on, until it has ended. */
+  /** Follows a run: its log lines from `from` on, until it ends. */
   follow(
     input: { readonly run_id: string; readonly from?: number },
     options?: FollowOptions,

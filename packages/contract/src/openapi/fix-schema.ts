@@ -1,8 +1,8 @@
 import { z } from "zod"
 
 /**
- * Makes a JSON schema say what goes over the wire: where a field's `meta` has `wire`, that is what
- * it looks like there; a pattern beside a format says nothing more.
+ * Adapts a JSON schema to the wire format: a field's `meta.wire` replaces it; a pattern beside a
+ * format is redundant.
  */
 export function fixSchema({
   zodSchema,
@@ -16,8 +16,7 @@ export function fixSchema({
     for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
     Object.assign(jsonSchema, wire)
   }
-  // zod leaves out the default of a field that is transformed, though on our wire both look the
-  // same.
+  // zod omits the default of a transformed field, though our wire format is the same on both sides.
   if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue
   if (jsonSchema.format) delete jsonSchema.pattern
 }

@@ -8,13 +8,13 @@ import { fixSchema } from "./fix-schema.ts"
 
 type Json = Record<string, unknown>
 
-/** Where the described server is, and which version it is. */
+/** The URL and version of the described server. */
 export interface OpenApiInfo {
   readonly baseUrl: string
   readonly version: string
 }
 
-/** The OpenAPI 3.1 document, made from the route table. */
+/** Generates the OpenAPI 3.1 document from the route table. */
 export function toOpenApi(info: OpenApiInfo): Json {
   const schemas: Json = {}
   const paths: Record<string, Json> = {}
@@ -41,7 +41,8 @@ export function toOpenApi(info: OpenApiInfo): Json {
         token: {
           type: "http",
           scheme: "bearer",
-          description: "A token from `POST /v1/me/tokens`, or the one printed at the first start.",
+          description:
+            "A token from `POST /v1/me/tokens`, or the one that the server printed at its first start.",
         },
       },
     },
@@ -63,14 +64,13 @@ function toOperation(name: RouteName, route: RouteDefinition, schemas: Json): Js
       ...toHeaderParameters(route),
     ],
     ...(route.body || route.isBytesBody ? { requestBody: toRequestBody(route, schemas) } : {}),
-    responses: { ...toAnswers(route, schemas), ...toErrorAnswers(route, schemas) },
+    responses: { ...toResponses(route, schemas), ...toErrorResponses(route, schemas) },
   }
 }
 
 function describeScope({ scope, scopeToWrite, auth }: RouteDefinition): string {
-  const toWrite =
-    scopeToWrite === undefined ? "" : ` To change something, it needs \`${scopeToWrite}\` as well.`
-  return `Scope of the token: \`${scope}\`${auth === "optional" ? ", if one is sent" : ""}.${toWrite}`
+  const toWrite = scopeToWrite === undefined ? "" : ` Changes also require \`${scopeToWrite}\`.`
+  return `Required scope: \`${scope}\`${auth === "optional" ? ", if one is sent" : ""}.${toWrite}`
 }
 
 function toParameters(
@@ -88,7 +88,7 @@ function toParameters(
     in: place,
     required: place === "path" || (schema.required ?? []).includes(name),
     schema: property,
-    // One or several, comma-joined or repeated: both are read.
+    // One or several values, comma-separated or repeated: both are accepted.
     ...(property.type === "array" ? { style: "form", explode: false } : {}),
   }))
 }
@@ -106,40 +106,48 @@ function toHeaderParameters(route: RouteDefinition): Json[] {
       ? [
           header(
             "If-Match",
-            'The version the caller has seen, as `"3"`; 412 when the val has moved on',
+            'The version that the caller has seen, such as `"3"`; 412 if the val has a newer one',
             { type: "string" },
           ),
         ]
       : []),
     ...(route.hasEtag
       ? [
-          header("If-None-Match", "An ETag; 304 when the answer would be the same", {
+          header("If-None-Match", "An ETag; 304 if the response would be the same", {
             type: "string",
           }),
         ]
       : []),
     ...(route.hasRange
       ? [
-          header("Range", "One range of bytes, as `bytes=0-99`: 206 with that part alone", {
+          header("Range", "One range of bytes, such as `bytes=0-99`; 206 with that range", {
             type: "string",
           }),
         ]
       : []),
     ...(route.hasAsync
       ? [
-          header("Prefer", "`respond-async`: 202 at once instead of waiting for the end", {
-            type: "string",
-          }),
+          header(
+            "Prefer",
+            "`respond-async`: respond with 202 at once instead of waiting for the result",
+            {
+              type: "string",
+            },
+          ),
         ]
       : []),
     ...(route.hasEvents
       ? [
-          header("Accept", "`text/event-stream`: the answer is followed as it grows", {
+          header("Accept", "`text/event-stream`: stream the response as events", {
             type: "string",
           }),
-          header("Last-Event-ID", "The id of the last event that was seen: those after it follow", {
-            type: "string",
-          }),
+          header(
+            "Last-Event-ID",
+            "The id of the last event received; the stream resumes after it",
+            {
+              type: "string",
+            },
+          ),
         ]
       : []),
     ...(route.isSignIn
@@ -147,7 +155,7 @@ function toHeaderParameters(route: RouteDefinition): Json[] {
           {
             ...header(
               "X-Hamlet-Session",
-              "The page key of the session that the browser has, or `1`: it shows that a page of this server sends it",
+              "The page key of the browser's session, or `1`: proves that a page of this server sends the request",
               {
                 type: "string",
               },
@@ -160,7 +168,7 @@ function toHeaderParameters(route: RouteDefinition): Json[] {
       ? [
           header(
             "Idempotency-Key",
-            "The same key with the same body gives the same answer for 24 hours",
+            "The same key with the same body gives the same response for 24 hours",
             {
               type: "string",
               minLength: 1,
@@ -172,7 +180,7 @@ function toHeaderParameters(route: RouteDefinition): Json[] {
   ]
 }
 
-/** Bytes of any type: no schema says anything about them. */
+/** Bytes of any type have no schema. */
 const bytes = { schema: { type: "string", format: "binary" } }
 
 function toRequestBody(route: RouteDefinition, schemas: Json): Json {
@@ -189,43 +197,43 @@ function toRequestBody(route: RouteDefinition, schemas: Json): Json {
   }
 }
 
-function toAnswers(route: RouteDefinition, schemas: Json): Json {
-  const answers: Json = {}
-  for (const [status, answer] of Object.entries(route.responses)) {
+function toResponses(route: RouteDefinition, schemas: Json): Json {
+  const responses: Json = {}
+  for (const [status, response] of Object.entries(route.responses)) {
     const headers = {
       "x-request-id": { schema: { type: "string" } },
       ...(route.hasEtag ? { etag: { schema: { type: "string" } } } : {}),
       ...(status === "206" ? { "content-range": { schema: { type: "string" } } } : {}),
       ...(status === "202" ? { location: { schema: { type: "string", format: "uri" } } } : {}),
     }
-    answers[status] = {
+    responses[status] = {
       description: status === "204" ? "Done" : route.summary,
       headers,
-      ...toContent(answer, schemas, route.hasEvents),
+      ...toContent(response, schemas, route.hasEvents),
     }
   }
-  if (route.hasEtag) answers["304"] = { description: "Not modified" }
-  return answers
+  if (route.hasEtag) responses["304"] = { description: "Not modified" }
+  return responses
 }
 
 function toContent(
-  answer: RouteDefinition["responses"][number],
+  response: RouteDefinition["responses"][number],
   schemas: Json,
   hasEvents = false,
 ): Json {
-  if (answer === null) return {}
-  if (answer === "bytes") return { content: { "*/*": bytes } }
+  if (response === null) return {}
+  if (response === "bytes") return { content: { "*/*": bytes } }
   const events = hasEvents ? { "text/event-stream": { schema: { type: "string" } } } : {}
-  if (answer instanceof z.ZodType)
+  if (response instanceof z.ZodType)
     return {
-      content: { "application/json": { schema: toSchema(answer, "output", schemas) }, ...events },
+      content: { "application/json": { schema: toSchema(response, "output", schemas) }, ...events },
     }
   return {
-    content: Object.fromEntries(answer.map((type) => [type, { schema: { type: "string" } }])),
+    content: Object.fromEntries(response.map((type) => [type, { schema: { type: "string" } }])),
   }
 }
 
-function toErrorAnswers(route: RouteDefinition, schemas: Json): Json {
+function toErrorResponses(route: RouteDefinition, schemas: Json): Json {
   const byStatus = Map.groupBy(errorsOf(route), (code) => errorCodes[code].status)
   const entries = [...byStatus].map(([status, codes]) => [
     status,
@@ -238,7 +246,7 @@ function describeErrors(status: number, codes: readonly ErrorCode[]): string {
   return `${statusTexts[status]}: ${codes.map((code) => `\`${code}\``).join(", ")}`
 }
 
-/** The JSON Schema of a zod schema; what has an id of its own moves to the components. */
+/** The JSON Schema of a zod schema; schemas with an id move to the components. */
 function toSchema(schema: z.ZodType, io: "input" | "output", components: Json): Json {
   const { $schema, $defs, ...json } = z.toJSONSchema(schema, {
     io,

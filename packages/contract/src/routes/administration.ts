@@ -17,7 +17,7 @@ import {
 import { pageQuery, params } from "../schemas/inputs.ts"
 import { newToken, newUser, page, usage } from "../schemas/records.ts"
 
-/** What administrators do with users. */
+/** Administration of users. */
 export const administrationRoutes = {
   getUserAccount: route({
     method: "get",
@@ -35,7 +35,7 @@ export const administrationRoutes = {
     path: "/v1/users/{user_id}",
     tag: "Administration",
     summary:
-      "Delete a user. With `data=keep` their vals stay readable and their name stays taken; with `data=delete` all that they have goes too",
+      "Delete a user. With `data=keep` their vals stay readable and their name stays taken; with `data=delete` all of their data is deleted too",
     auth: "required",
     scope: "admin",
     params: params.user,
@@ -48,7 +48,7 @@ export const administrationRoutes = {
     path: "/v1/users/{user_id}/suspension",
     tag: "Administration",
     summary:
-      "Suspend a user: their tokens and sessions are refused, their vals answer no requests, their runs are cancelled",
+      "Suspend a user: their tokens and sessions are refused, their vals do not run, and their runs are cancelled",
     auth: "required",
     scope: "admin",
     params: params.user,
@@ -60,7 +60,7 @@ export const administrationRoutes = {
     method: "delete",
     path: "/v1/users/{user_id}/suspension",
     tag: "Administration",
-    summary: "Lift the suspension of a user; also for one who was deleted with `data=keep`",
+    summary: "Lift the suspension of a user; also restores a user who was deleted with `data=keep`",
     auth: "required",
     scope: "admin",
     params: params.user,
@@ -71,8 +71,7 @@ export const administrationRoutes = {
     method: "post",
     path: "/v1/users/{user_id}/tokens",
     tag: "Administration",
-    summary:
-      "Create a token for a user; the response is the only place its secret string is ever shown",
+    summary: "Create a token for a user; only this response ever shows it",
     auth: "required",
     scope: "admin",
     params: params.user,
@@ -84,8 +83,7 @@ export const administrationRoutes = {
     method: "get",
     path: "/v1/users/{user_id}/usage",
     tag: "Administration",
-    summary:
-      "What a user uses of runs, outgoing traffic and storage, and how much of each they may",
+    summary: "A user's usage and limits: runs, outgoing traffic and storage",
     auth: "required",
     scope: "admin",
     params: params.user,
@@ -96,7 +94,7 @@ export const administrationRoutes = {
     method: "get",
     path: "/v1/users/{user_id}/quotas",
     tag: "Administration",
-    summary: "The quotas that were set for a user; null where the limit of the server applies",
+    summary: "A user's quotas; null where the server's limit applies",
     auth: "required",
     scope: "admin",
     params: params.user,
@@ -107,7 +105,7 @@ export const administrationRoutes = {
     method: "put",
     path: "/v1/users/{user_id}/quotas",
     tag: "Administration",
-    summary: "Set quotas of a user, those that are named; null for the limit of the server",
+    summary: "Set some quotas of a user; null restores the server's limit",
     auth: "required",
     scope: "admin",
     params: params.user,
@@ -119,7 +117,7 @@ export const administrationRoutes = {
     method: "get",
     path: "/v1/invitations",
     tag: "Administration",
-    summary: "Invitations that were not accepted yet and have not expired, newest first",
+    summary: "Open invitations, newest first",
     auth: "required",
     scope: "admin",
     query: pageQuery,
@@ -129,7 +127,7 @@ export const administrationRoutes = {
     method: "post",
     path: "/v1/invitations",
     tag: "Administration",
-    summary: "Make a link with which one person can choose a name and sign in, once",
+    summary: "Create a link that lets one person choose a username and sign in",
     auth: "required",
     scope: "admin",
     body: createInvitationBody,
@@ -140,7 +138,7 @@ export const administrationRoutes = {
     method: "delete",
     path: "/v1/invitations/{invitation_id}",
     tag: "Administration",
-    summary: "Revoke an invitation that was not accepted yet",
+    summary: "Revoke an open invitation",
     auth: "required",
     scope: "admin",
     params: invitationParams,
@@ -151,7 +149,7 @@ export const administrationRoutes = {
     method: "post",
     path: "/v1/invitations/accept",
     tag: "Administration",
-    summary: "Accept an invitation: creates the user with a first token",
+    summary: "Accept an invitation; creates the user with a first token",
     auth: "none",
     isCountedByAddress: true,
     body: acceptInvitationBody,
@@ -162,7 +160,7 @@ export const administrationRoutes = {
     method: "get",
     path: "/v1/audit",
     tag: "Administration",
-    summary: "What administrators did, newest first",
+    summary: "The audit log, newest first",
     auth: "required",
     scope: "admin",
     query: auditQuery,

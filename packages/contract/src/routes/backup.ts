@@ -1,14 +1,13 @@
 import { route } from "../route.ts"
 import { backupQuery } from "../schemas/inputs.ts"
 
-/** The whole installation in one file. */
+/** Backups of the whole server. */
 export const backupRoutes = {
   getBackup: route({
     method: "get",
     path: "/v1/backup",
     tag: "System",
-    summary:
-      "Everything that the server keeps, as it is at one moment: a file of which `restore` makes the same server again",
+    summary: "A consistent snapshot of all data on the server, as a file for `hamlet restore`",
     auth: "required",
     scope: "backup",
     query: backupQuery,

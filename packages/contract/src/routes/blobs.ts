@@ -18,7 +18,7 @@ export const blobRoutes = {
     path: "/v1/blob",
     tag: "Blobs",
     summary:
-      "The caller's blobs whose keys begin with a prefix, by key; the header `link` leads to those after them",
+      "The caller's blobs with a prefix, sorted by key; the header `link` leads to the next page",
     auth: "required",
     scope: "blob:read",
     query: blobsQuery,
@@ -27,7 +27,7 @@ export const blobRoutes = {
   getBlob: route({
     ...one,
     method: "get",
-    summary: "A blob: its bytes as they were stored, with their content type",
+    summary: "The content of a blob, with its content type",
     scope: "blob:read",
     hasEtag: true,
     hasRange: true,
@@ -37,7 +37,7 @@ export const blobRoutes = {
   putBlob: route({
     ...one,
     method: "post",
-    summary: "Store a blob, in the place of the one with that key if there is one",
+    summary: "Store a blob; replaces one with the same key",
     scope: "blob:write",
     isBytesBody: true,
     responses: { 201: null },

@@ -18,7 +18,7 @@ import {
   valStates,
 } from "../schemas/records.ts"
 
-/** What belongs to the caller. */
+/** The caller's own data. */
 export const meRoutes = {
   getMe: route({
     method: "get",
@@ -33,7 +33,7 @@ export const meRoutes = {
     method: "put",
     path: "/v1/me",
     tag: "Me",
-    summary: "Change what the caller's profile says: bio, email or both",
+    summary: "Change the bio or email of the caller's profile",
     auth: "required",
     scope: "user:write",
     body: updateMeBody,
@@ -43,8 +43,7 @@ export const meRoutes = {
     method: "get",
     path: "/v1/me/usage",
     tag: "Me",
-    summary:
-      "What the caller uses of runs, outgoing traffic and storage, and how much of each they may",
+    summary: "The caller's usage and limits: runs, outgoing traffic and storage",
     auth: "required",
     scope: "user:read",
     responses: { 200: usage },
@@ -54,7 +53,7 @@ export const meRoutes = {
     path: "/v1/me/vals",
     tag: "Me",
     summary:
-      "The caller's own vals, by what is in their name and in the order asked for; unless by name or creation, the newest 10,000",
+      "The caller's vals, filtered and sorted; sorting by anything but name or creation covers the newest 10,000",
     auth: "required",
     scope: "val:read",
     query: myValsQuery,
@@ -65,7 +64,7 @@ export const meRoutes = {
     path: "/v1/me/val-states",
     tag: "Me",
     summary:
-      "What tells which of the caller's vals have changed: all of them in one answer, by name, without their code",
+      "The state of all the caller's vals in one response, sorted by name, without code; for detecting changes",
     auth: "required",
     scope: "val:read",
     hasEtag: true,
@@ -95,7 +94,7 @@ export const meRoutes = {
     method: "get",
     path: "/v1/me/comments",
     tag: "Me",
-    summary: "Comments that the caller gave, or that others gave on the caller's vals",
+    summary: "Comments by the caller, or by others on the caller's vals",
     auth: "required",
     scope: "val:read",
     query: commentsQuery,

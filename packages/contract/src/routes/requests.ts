@@ -2,14 +2,13 @@ import { route } from "../route.ts"
 import { params, sendValRequestBody } from "../schemas/inputs.ts"
 import { preview, valResponse } from "../schemas/records.ts"
 
-/** Looking at vals that answer on web addresses of their own. */
+/** Requests to the web addresses of vals. */
 export const requestRoutes = {
   sendValRequest: route({
     method: "post",
     path: "/v1/vals/{val_id}/requests",
     tag: "Runs",
-    summary:
-      "Send a request to the val's web address, as the caller; the answer tells what came back",
+    summary: "Send a request to the val's web address as the caller; returns the val's response",
     auth: "required",
     scope: "run:write",
     valAccess: "see",
@@ -23,7 +22,7 @@ export const requestRoutes = {
     path: "/v1/vals/{val_id}/preview",
     tag: "Vals",
     summary:
-      "An address at which a browser can look at the val without a token; for a private one it ends after an hour",
+      "A URL at which a browser can open the val without a token; for a private val it expires after an hour",
     auth: "required",
     scope: "val:read",
     valAccess: "see",

@@ -8,7 +8,7 @@ import {
 } from "../schemas/inputs.ts"
 import { returnValue, runCancellation, runDetail, runLogs } from "../schemas/records.ts"
 
-/** What running a val may come to, beside the run itself. */
+/** Errors of running a val. */
 const refusals = [
   "too_many_runs",
   "overloaded",
@@ -18,8 +18,8 @@ const refusals = [
 ] as const
 
 /**
- * Calling is running somebody's code on one's own account, whatever the method. Without a token it
- * is on the account of the val's owner, which the operator has to allow.
+ * A call runs a val on the caller's account, whatever the method. Without a token it runs on the
+ * account of the val's owner, which the operator has to allow.
  */
 const call = {
   path: "/v1/run/{username}.{val_name}",
@@ -39,7 +39,7 @@ export const runRoutes = {
     method: "post",
     path: "/v1/vals/{val_id}/runs",
     tag: "Runs",
-    summary: "Run a val with arguments, on the account of whoever asks; the run says how it ended",
+    summary: "Run a val with arguments on the caller's account; returns the run",
     auth: "required",
     scope: "run:write",
     valAccess: "see",
@@ -52,20 +52,20 @@ export const runRoutes = {
   callVal: route({
     ...call,
     method: "post",
-    summary: "Call a val: the answer is what it returns",
+    summary: "Call a val; returns its return value",
     body: callValBody,
   }),
   callValByQuery: route({
     ...call,
     method: "get",
-    summary: "Call a val with arguments from the query: the answer is what it returns",
+    summary: "Call a val with arguments from the query; returns its return value",
     query: callValQuery,
   }),
   evalCode: route({
     method: "post",
     path: "/v1/eval",
     tag: "Runs",
-    summary: "Run code once, without saving it as a val: the answer is what it returns",
+    summary: "Run code once without saving it; returns its return value",
     auth: "required",
     scope: "run:write",
     body: evalCodeBody,
@@ -88,7 +88,7 @@ export const runRoutes = {
     method: "get",
     path: "/v1/runs/{run_id}/logs",
     tag: "Runs",
-    summary: "What a run has logged so far; as a stream of events, what it logs until it ends",
+    summary: "The logs of a run so far; as a stream of events, all logs until it ends",
     auth: "required",
     scope: "run:read",
     params: params.run,
@@ -100,7 +100,7 @@ export const runRoutes = {
     method: "post",
     path: "/v1/runs/{run_id}/cancel",
     tag: "Runs",
-    summary: "End a run, for whoever started it and for the val's owner",
+    summary: "Cancel a run; for the user who started it, and for the val's owner",
     auth: "required",
     scope: "run:write",
     params: params.run,
@@ -111,7 +111,7 @@ export const runRoutes = {
     method: "post",
     path: "/v1/vals/{val_id}/evaluations/{run_id}/cancel",
     tag: "Runs",
-    summary: "End a run of a val: the same by another address",
+    summary: "Cancel a run of a val; an alias",
     auth: "required",
     scope: "run:write",
     valAccess: "see",
@@ -123,7 +123,7 @@ export const runRoutes = {
     method: "post",
     path: "/v1/runs/{run_id}/replay",
     tag: "Runs",
-    summary: "Run the same version with the same input again, on the account of whoever asks",
+    summary: "Run the same version again with the same input, on the caller's account",
     auth: "required",
     scope: "run:write",
     params: params.run,

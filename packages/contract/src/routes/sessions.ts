@@ -11,14 +11,13 @@ import {
   signInLinkOwner,
 } from "../schemas/sessions.ts"
 
-/** Browsers that are signed in. */
+/** Browser sessions. */
 export const sessionRoutes = {
   createSession: route({
     method: "post",
     path: "/v1/sessions",
     tag: "Sessions",
-    summary:
-      "Sign a browser in with a token or the code of a sign-in link; the session comes as a cookie",
+    summary: "Sign a browser in with a token or the code of a sign-in link; sets a session cookie",
     auth: "none",
     isSignIn: true,
     body: createSessionBody,
@@ -29,8 +28,7 @@ export const sessionRoutes = {
     method: "post",
     path: "/v1/sign-in-links/owner",
     tag: "Sessions",
-    summary:
-      "Whose account a sign-in link opens, without using it: a page says it before it signs in",
+    summary: "The account of a sign-in link, without using it; for confirmation before signing in",
     auth: "none",
     isSignIn: true,
     body: signInLinkBody,
@@ -41,7 +39,7 @@ export const sessionRoutes = {
     method: "get",
     path: "/v1/me/sessions",
     tag: "Sessions",
-    summary: "The browsers in which the caller is signed in, latest sign-in first",
+    summary: "The caller's browser sessions, latest sign-in first",
     auth: "required",
     scope: "user:read",
     query: pageQuery,
@@ -51,7 +49,7 @@ export const sessionRoutes = {
     method: "delete",
     path: "/v1/me/sessions/{session_id}",
     tag: "Sessions",
-    summary: "Sign one browser out, at once",
+    summary: "Sign one browser out",
     auth: "required",
     scope: "user:write",
     params: sessionParams,
@@ -63,17 +61,17 @@ export const sessionRoutes = {
     path: "/v1/me/sessions",
     tag: "Sessions",
     summary:
-      "Sign out everywhere: ends all sessions of the caller, and sign-in links that were not used yet",
+      "Sign out everywhere: ends all sessions and revokes all unused sign-in links of the caller",
     auth: "required",
     scope: "user:write",
     responses: { 204: null },
   }),
-  // Whoever is signed in may sign out, whatever else they may do.
+  // Every signed-in caller may sign out, whatever their scopes.
   signOut: route({
     method: "delete",
     path: "/v1/me/session",
     tag: "Sessions",
-    summary: "Sign this browser out; with a token there is nothing to end",
+    summary: "Sign this browser out; does nothing for a token",
     auth: "required",
     responses: { 204: null },
   }),
@@ -82,7 +80,7 @@ export const sessionRoutes = {
     path: "/v1/me/sign-in-links",
     tag: "Sessions",
     summary:
-      "Make a link that signs a browser in once, within 15 minutes, with the scopes of whoever made it",
+      "Create a link that signs a browser in once, within 15 minutes, with the caller's scopes",
     auth: "required",
     scope: "user:write",
     responses: { 200: signInLink },

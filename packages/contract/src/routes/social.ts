@@ -2,7 +2,7 @@ import { route } from "../route.ts"
 import { createCommentBody, pageQuery, params, periodQuery } from "../schemas/inputs.ts"
 import { comment, like, page, reference } from "../schemas/records.ts"
 
-/** What people do with each other's vals: like, comment, import. */
+/** Likes, comments and references. */
 export const socialRoutes = {
   getLike: route({
     method: "get",
@@ -19,7 +19,7 @@ export const socialRoutes = {
     method: "put",
     path: "/v1/vals/{val_id}/like",
     tag: "Likes",
-    summary: "Like a val; liking it twice is liking it once",
+    summary: "Like a val; repeating it has no effect",
     auth: "required",
     scope: "val:write",
     valAccess: "see",
@@ -30,7 +30,7 @@ export const socialRoutes = {
     method: "delete",
     path: "/v1/vals/{val_id}/like",
     tag: "Likes",
-    summary: "Take a like back",
+    summary: "Remove a like",
     auth: "required",
     scope: "val:write",
     valAccess: "see",
@@ -65,7 +65,7 @@ export const socialRoutes = {
     method: "delete",
     path: "/v1/comments/{comment_id}",
     tag: "Comments",
-    summary: "Delete a comment of one's own, or one on a val of one's own",
+    summary: "Delete one's own comment, or a comment on one's own val",
     auth: "required",
     scope: "val:write",
     params: params.comment,

@@ -2,13 +2,13 @@ import { route } from "../route.ts"
 import { params } from "../schemas/inputs.ts"
 import { activity, activityQuery, stats, statsQuery } from "../schemas/stats.ts"
 
-/** Runs, counted. */
+/** Statistics of runs. */
 export const statRoutes = {
   getMyStats: route({
     method: "get",
     path: "/v1/me/stats",
     tag: "Me",
-    summary: "Runs, errors and durations over time, of the runs on the caller's account",
+    summary: "Runs, errors and durations on the caller's account over time",
     auth: "required",
     scope: "run:read",
     query: statsQuery,
@@ -18,8 +18,7 @@ export const statRoutes = {
     method: "get",
     path: "/v1/me/activity",
     tag: "Me",
-    summary:
-      "Runs of each of the caller's vals over the last hours, as far as they are on the caller's account",
+    summary: "Recent runs of each of the caller's vals on the caller's account",
     auth: "required",
     scope: "run:read",
     query: activityQuery,
@@ -30,7 +29,7 @@ export const statRoutes = {
     path: "/v1/vals/{val_id}/stats",
     tag: "Vals",
     summary:
-      "Runs, errors and durations of a val over time: all runs for its owner, for anybody else their own",
+      "Runs, errors and durations of a val over time; all runs for its owner, otherwise only the caller's",
     auth: "required",
     scope: "run:read",
     valAccess: "see",

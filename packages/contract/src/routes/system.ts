@@ -7,11 +7,11 @@ import { health, readiness } from "../schemas/records.ts"
 export const systemRoutes = {
   getModule: route({
     method: "get",
-    // `{val_name}` may end in `@{version}`: one path segment, so it is one parameter.
+    // `{val_name}` may end in `@{version}`: it is one path segment, so one parameter.
     path: "/v/{username}/{val_name}",
     tag: "Modules",
     summary:
-      "A val's code as a module, `…/{val_name}@{version}` for one version: TypeScript to a runtime, JavaScript to a browser",
+      "A val's code as a module, `…/{val_name}@{version}` for one version; TypeScript for runtimes, JavaScript for browsers",
     auth: "optional",
     scope: "val:read",
     valAccess: "see",
@@ -25,7 +25,7 @@ export const systemRoutes = {
     path: "/std/{module}",
     tag: "Modules",
     summary:
-      "A module of the standard library, `blob` or `sqlite`: TypeScript to a runtime, JavaScript to a browser",
+      "A module of the standard library, `blob` or `sqlite`; TypeScript for runtimes, JavaScript for browsers",
     auth: "none",
     params: params.standardModule,
     hasEtag: true,
@@ -44,7 +44,7 @@ export const systemRoutes = {
     method: "get",
     path: "/docs",
     tag: "System",
-    summary: "A page to read and try the API",
+    summary: "The API reference, with a console to try it",
     auth: "none",
     responses: { 200: ["text/html"] },
   }),
@@ -52,7 +52,7 @@ export const systemRoutes = {
     method: "get",
     path: "/healthz",
     tag: "System",
-    summary: "Whether the process lives",
+    summary: "Whether the process is alive",
     auth: "none",
     responses: { 200: health },
   }),
@@ -60,7 +60,7 @@ export const systemRoutes = {
     method: "get",
     path: "/readyz",
     tag: "System",
-    summary: "Whether the server can do its work: asks the database, and whether vals can be run",
+    summary: "Whether the server is ready: checks the database, and that vals can run",
     auth: "none",
     responses: { 200: readiness },
     errors: ["database_unavailable", "sandbox_unavailable"],

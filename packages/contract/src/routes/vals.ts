@@ -11,7 +11,7 @@ import {
 } from "../schemas/inputs.ts"
 import { page, run, val } from "../schemas/records.ts"
 
-/** Vals themselves. */
+/** Vals. */
 export const valRoutes = {
   listVals: route({
     method: "get",
@@ -51,8 +51,7 @@ export const valRoutes = {
     method: "post",
     path: "/v1/vals/import",
     tag: "Vals",
-    summary:
-      "Create or continue many vals with their versions; what is wrong with one does not keep the others",
+    summary: "Import many vals with their versions; an invalid val does not fail the others",
     auth: "required",
     scope: "val:write",
     body: importValsBody,
@@ -62,7 +61,7 @@ export const valRoutes = {
     method: "get",
     path: "/v1/search/vals",
     tag: "Vals",
-    summary: "Vals whose name, code or readme contains the text as written, ignoring case",
+    summary: "Vals whose name, code or readme contains a text, ignoring case",
     auth: "optional",
     scope: "val:read",
     query: searchQuery,
@@ -99,7 +98,7 @@ export const valRoutes = {
     method: "delete",
     path: "/v1/vals/{val_id}",
     tag: "Vals",
-    summary: "Delete a val with everything that belongs to it",
+    summary: "Delete a val with its versions, runs, likes and comments",
     auth: "required",
     scope: "val:write",
     valAccess: "own",
@@ -111,7 +110,7 @@ export const valRoutes = {
     method: "get",
     path: "/v1/vals/{val_id}/runs",
     tag: "Runs",
-    summary: "The val's runs: all of them for its owner, their own for anybody else",
+    summary: "The val's runs; all runs for its owner, otherwise only the caller's",
     auth: "required",
     scope: "run:read",
     valAccess: "see",

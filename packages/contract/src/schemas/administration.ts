@@ -10,12 +10,12 @@ export const account = profile
   .extend({
     // Null unless the account is suspended.
     suspendedAt: time.nullable(),
-    // Null unless the account was deleted and its data kept.
+    // Null unless the account was deleted and its data was kept.
     deletedAt: time.nullable(),
   })
   .meta({ id: "Account" })
 
-/** How much a user may use. Null where the limit of the server applies. */
+/** A user's quotas. Null where the server's limit applies. */
 export const quotas = z
   .object({
     runsPerMinute: z.int().min(1).nullable(),
@@ -27,10 +27,7 @@ export const quotas = z
   })
   .meta({ id: "Quotas" })
 
-/**
- * What an administrator sends to change quotas: those that are named, null for the limit of the
- * server.
- */
+/** The body of a change of quotas: those to set; null restores the server's limit. */
 export const putQuotasBody = quotas
   .partial()
   .refine(
@@ -38,15 +35,14 @@ export const putQuotasBody = quotas
     "must have at least one quota",
   )
 
-/** What an administrator sends to suspend an account. */
+/** The body of a suspension. */
 export const suspendBody = z.object({ reason: text(limits.reasonCharsMax).nullable().optional() })
 
-/** Whether the vals, blobs, databases and runs of a deleted user go too. */
+/** Whether the vals, blobs, databases and runs of a deleted user are deleted too. */
 export const deleteUserQuery = z.object({ data: z.enum(["keep", "delete"]).default("keep") })
 
 /**
- * What an administrator sends to make a token for a user; without scopes it has all but those of
- * administration.
+ * The body of a new token for a user; without scopes it has all except those for administration.
  */
 export const createUserTokenBody = z.object({
   name: text(limits.tokenNameCharsMax, 1).optional(),
@@ -56,7 +52,7 @@ export const createUserTokenBody = z.object({
   expiresAt: moment.nullable().optional(),
 })
 
-/** An invitation that was not accepted yet. */
+/** An open invitation. */
 export const invitation = z
   .object({
     id,
@@ -67,31 +63,28 @@ export const invitation = z
   })
   .meta({ id: "Invitation" })
 
-/** An invitation that was just made, with its link. */
+/** A new invitation, with its link. */
 export const newInvitation = invitation.extend({ url }).meta({ id: "NewInvitation" })
 
-/** What an administrator sends to invite a person. */
+/** The body of a new invitation. */
 export const createInvitationBody = z.object({
   note: text(limits.noteCharsMax).nullable().optional(),
   hours: z.int().min(1).max(limits.invitationHoursMax).optional(),
 })
 
-/**
- * What a person sends to accept an invitation: what the link has after `#code=`, and the name they
- * choose.
- */
+/** The body to accept an invitation: the code after `#code=` in the link, and the chosen name. */
 export const acceptInvitationBody = z.object({
   code: text(limits.tokenCharsMax, 1),
   username,
   email: email(limits.emailCharsMax).nullable().optional(),
 })
 
-/** The invitation that a path names. */
+/** The path parameter of an invitation. */
 export const invitationParams = z.object({
   invitation_id: id.transform((value) => value.toLowerCase()),
 })
 
-/** What administrators do, as the audit log names it. */
+/** The actions in the audit log. */
 export const auditAction = z.enum([
   "user.create",
   "user.suspend",
@@ -107,15 +100,15 @@ export const auditAction = z.enum([
   "key.rotate",
 ])
 
-/** An act of an administrator. */
+/** An entry of the audit log. */
 export const auditEntry = z
   .object({
     id,
     at: time,
     action: auditAction,
-    // The id is null where the operator acted on the machine itself, without the API.
+    // The id is null if the operator acted on the machine itself, without the API.
     actor: z.object({ id: id.nullable(), username: z.string() }),
-    // The user or the invitation that it concerns.
+    // The user or the invitation concerned.
     subject: z.object({ id: id.nullable(), name: z.string().nullable() }),
     details: z.record(z.string(), z.unknown()),
   })
@@ -124,5 +117,5 @@ export const auditEntry = z
 /** The query of the audit log. */
 export const auditQuery = periodQuery.extend({ action: auditAction.optional() })
 
-/** What an administrator did, as the audit log names it. */
+/** An action in the audit log. */
 export type AuditAction = z.infer<typeof auditAction>

@@ -1,28 +1,28 @@
 import { limits } from "../limits.ts"
 import { chars } from "./lengths.ts"
 
-/** Where a page begins: after the item of which the list's order has these keys. */
+/** Where a page starts: after the item with these sort keys. */
 export interface Cursor {
   readonly keys: CursorKeys
 }
 
-/** What a list is ordered by, of one item. */
+/** The sort keys of one item. */
 export type CursorKeys = readonly CursorKey[]
 
-/** One of them: a time, a count, an id, a name, or null where the item has none. */
+/** One sort key: a time, a count, an id, a name, or null. */
 export type CursorKey = string | number | null
 
 /**
- * The cursor as clients get it. It says nothing that the item itself does not, and no more is seen
- * with it: it only leaves out.
+ * Encodes a cursor for clients. It contains nothing that the item does not show, and grants no
+ * access: it only skips items.
  */
 export function toCursorText(keys: CursorKeys): string {
   return btoa(JSON.stringify(keys)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
 }
 
 /**
- * A cursor as clients send it: as they got it, or, from the official client of before 1.0, the
- * whole link that has it.
+ * Parses a cursor from a client: as it was sent, or as the whole link, which the official client
+ * sends before 1.0.
  */
 export const cursorParam = chars(limits.cursorCharsMax, 1)
   .transform((value, context): Cursor => {
@@ -46,12 +46,12 @@ function parseCursor(text: string): CursorKeys | undefined {
       keys.every(isKey)
     return isSound ? (keys as CursorKeys) : undefined
   } catch {
-    // It is not base64, or not JSON.
+    // Not base64, or not JSON.
     return undefined
   }
 }
 
-/** Names are ASCII, and so is everything else: what is not was never in a cursor of ours. */
+/** All keys are ASCII: anything else was never in one of our cursors. */
 function isKey(key: unknown): boolean {
   return (
     key === null ||

@@ -2,9 +2,7 @@ import { z } from "zod"
 import { limits } from "../limits.ts"
 import { chars } from "./lengths.ts"
 
-/**
- * Text that both databases and every encoding keep as it is: no NUL, no half of a surrogate pair.
- */
+/** Text that both databases and every encoding preserve: without NUL and lone surrogates. */
 export function text(charsMax: number, charsMin = 0) {
   return chars(charsMax, charsMin)
     .refine((value) => !value.includes("\0"), "must not contain the NUL character")
@@ -12,7 +10,7 @@ export function text(charsMax: number, charsMin = 0) {
 }
 
 const namePattern = /^[a-zA-Z][a-zA-Z0-9_]*$/
-const nameWords = "must begin with a letter and have nothing but letters, digits and _"
+const nameWords = "must start with a letter and contain only letters, digits and _"
 
 /** A val's name. It becomes part of a host name, so it is unique per owner ignoring case. */
 export const valName = chars(limits.nameCharsMax, 1).regex(namePattern, nameWords)
@@ -23,19 +21,19 @@ export const username = chars(limits.usernameCharsMax, 1).regex(namePattern, nam
 /** An id: a UUID, version 7 for everything that this server makes. */
 export const id = z.guid()
 
-/** A moment in UTC with milliseconds. */
+/** A time in UTC with milliseconds. */
 export const time = z.iso.datetime({ precision: 3 })
 
 /** An absolute URL. */
 export const url = z.string().meta({ format: "uri" })
 
-/** Who may see a val: everybody, everybody who knows its address, or its owner alone. */
+/** Who may see a val: all users, those who know its URL, or only its owner. */
 export const privacy = z.enum(["public", "unlisted", "private"])
 
-/** What starts a val. */
+/** How a val is started. */
 export const valType = z.enum(["http", "script", "interval", "email"])
 
-/** The types a client may send: two older names of `http` are understood. */
+/** The types that a client may send: two older names of `http` are accepted. */
 export const valTypeInput = z
   .enum(["http", "script", "interval", "email", "httpnext", "express"])
   .transform((type) => (type === "httpnext" || type === "express" ? "http" : type))
@@ -53,8 +51,7 @@ export const scope = z.enum([
   "sqlite:read",
   "sqlite:write",
   "admin",
-  // Everything that the server keeps, private vals of all users included. It is not a part of
-  // `admin`.
+  // All data on the server, including private vals of all users. Not part of `admin`.
   "backup",
 ])
 
@@ -64,7 +61,7 @@ export type Scope = z.infer<typeof scope>
 /** What started a run. */
 export const runSource = z.enum(["ui", "api", "http", "interval", "email"])
 
-/** How a run stands. */
+/** The status of a run. */
 export const runStatus = z.enum([
   "queued",
   "running",

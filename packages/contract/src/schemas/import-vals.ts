@@ -7,8 +7,8 @@ import { list } from "./lengths.ts"
 import { atMostLevels } from "./levels.ts"
 
 /**
- * A val with its history, oldest version first. What is left out of a new val is as when it is
- * saved; of an existing one it stays.
+ * A val with its history, oldest version first. Missing fields of a new val get the defaults of a
+ * save; those of an existing val stay.
  */
 export const importedVal = z.object({
   name: valName,
@@ -18,8 +18,7 @@ export const importedVal = z.object({
   createdAt: moment.optional(),
   updatedAt: moment.optional(),
   versions: list(
-    // Far from where numbers end, so that the val can be saved afterwards for as long as anybody
-    // likes.
+    // Well below the largest version number, so that the val can still be saved often.
     z.object({
       version: z.int().min(1).max(limits.importVersionMax).optional(),
       code,
@@ -29,7 +28,7 @@ export const importedVal = z.object({
     1,
   ),
   comments: list(
-    // Elsewhere names may be longer. Nobody here has such a name.
+    // Other services allow longer names; no user here has one.
     z.object({
       author: text(limits.importAuthorCharsMax),
       comment: text(limits.commentCharsMax, 1),
@@ -39,13 +38,13 @@ export const importedVal = z.object({
   ).optional(),
 })
 
-/** A val as an archive has it and a client sends it. */
+/** A val as an archive stores it and a client sends it. */
 export type ImportedVal = z.input<typeof importedVal>
 
 /**
- * The vals of a batch are read one by one with the schema above, because one that is not acceptable
- * must not fail the others: here each is taken as it is, and only the document says what it should
- * be.
+ * The vals of a batch are validated one by one with the schema above, because an invalid one must
+ * not fail the others: here they are accepted as they are, and only the OpenAPI document describes
+ * their shape.
  */
 const anyImportedVal = z.custom<ImportedVal>().meta({ wire: toWire() })
 
@@ -58,15 +57,12 @@ function toWire(): object {
   return wire
 }
 
-/**
- * What becomes of a val that exists and differs: it is left alone, gets what is new as a version,
- * or counts as a failure.
- */
+/** What to do with an existing val that differs: skip it, add a version, or report a failure. */
 export const ifExists = z.enum(["skip", "version", "fail"])
 
-/** What a client sends to import vals. */
+/** The body of an import. */
 export const importValsBody = z.object({
-  // What is nested deeper could be read, but not handed from one thread to another.
+  // Deeper nesting could be parsed, but not passed from thread to thread.
   vals: list(anyImportedVal, limits.importValsMax, 1).refine(
     ...atMostLevels(limits.importLevelsMax),
   ),
@@ -74,20 +70,20 @@ export const importValsBody = z.object({
   ifExists: ifExists.optional(),
 })
 
-/** What became of one val, or with `dryRun` what would. */
+/** The result of one val; with `dryRun`, the expected one. */
 export const importResult = z
   .object({
-    // As it was sent, where that was a text: it need not be a name.
+    // As sent, if it was a string: it need not be a valid name.
     name: z.string(),
     status: z.enum(["created", "unchanged", "updated", "skipped", "failed"]),
     id: id.optional(),
     version: z.int().min(1).optional(),
-    // Why it failed or was skipped, or what of it could not be kept.
+    // Why it failed or was skipped, or what could not be kept.
     message: z.string().optional(),
   })
   .meta({ id: "ImportResult" })
 
-/** What became of each val, in the order in which they were sent. */
+/** The result of each val, in the order sent. */
 export const importValsResult = z
   .object({ results: z.array(importResult) })
   .meta({ id: "ImportResults" })

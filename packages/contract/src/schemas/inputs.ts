@@ -16,7 +16,8 @@ import { chars, email, list } from "./lengths.ts"
 import { atMostLevels } from "./levels.ts"
 
 /**
- * Parameters arrive as text; the `wire` of their meta says what the OpenAPI document shows instead.
+ * An integer parameter. Parameters arrive as text; `wire` in their meta is what the OpenAPI
+ * document shows.
  */
 export function integerParam(min: number, max: number) {
   return z
@@ -27,34 +28,31 @@ export function integerParam(min: number, max: number) {
     .meta({ wire: { type: "integer", minimum: min, maximum: max } })
 }
 
-/** Each language writes them in its own way: `True` in Python, `1` in a shell. */
+/** Languages write booleans differently: `True` in Python, `1` in a shell. */
 const booleanParam = z
   .string()
   .regex(/^(?:true|false|1|0)$/i, "must be true or false")
   .transform((value) => value === "1" || value.toLowerCase() === "true")
   .meta({ wire: { type: "boolean" } })
 
-// Date parses far more than ISO-8601, and takes local time where no zone is given: the shape is
+// Date parses far more than ISO 8601, and assumes local time without a zone, so the format is
 // checked first.
 const timePattern =
   /^(?<day>\d{4}-\d{2}-\d{2})(?:T(?<time>\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)(?<zone>Z|[+-]\d{2}(?::?\d{2})?)?)?$/i
 
-// The years 0000 to 9999: others are not written with four digits.
+// Years 0000 to 9999, which have four digits.
 const timeMin = Date.parse("0000-01-01T00:00:00Z")
 const timeMax = Date.parse("9999-12-31T23:59:59.999Z")
 
-/**
- * A moment as a client writes it, read into milliseconds: without a zone it is in UTC, and a date
- * is the first moment of that day.
- */
+/** Parses a time to milliseconds: without a zone it is UTC, and a date is its first moment. */
 export const moment = chars(limits.timeCharsMax)
   .transform((value, context) => {
-    // In a query string an unencoded `+` of the zone arrives as a space.
+    // In a query string an unencoded `+` arrives as a space.
     const ms = parseTime(value.replace(" ", "+"))
     if (ms === undefined)
       context.addIssue({
         code: "custom",
-        message: "must be a date or a time, as 2024-02-29 or 2024-02-29T12:30:00Z",
+        message: "must be a date or a time such as 2024-02-29 or 2024-02-29T12:30:00Z",
       })
     return ms ?? 0
   })
@@ -63,14 +61,13 @@ export const moment = chars(limits.timeCharsMax)
 function parseTime(value: string): number | undefined {
   const { day, time = "00:00", zone = "Z" } = timePattern.exec(value)?.groups ?? {}
   if (day === undefined) return undefined
-  // Date.parse wants a point before the fraction, and hours and minutes with a colon in the zone.
+  // Date.parse needs a point before the fraction, and a colon in the zone.
   const offset = zone.replace(
     /^([+-]\d{2}):?(\d{2})?$/,
     (_, hours: string, minutes = "00") => `${hours}:${minutes}`,
   )
   const ms = Date.parse(`${day}T${time.replace(",", ".")}${offset.toUpperCase()}`)
-  // Date.parse reads 30 February as 1 March. Only a day that exists is the same after it went
-  // through UTC.
+  // Date.parse reads 30 February as 1 March: only a real date survives a round trip.
   const isReal = new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) ?? false
   return isReal && ms >= timeMin && ms <= timeMax ? ms : undefined
 }
@@ -84,8 +81,8 @@ const sourcesParam = z
 const paging = {
   limit: integerParam(1, limits.pageItemsMax).default(limits.pageItemsDefault),
   offset: integerParam(0, limits.pageOffsetMax).default(0),
-  // Of the link to a next page: the page begins there, whatever was saved or deleted since, and the
-  // offset only says where that was.
+  // From the link to the next page: the page starts there, whatever was saved or deleted since; the
+  // offset is only informative.
   cursor: cursorParam.optional(),
 }
 const period = { since: moment.optional(), until: moment.optional() }
@@ -124,8 +121,8 @@ export const valsQuery = z.object({
 })
 
 /**
- * The query of the list of the caller's vals; without an order names go up and everything else
- * begins with the newest or the most.
+ * The query of the list of the caller's vals; by default names ascend, and everything else starts
+ * with the newest or the most.
  */
 export const myValsQuery = z.object({
   ...paging,
@@ -146,11 +143,10 @@ const versionNumber = z
   .transform(Number)
   .meta({ wire: { type: "integer", minimum: 0 } })
 
-// Ids are kept in lower case; a client may shout.
+// Ids are stored in lower case; clients may send upper case.
 const idParam = id.transform((value) => value.toLowerCase())
 
-// Whoever reads a URL takes these two for directions, encoded or not, so that nobody could ever ask
-// for them.
+// URL parsers interpret these two, encoded or not, so they could never be requested.
 const blobKey = text(limits.blobKeyCharsMax, 1).refine(
   (key) => key !== "." && key !== "..",
   "must not be . or .., which no URL can name",
@@ -163,7 +159,7 @@ export const blobsQuery = z.object({
   limit: integerParam(1, limits.blobListItemsMax).default(limits.blobListItemsMax),
 })
 
-/** Path parameters, by what the path names. */
+/** Path parameters, by noun. */
 export const params = {
   val: z.object({ val_id: idParam }),
   version: z.object({ val_id: idParam, version: versionNumber }),
@@ -179,19 +175,22 @@ export const params = {
   secret: z.object({
     name: chars(limits.secretNameCharsMax, 1).regex(
       /^[A-Z_][A-Z0-9_]*$/,
-      "must have nothing but capital letters, digits and _, and begin with no digit",
+      "must contain only capital letters, digits and _, and not start with a digit",
     ),
   }),
 }
 
-/** Arguments of a val: any JSON. What is nested deeper could be read, but not written again. */
+/**
+ * Arguments of a val: any JSON, with limited depth, because deeper values could be parsed but not
+ * serialised.
+ */
 const args = list(z.unknown(), limits.argsMax).refine(...atMostLevels(limits.argLevelsMax))
 
 const argsParam = z
   .string()
-  // A form without arguments sends an empty text.
+  // A form without arguments sends an empty string.
   .transform((value) => value || "[]")
-  .refine((value) => args.safeParse(parseJson(value)).success, "must be a list in JSON")
+  .refine((value) => args.safeParse(parseJson(value)).success, "must be a JSON array")
   .meta({ wire: { type: "string", description: "An array in JSON", examples: ["[1, 2]"] } })
 
 function parseJson(text: string): unknown {
@@ -202,19 +201,19 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** What a client sends to run a val; without a version the current one runs. */
+/** The body of a run; by default the current version runs. */
 export const createRunBody = z.object({ args: args.optional(), version: z.int().min(0).optional() })
 
-/** What a client sends to call a val. */
+/** The body of a call. */
 export const callValBody = z.object({ args: args.optional() })
 
-/** The same in a query string. */
+/** The query of a call. */
 export const callValQuery = z.object({ args: argsParam.optional() })
 
 /** The code of a val. */
 export const code = text(limits.codeCharsMax, 1)
 
-/** What a val says of itself. */
+/** The readme of a val. */
 export const readme = text(limits.readmeCharsMax).nullable()
 
 const optionalFields = {
@@ -223,16 +222,16 @@ const optionalFields = {
   type: valTypeInput.optional(),
 }
 
-/** What a client sends to create a val; without a name one is made up. */
+/** The body of a new val; without a name one is generated. */
 export const createValBody = z.object({ code, name: valName.optional(), ...optionalFields })
 
-/** What a client sends to create a val or to update the one with that name. */
+/** The body to create a val, or to update the one with that name. */
 export const saveValBody = z.object({ name: valName, code, ...optionalFields })
 
-/** What a client sends to run code that is no val. */
+/** The body to run code that is not a val. */
 export const evalCodeBody = z.object({ code, args: args.optional() })
 
-/** What a client sends to change a val without touching its code. */
+/** The body to change a val without its code. */
 export const updateValBody = z
   .object({ name: valName.optional(), ...optionalFields })
   .refine(
@@ -240,13 +239,13 @@ export const updateValBody = z
     "must have at least one of name, privacy, readme, type",
   )
 
-/** What a client sends to make new code the current version. */
+/** The body of a new version. */
 export const createVersionBody = z.object({ code, name: valName.optional(), ...optionalFields })
 
-/** What a client sends to comment on a val. */
+/** The body of a comment. */
 export const createCommentBody = z.object({ comment: text(limits.commentCharsMax, 1) })
 
-/** What a client sends to create a token. */
+/** The body of a new token. */
 export const createTokenBody = z.object({
   name: text(limits.tokenNameCharsMax, 1),
   scopes: list(scope, scope.options.length, 1).transform((scopes) => [...new Set(scopes)]),
@@ -255,10 +254,10 @@ export const createTokenBody = z.object({
 
 const host = chars(limits.secretHostCharsMax, 1).regex(
   /^(?!-)[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*(:[0-9]{1,5})?$/,
-  "must be a host name, with a port if need be",
+  "must be a host name, with an optional port",
 )
 
-/** What a client sends to set a secret. */
+/** The body of a secret. */
 export const putSecretBody = z.object({
   value: text(limits.secretValueBytesMax).refine(
     (value) => new TextEncoder().encode(value).length <= limits.secretValueBytesMax,
@@ -267,16 +266,16 @@ export const putSecretBody = z.object({
   hosts: list(host, limits.secretHostsMax, 1).nullable().optional(),
 })
 
-/** How a backup is taken. */
+/** The query of a backup. */
 export const backupQuery = z.object({ skipDamaged: booleanParam.optional() })
 
-/** What an administrator sends to create a user. */
+/** The body of a new user. */
 export const createUserBody = z.object({
   username,
   email: email(limits.emailCharsMax).nullable().optional(),
 })
 
-/** What a user sends to change their profile. */
+/** The body of a change to one's profile. */
 export const updateMeBody = z
   .object({
     bio: text(limits.bioCharsMax).nullable().optional(),
@@ -292,7 +291,7 @@ const headerName = chars(limits.requestHeadCharsMax).regex(
   tokenPattern,
   "must be the name of a header",
 )
-// What else a header may hold, no two programs read alike.
+// Programs disagree about other characters in headers.
 const headerValue = chars(limits.requestHeadCharsMax).regex(
   /^[\t\x20-\x7e]*$/,
   "must be visible ASCII, spaces and tabs",
@@ -306,29 +305,26 @@ const headerRecord = z
   )
 const requestHeaders = z.union([headerPairs, headerRecord])
 
-/** The headers of a request as a list, in whichever of the two ways they were written. */
+/** Converts headers to a list, whichever way they were written. */
 export function toHeaderPairs(
   headers: z.output<typeof requestHeaders>,
 ): readonly (readonly [name: string, value: string])[] {
   return Array.isArray(headers) ? headers : Object.entries(headers)
 }
 
-/**
- * What a client sends to have a request sent to a val: as strict as HTTP is on the wire, so that
- * nothing is read as something else.
- */
+/** The body of a request to a val: as strict as HTTP on the wire, so that nothing is misread. */
 export const sendValRequestBody = z
   .object({
     method: chars(limits.requestMethodCharsMax)
-      .regex(tokenPattern, "must be a method of HTTP")
+      .regex(tokenPattern, "must be an HTTP method")
       .refine(
         (method) => !/^(?:connect|trace)$/i.test(method),
         "must not be CONNECT or TRACE, which vals never see",
       ),
-    // Path and query, in the way they stand in a request.
+    // Path and query, as in a request line.
     path: chars(limits.requestHeadCharsMax).regex(
       /^\/[\x21\x22\x24-\x7e]*$/,
-      "must begin with / and be visible ASCII without #: other characters are percent-encoded",
+      "must start with / and be visible ASCII without #: percent-encode other characters",
     ),
     headers: requestHeaders.optional(),
     body: z
@@ -339,13 +335,13 @@ export const sendValRequestBody = z
   })
   .refine(({ body, bodyBase64 }) => !(body && bodyBase64), {
     path: ["bodyBase64"],
-    message: "must not be there together with body",
+    message: "must not be combined with body",
   })
   .refine(
     ({ method, body, bodyBase64 }) => !((body || bodyBase64) && /^(?:get|head)$/i.test(method)),
     {
       path: ["body"],
-      message: "must be empty: GET and HEAD have none",
+      message: "must be empty: GET and HEAD have no body",
     },
   )
   .refine(
@@ -357,7 +353,7 @@ export const sendValRequestBody = z
     },
   )
 
-/** On the wire a colon, a space and the end of the line come with each header. */
+/** On the wire each header adds a colon, a space and a line end. */
 function countHeadChars(
   path: string,
   headers: readonly (readonly [name: string, value: string])[],

@@ -1,4 +1,4 @@
-/** A rule for `refine`: no more than so many lists and objects, one inside the other. */
+/** A rule for `refine`: limits the nesting of arrays and objects. */
 export function atMostLevels(levelsMax: number): [(value: unknown) => boolean, string] {
   return [
     (value) => !isDeeper(value, levelsMax),
@@ -6,7 +6,7 @@ export function atMostLevels(levelsMax: number): [(value: unknown) => boolean, s
   ]
 }
 
-/** Level by level instead of by recursion, which is what the depth might be too much for. */
+/** Level by level instead of recursively, because the nesting may exceed the stack. */
 function isDeeper(value: unknown, levelsMax: number): boolean {
   let level: readonly unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {

@@ -13,10 +13,10 @@ import {
   valType,
 } from "./fields.ts"
 
-/** Who made a thing. */
+/** The author of a record. */
 export const author = z.object({ id, username }).meta({ id: "Author" })
 
-/** A user as everybody sees them. */
+/** A user, as seen by others. */
 export const user = z
   .object({
     id,
@@ -30,14 +30,14 @@ export const user = z
   })
   .meta({ id: "User" })
 
-/** A user as they see themselves. */
+/** A user, as seen by themselves. */
 export const profile = user
   .extend({ email: z.string().nullable(), tier: z.string().nullable() })
   .meta({ id: "Profile" })
 
 /**
- * A val, the same shape on every route; a single version is a val whose code and version are that
- * version's.
+ * A val, in the same shape on every route; a single version is a val with that version's code and
+ * number.
  */
 export const val = z
   .object({
@@ -62,15 +62,12 @@ export const val = z
   })
   .meta({ id: "Val" })
 
-/** What tells whether a val has changed, without its code. */
+/** The state of a val without its code, to detect changes. */
 export const valState = z
   .object({ id, name: valName, version: z.int().min(1), privacy, type: valType, updatedAt: time })
   .meta({ id: "ValState" })
 
-/**
- * The states of all vals of a user, by name; `hasMore` when they have more vals than one answer
- * tells of.
- */
+/** The states of all vals of a user, by name; `hasMore` if one response cannot hold them all. */
 export const valStates = z
   .object({ data: z.array(valState), hasMore: z.boolean() })
   .meta({ id: "ValStates" })
@@ -87,17 +84,17 @@ export const version = z
   })
   .meta({ id: "Version" })
 
-/** What a version imports from npm, JSR and other servers, resolved when it was saved. */
+/** The imports of a version from npm, JSR and other servers, resolved when it was saved. */
 export const versionLock = z
   .object({
-    // `none` when it imports nothing of the kind; `failed` when one of them has an error, which the
-    // others do not suffer from.
+    // `none` if it has no such imports; `failed` if one of them has an error, which does not affect
+    // the others.
     state: z.enum(["none", "pending", "ready", "failed"]),
-    // While it is pending, those of the last attempt.
+    // While pending, those of the last attempt.
     imports: z.array(
       z.object({
         specifier: z.string(),
-        // With its exact version, or the address that it was redirected to.
+        // With its exact version, or the URL it was redirected to.
         resolved: z.string().nullable(),
         error: z.string().nullable(),
       }),
@@ -106,7 +103,7 @@ export const versionLock = z
   })
   .meta({ id: "VersionLock" })
 
-/** A val as runs and comments mention it. */
+/** A val, as runs and comments refer to it. */
 export const valMention = z
   .object({
     id,
@@ -154,15 +151,15 @@ export const runRequest = z
   .object({ method: z.string(), url: z.string(), status: z.int().nullable() })
   .meta({ id: "RunRequest" })
 
-/** A request that a val sent out. */
+/** An outgoing request of a val. */
 export const outgoingRequest = z
   .object({
     at: time,
     method: z.string(),
     url: z.string(),
-    // Null when there was no answer.
+    // Null if there was no response.
     status: z.int().nullable(),
-    // Why it was not let out, or was broken off.
+    // Why it was blocked or aborted.
     blocked: z.string().nullable(),
     bytesSent: z.int().min(0),
     bytesReceived: z.int().min(0),
@@ -170,7 +167,7 @@ export const outgoingRequest = z
   })
   .meta({ id: "OutgoingRequest" })
 
-/** What a run sent out: all requests counted, the first of them one by one. */
+/** The outgoing requests of a run: all of them counted, the first of them listed. */
 export const runEgress = z
   .object({
     requests: z.int().min(0),
@@ -181,7 +178,7 @@ export const runEgress = z
   })
   .meta({ id: "RunEgress" })
 
-/** A run with everything that is kept of it. */
+/** A run with all its details. */
 export const runDetail = run
   .extend({
     args: z.unknown(),
@@ -190,7 +187,7 @@ export const runDetail = run
     logsTruncated: z.boolean(),
     emails: z.array(z.unknown()),
     request: runRequest.nullable(),
-    // Null when it has sent nothing out.
+    // Null if it sent no requests.
     egress: runEgress.nullable(),
   })
   .meta({ id: "RunDetail" })
@@ -205,33 +202,33 @@ export const runLogs = z
   .object({ data: z.array(logLine), logsTruncated: z.boolean() })
   .meta({ id: "RunLogs" })
 
-/** What a val answered to a request that was sent through the API. */
+/** The response of a val to a request that was sent through the API. */
 export const valResponse = z
   .object({
     status: z.int(),
     statusText: z.string(),
     headers: z.array(z.tuple([z.string(), z.string()])),
     body: z.string(),
-    // Whether the body is base64, since it is no text in UTF-8.
+    // Whether the body is base64, because it is not UTF-8.
     isBase64: z.boolean(),
-    // Whether there was more of it, or would have been.
+    // Whether the body was truncated.
     isTruncated: z.boolean(),
     durationMs: z.number().min(0),
-    // Null when the request was turned away before it came to a run.
+    // Null if the request was refused before a run started.
     runId: id.nullable(),
   })
   .meta({ id: "ValResponse" })
 
-/** An address at which a browser can look at a val; null when it does not expire. */
+/** A URL at which a browser can open a val; `expiresAt` is null if it does not expire. */
 export const preview = z.object({ url, expiresAt: time.nullable() }).meta({ id: "Preview" })
 
-/** Whether there was something left to cancel: false when the run had ended before. */
+/** Whether the run was still running; false if it had already ended. */
 export const runCancellation = z.object({ found: z.boolean() }).meta({ id: "RunCancellation" })
 
 /** Whether the caller likes a val. */
 export const like = z.object({ liked: z.boolean() }).meta({ id: "Like" })
 
-/** What somebody said about a val. */
+/** A comment on a val. */
 export const comment = z
   .object({ id, comment: z.string(), createdAt: time, author, val: valMention })
   .meta({ id: "Comment" })
@@ -241,12 +238,12 @@ export const referenceEnd = z
   .object({ id, name: valName, username, author_id: id, author })
   .meta({ id: "ReferenceEnd" })
 
-/** That the val `reference` imports the val `dependsOn`. */
+/** The val `reference` imports the val `dependsOn`. */
 export const reference = z
   .object({ referencedAt: time, reference: referenceEnd, dependsOn: referenceEnd })
   .meta({ id: "Reference" })
 
-/** A token as its owner sees it in a list; the secret string is not kept. */
+/** A token in a list; the secret string is not stored. */
 export const token = z
   .object({
     id,
@@ -258,7 +255,7 @@ export const token = z
   })
   .meta({ id: "Token" })
 
-/** A new token: the only answer that ever has the secret string. */
+/** A new token; only this response contains the secret string. */
 export const newToken = token.extend({ token: z.string() }).meta({ id: "NewToken" })
 
 /** A secret without its value. */
@@ -276,13 +273,10 @@ export const blob = z
   .object({ key: z.string(), size: z.int(), lastModified: time })
   .meta({ id: "Blob" })
 
-/**
- * What the caller uses, and how much of it they may: null where there is no limit. What happens is
- * counted by each node for itself.
- */
+/** Usage and limits; null means unlimited. Rates are counted by each node for itself. */
 export const usage = z
   .object({
-    // When the node that answers began to count.
+    // When the responding node started to count.
     countedSince: time,
     runs: z.object({
       lastMinute: z.int().min(0),
@@ -302,15 +296,15 @@ export const usage = z
       requestsPerMinuteMax: z.int().nullable(),
     }),
     blobs: z.object({ count: z.int().min(0), bytes: z.int().min(0), bytesMax: z.int() }),
-    // Null when users have no databases on this server.
+    // Null if users have no databases on this server.
     sqlite: z.object({ bytes: z.int().min(0), bytesMax: z.int() }).nullable(),
   })
   .meta({ id: "Usage" })
 
-/** A user who was just created, with their first token. */
+/** A new user, with their first token. */
 export const newUser = user.extend({ token: z.string() }).meta({ id: "NewUser" })
 
-/** The address of a page and of its neighbours; a neighbour that does not exist is absent. */
+/** The URLs of a page and its neighbours, where they exist. */
 export const pageLinks = z
   .object({ self: url, next: url.optional(), prev: url.optional() })
   .meta({ id: "PageLinks" })
@@ -329,20 +323,20 @@ export const errorBody = z
     message: z.string(),
     requestId: z.string(),
     issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-    // Of a val that failed: which run it was, and to the val's owner its error as it was thrown.
+    // For a failed val: its run, and for the val's owner the original error.
     runId: id.optional(),
     runError: runError.optional(),
-    // Of a statement that SQLite refused: its own name for the error, as `SQLITE_CONSTRAINT`.
+    // For a refused SQL statement: SQLite's error name, such as `SQLITE_CONSTRAINT`.
     rawCode: z.string().optional(),
   })
   .meta({ id: "Error" })
 
-/** Whether the process lives. */
+/** Whether the process is alive. */
 export const health = z
   .object({ status: z.literal("ok"), version: z.string() })
   .meta({ id: "Health" })
 
-/** Whether the server can do its work, and with which parts. */
+/** Whether the server is ready, and its main settings. */
 export const readiness = z
   .object({
     status: z.literal("ok"),
@@ -350,7 +344,7 @@ export const readiness = z
     database: z.string(),
     schemaVersion: z.int(),
     isolation: z.string(),
-    // What an operator should know, in sentences.
+    // Notes for the operator, in sentences.
     warnings: z.array(z.string()),
   })
   .meta({ id: "Readiness" })

@@ -2,7 +2,7 @@ import { z } from "zod"
 import { limits } from "../limits.ts"
 import { id, text, time, url } from "./fields.ts"
 
-/** A browser that is signed in, as its user sees it. */
+/** A browser session. */
 export const session = z
   .object({
     id,
@@ -10,31 +10,31 @@ export const session = z
     createdAt: time,
     expiresAt: time,
     lastUsedAt: time.nullable(),
-    // Whether it is the one that the request came with.
+    // Whether the request came from this session.
     current: z.boolean(),
   })
   .meta({ id: "Session" })
 
-/** A session that has just begun. */
+/** A new session. */
 export const newSession = session
   .extend({
-    // Shown once. The page keeps it and sends it in `X-Hamlet-Session`: a cookie counts only
-    // together with its key.
+    // Shown once. The page sends it in `X-Hamlet-Session`: the cookie is valid only together with
+    // its key.
     pageKey: z.string(),
   })
   .meta({ id: "NewSession" })
 
-/** Whose account a sign-in link opens. */
+/** The account of a sign-in link. */
 export const signInLinkOwner = z
   .object({ username: z.string(), expiresAt: time })
   .meta({ id: "SignInLinkOwner" })
 
-/** An address that signs a browser in, once. */
+/** A URL that signs a browser in, once. */
 export const signInLink = z.object({ url, expiresAt: time }).meta({ id: "SignInLink" })
 
 const secretText = text(limits.tokenCharsMax, 1)
 
-/** What a page sends to sign its browser in: a token, or what a sign-in link has after `#code=`. */
+/** The body to sign a browser in: a token, or the code after `#code=` in a sign-in link. */
 export const createSessionBody = z
   .object({ token: secretText.optional(), code: secretText.optional() })
   .refine(
@@ -42,8 +42,8 @@ export const createSessionBody = z
     "must have either token or code",
   )
 
-/** The code of a sign-in link that a page asks about. */
+/** The body to look up a sign-in link. */
 export const signInLinkBody = z.object({ code: secretText })
 
-/** The session that a path names. */
+/** The path parameter of a session. */
 export const sessionParams = z.object({ session_id: id.transform((value) => value.toLowerCase()) })

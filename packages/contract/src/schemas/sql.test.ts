@@ -32,7 +32,7 @@ describe("a statement", () => {
     for (const statement of [undefined, null, 5, true, [], {}, { sql: 5 }, { q: "select 1" }])
       expect([statement, problemOf(statement)]).toEqual([
         statement,
-        "must be a statement in SQL, or {sql, args}",
+        "must be an SQL statement, or {sql, args}",
       ])
   })
 

@@ -2,16 +2,13 @@ import { z } from "zod"
 import { limits } from "../limits.ts"
 import { list } from "./lengths.ts"
 
-/**
- * The bytes of a blob, as JSON has them: in base64, or as the object that JSON makes of a
- * `Uint8Array`.
- */
+/** The bytes of a blob in JSON: base64, or the object that JSON makes of a `Uint8Array`. */
 export type SqlBytes = { readonly base64: string } | Readonly<Record<number, number>>
 
-/** What a parameter of a statement can be. True and false are 1 and 0. */
+/** A parameter of a statement. True and false become 1 and 0. */
 export type SqlValue = null | boolean | number | string | SqlBytes
 
-/** The values of the parameters of a statement, in order or by their names. */
+/** The parameters of a statement, by position or by name. */
 export type SqlArgs = readonly SqlValue[] | Readonly<Record<string, SqlValue>>
 
 const values = [{ type: "null" }, { type: "boolean" }, { type: "number" }, { type: "string" }]
@@ -30,9 +27,8 @@ const args = {
 const sql = { type: "string", minLength: 1, maxLength: limits.sqlCharsMax }
 
 /**
- * A statement: its text alone, or with the values of its parameters. It is read by hand, because a
- * batch may have thousands of them, over which schemas of schemas take half a second in which the
- * server does nothing else.
+ * A statement: its text alone, or with parameters. It is validated by hand: a batch may have
+ * thousands, for which nested schemas block the server for half a second.
  */
 const sqlStatement = z
   .custom<string | { sql: string; args?: SqlArgs | undefined }>()
@@ -47,7 +43,7 @@ const sqlStatement = z
   })
 
 function findSqlProblem(given: unknown): string | undefined {
-  if (typeof given !== "string") return "must be a statement in SQL, or {sql, args}"
+  if (typeof given !== "string") return "must be an SQL statement, or {sql, args}"
   if (given === "" || given.length > limits.sqlCharsMax)
     return `must have 1 to ${limits.sqlCharsMax} characters`
   if (given.includes("\0")) return "must not contain the NUL character"
@@ -74,10 +70,7 @@ function isSqlValue(given: unknown): boolean {
   return typeof given === "string" || typeof given === "number" || typeof given === "boolean"
 }
 
-/**
- * An empty object is what JSON makes of an `ArrayBuffer`, of which nothing is left then: better
- * refused than kept as nothing.
- */
+/** An empty object is what JSON makes of an `ArrayBuffer`, whose content is lost: it is refused. */
 function isBytes(given: object): boolean {
   if (Array.isArray(given)) return false
   if ("base64" in given)
@@ -99,23 +92,23 @@ function isByte(given: unknown): boolean {
   return typeof given === "number" && Number.isInteger(given) && given >= 0 && given <= 255
 }
 
-/** What a client sends to run one statement. */
+/** The body to run one statement. */
 export const executeSqlBody = z.object({ statement: sqlStatement })
 
-/** What a client sends to run several statements, all of them or none. */
+/** The body to run several statements in one transaction. */
 export const batchSqlBody = z.object({
   statements: list(sqlStatement, limits.sqlStatementsMax),
   mode: z.enum(["write", "read", "deferred"]).default("deferred"),
 })
 
 /**
- * What a statement results in. Integers that JSON's numbers cannot hold are strings, and so are
- * blobs, in base64.
+ * The result of a statement. Integers beyond the range of JSON numbers are strings; blobs are
+ * base64 strings.
  */
 export const resultSet = z
   .object({
     columns: z.array(z.string()),
-    // As the table declares them; empty for what is computed.
+    // As declared by the table; empty for computed columns.
     columnTypes: z.array(z.string()),
     rows: z.array(z.array(z.union([z.null(), z.number(), z.string()]))),
     rowsAffected: z.int().min(0),

@@ -3,10 +3,7 @@ import { limits } from "../limits.ts"
 import { id, runStatus, time } from "./fields.ts"
 import { integerParam, moment } from "./inputs.ts"
 
-/**
- * The query of a chart: `since` is a day before `until`, and `until` is now, where they are left
- * out.
- */
+/** The query of a chart: by default the day before `until`, which is now. */
 export const statsQuery = z.object({
   since: moment.optional(),
   until: moment.optional(),
@@ -20,14 +17,14 @@ export const activityQuery = z.object({
 })
 
 const count = z.int().min(0)
-// Of the runs that have ended: null when there is none.
+// Of ended runs; null if there are none.
 const duration = z.number().min(0).nullable()
 const runCounts = { runs: count, errors: count, p50Ms: duration, p95Ms: duration }
 
-/** The runs of a stretch of time: `at` is where it begins, exclusive, as `since` is. */
+/** The runs of one bucket: `at` is its start, exclusive, like `since`. */
 export const statBucket = z.object({ at: time, ...runCounts }).meta({ id: "StatBucket" })
 
-/** How many runs there were, how many went wrong and how long they took. */
+/** Counts, errors and durations of runs. */
 export const stats = z
   .object({
     since: time,
@@ -35,8 +32,7 @@ export const stats = z
     bucketMs: z.int().min(1),
     buckets: z.array(statBucket),
     total: z.object(runCounts),
-    // There were more runs than are counted: only the newest are, and what is before them looks
-    // empty.
+    // There were too many runs: only the newest are counted, and earlier buckets look empty.
     isPartial: z.boolean(),
   })
   .meta({ id: "Stats" })
@@ -52,14 +48,14 @@ export const valActivity = z
   })
   .meta({ id: "ValActivity" })
 
-/** The runs of all vals that have any, latest first. */
+/** The runs of all vals with runs, latest first. */
 export const activity = z
   .object({
     since: time,
     until: time,
     bucketMs: z.int().min(1),
     data: z.array(valActivity),
-    // As in stats; also when there are more vals than are told of.
+    // As in stats; also if there are more vals than listed.
     isPartial: z.boolean(),
   })
   .meta({ id: "Activity" })

@@ -4,9 +4,9 @@ import { send, type Write } from "./outbox.ts"
 
 const bufferBytes = 65_536
 
-/** The line to the host. */
+/** The connection to the host. */
 export interface Control {
-  /** The first of each. Later ones count for nothing: a process is one val's, once and for all. */
+  /** The first message of each kind. Later ones are ignored: a process serves one val only. */
   readonly load: Promise<Load>
   readonly surroundings: Promise<Surroundings>
   readonly begin: Promise<void>
@@ -14,7 +14,7 @@ export interface Control {
 }
 
 /**
- * Connects to the host, which accepts nobody after this. When the host has gone, `exit` ends the
+ * Connects to the host, which accepts one connection only. When the host goes away, `exit` ends the
  * process.
  */
 export async function connectControl(path: string, exit: () => never): Promise<Control> {
@@ -39,7 +39,7 @@ export async function connectControl(path: string, exit: () => never): Promise<C
 
 type Read = (buffer: Uint8Array<ArrayBuffer>) => Promise<number | null>
 
-async function readLines(read: Read, take: (line: string) => void): Promise<void> {
+async function readLines(read: Read, onLine: (line: string) => void): Promise<void> {
   const buffer = new Uint8Array(bufferBytes)
   const decoder = new TextDecoder()
   const decode = decoder.decode.bind(decoder)
@@ -47,7 +47,7 @@ async function readLines(read: Read, take: (line: string) => void): Promise<void
   let rest = ""
   for (let length = await read(buffer); length !== null; length = await read(buffer)) {
     const lines = splitLines(rest + decode(bytesSubarray(buffer, 0, length), options))
-    for (let index = 0; index < lines.length - 1; index += 1) take(lines[index] as string)
+    for (let index = 0; index < lines.length - 1; index += 1) onLine(lines[index] as string)
     rest = lines[lines.length - 1] as string
   }
 }

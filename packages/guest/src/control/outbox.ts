@@ -5,7 +5,7 @@ import type { ErrorText, LogLevel } from "../protocol.ts"
 import type { Run } from "../runs/runs.ts"
 import { countBytes, truncateToBytes } from "../values/utf8.ts"
 
-/** Writes some of the bytes and says how many. */
+/** Writes some of the bytes and returns how many. */
 export type Write = (bytes: Uint8Array<ArrayBuffer>) => Promise<number>
 
 let write: Write | undefined
@@ -13,23 +13,20 @@ let waiting = ""
 let isFlushing = false
 let logBytesMax = 0
 
-/**
- * From here on messages are sent with `through`. Those from before were of the warm-up and are for
- * nobody.
- */
+/** Sends all further messages with `through`. Earlier ones are of the warm-up, and are dropped. */
 export function openOutbox(through: Write): void {
   waiting = ""
   write = through
 }
 
-/** How much a run may log from now on. */
+/** Sets the log limit of a run. */
 export function setLogLimit(bytesMax: number): void {
   logBytesMax = bytesMax
 }
 
 /**
- * Sends a message, given as JSON. The text is put together by hand: JSON.stringify of an object
- * asks it for `toJSON`, and a val may have given one to every object there is.
+ * Sends a message, given as JSON. The JSON is assembled by hand: JSON.stringify of an object calls
+ * `toJSON`, which a val may have added to every object.
  */
 export function send(json: string): void {
   waiting += json
@@ -40,8 +37,8 @@ export function send(json: string): void {
 }
 
 /**
- * Once for all requests that Deno hands us in one turn of its event loop: a write costs more than
- * all the rest of a log line.
+ * Flushes once for all requests that Deno delivers in one turn of its event loop: a write costs
+ * more than the rest of a log line.
  */
 const soon = setImmediate
 
@@ -55,13 +52,13 @@ async function flush(): Promise<void> {
         sent += await through(sent === 0 ? bytes : bytesSubarray(bytes, sent))
     }
   } catch {
-    // The host has gone; whoever reads from it notices and ends the process.
+    // The host has gone; the reader of its messages notices and ends the process.
     write = undefined
   }
   isFlushing = false
 }
 
-/** Sends a line of the run's log, or as much of it as the run may still log. */
+/** Sends a line of the run's log, or as much of it as the limit allows. */
 export function sendLog(run: Run, level: LogLevel, text: string): void {
   if (run.areLogsTruncated) return
   const message = toUserText(text)
@@ -80,13 +77,13 @@ export function sendLog(run: Run, level: LogLevel, text: string): void {
   if (bytes > bytesLeft) truncateLogs(run)
 }
 
-/** Says once that the rest of the run's log is lost. */
+/** Reports once that the rest of the run's log is lost. */
 function truncateLogs(run: Run): void {
   run.areLogsTruncated = true
   send(`{"kind":"logs_cut","run":${quote(run.id)}}`)
 }
 
-/** Sends an error of the run that nobody caught. */
+/** Sends an uncaught error of the run. */
 export function sendUncaught(run: Run, error: ErrorText): void {
   send(`{"kind":"uncaught","run":${quote(run.id)},"error":${errorToJson(error)}}`)
 }

@@ -5,10 +5,7 @@ import type { ErrorText } from "../protocol.ts"
 import { explainImportError, importLocation } from "./import-errors.ts"
 import { toUserStack } from "./stack-text.ts"
 
-/**
- * What can be said of whatever was thrown. Never throws itself: an error may be an object full of
- * traps.
- */
+/** Describes a thrown value. Never throws: the value may be an object full of traps. */
 export function toErrorText(thrown: unknown): ErrorText {
   try {
     const error = readError(thrown)
@@ -50,7 +47,7 @@ function readError(thrown: unknown): ReadError | undefined {
 
 const nameCharsMax = 200
 
-/** The stack, followed by those of its causes. */
+/** The stack, followed by the stacks of its causes. */
 function toStack(thrown: object, error: ReadError, causesLeft: number): string | undefined {
   if (error.stack === undefined) return undefined
   let text = toUserStack(retitle(error.stack, error))
@@ -63,7 +60,7 @@ function toStack(thrown: object, error: ReadError, causesLeft: number): string |
   return text
 }
 
-/** The stack under the error's title as we put it. */
+/** The stack with our wording of the error. */
 function retitle(stack: string, error: ReadError): string {
   const explained = explainImportError(error)
   if (explained === error || !stringStartsWith(stack, `${error.name}: ${error.message}`))

@@ -14,10 +14,9 @@ interface Named {
 
 type Explanation = (found: string, more: string | undefined) => string
 
-const isRemote =
-  "it was not fetched when this version was saved; only what an import names as it stands is"
+const isRemote = "it was not fetched when this version was saved; only literal imports are"
 
-/** How Deno puts it, and how we do. The first group is what could not be imported. */
+/** Deno's messages and ours. The first group is what could not be imported. */
 const explanations: readonly (readonly [RegExp, Explanation])[] = (
   [
     [
@@ -31,7 +30,7 @@ const explanations: readonly (readonly [RegExp, Explanation])[] = (
     [/^Import "([^"]*)" not a dependency(\n {2}hint: [^\n]*"node:)?/, explainBare],
     [
       /^Unsupported scheme "[^"]*" for module "([^"]*)"/,
-      (url) => `"${url}": there is no such module`,
+      (url) => `"${url}": the module does not exist`,
     ],
     [
       /^Remote modules are not allowed to import local modules[\s\S]*Importing: (\S*)/,
@@ -48,12 +47,12 @@ const missingExport = hardenPattern(
   /^The requested module '[^']*' does not provide an export named/,
 )
 const syntaxPrefix = "SyntaxError: "
-/** Where the import stands; the stack says it as well. */
+/** The location of the import, which the stack contains too. */
 export const importLocation = hardenPattern(/\n {4}at \S+$/)
 
 /**
- * What Deno says about a module that it cannot load, in words that mean something to the author of
- * a val. Other errors stay as they are.
+ * Rewrites Deno's message about a module that it cannot load for the author of a val. Other errors
+ * stay as they are.
  */
 export function explainImportError(error: Named): Named {
   const { name, message } = error
@@ -62,7 +61,7 @@ export function explainImportError(error: Named): Named {
       ? error
       : { name, message: nameModules(message) }
   if (name !== "TypeError") return error
-  // So Deno passes on what its compiler says.
+  // Deno reports syntax errors of its compiler like this.
   if (stringStartsWith(message, syntaxPrefix)) {
     return {
       name: "SyntaxError",

@@ -11,7 +11,7 @@ import {
   stringStartsWith,
 } from "../primordials.ts"
 
-/** Where modules of vals come from when they were written for another service. */
+/** Where modules of vals come from that were written for another service. */
 const otherModules = "https://esm.town/v/"
 
 let ownModules: string | undefined
@@ -20,7 +20,7 @@ let addresses: RegExp | undefined
 let packages: RegExp | undefined
 let missingPackages: RegExp | undefined
 
-/** From here on the modules beside `url`, which is that of the val, are called after their vals. */
+/** From here on, modules next to `url`, the val's own, are shown by the names of their vals. */
 export function nameModulesBeside(url: string): void {
   ownModules = moduleRootOf(url)
   ownPackages = `${stringSlice(ownModules, 0, -"v/".length)}packages/`
@@ -38,13 +38,13 @@ function escapePattern(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
 }
 
-/** `http://localhost:8080/v/` of `http://localhost:8080/v/ada/hello@3`. */
+/** Converts `http://localhost:8080/v/ada/hello@3` to `http://localhost:8080/v/`. */
 function moduleRootOf(url: string): string {
   const valAt = stringLastIndexOf(url, "/")
   return stringSlice(url, 0, stringLastIndexOf(url, "/", valAt - 1) + 1)
 }
 
-/** Whether a module at that address would be a val. */
+/** Whether a module at this URL is a val. */
 export function isModuleOfVal(url: string): boolean {
   return (
     stringStartsWith(url, otherModules) ||
@@ -53,8 +53,8 @@ export function isModuleOfVal(url: string): boolean {
 }
 
 /**
- * The text with `ada/hello.tsx` for each address of a module, what the code says for that of a
- * package, and where the code says it for that of one that is not there.
+ * Replaces URLs of modules by `ada/hello.tsx`, those of packages by their specifier, and those of
+ * missing packages by the location of the import.
  */
 export function nameModules(text: string): string {
   if (addresses === undefined || packages === undefined || missingPackages === undefined)
@@ -67,8 +67,8 @@ export function nameModules(text: string): string {
 const frame = hardenPattern(/^\s+at (?:.*\((?=[^(]*\)$))?(?:async )?([^\s()][^()]*)\)?$/)
 
 /**
- * The stack as its author knows it: the val's files by their names, and none of the frames of Deno
- * and the guest.
+ * The stack for the author of the val: with the names of its files, and without frames of Deno and
+ * the guest.
  */
 export function toUserStack(stack: string): string {
   const lines = splitLines(stack)
@@ -82,7 +82,7 @@ export function toUserStack(stack: string): string {
   return arrayJoin(kept, "\n")
 }
 
-/** A text that may have a stack in it, as when an error is logged. */
+/** Cleans a text that may contain a stack, such as a logged error. */
 export function toUserText(text: string): string {
   return stringIndexOf(text, " at ") === -1 || matchPattern(text, someFrame) === null
     ? text
@@ -99,7 +99,7 @@ function isOurs(location: string): boolean {
     stringStartsWith(location, "node:") ||
     stringStartsWith(location, "checkin:") ||
     stringStartsWith(location, ourModule) ||
-    // What stands between a val and a package; where there is none it tells of the import.
+    // The module between a val and a package; for a missing package it shows the import.
     (ownPackages !== undefined &&
       stringStartsWith(location, ownPackages) &&
       !stringStartsWith(location, `${ownPackages}none/`))

@@ -14,9 +14,9 @@ import { currentRun, type Run } from "../runs/runs.ts"
 
 type Method = (...args: unknown[]) => void
 
-/** What prints its arguments as they are, at a level of its own. */
+/** Methods that print their arguments at a level of their own. */
 const levels = ["debug", "log", "info", "warn", "error"] as const
-/** What needs to remember something, or to draw. */
+/** Methods that keep state or draw. */
 const others = [
   "dir",
   "dirxml",
@@ -33,7 +33,7 @@ const others = [
 ]
 
 /**
- * What the val prints becomes log lines of the run that prints it. The object stays the same, for
+ * Turns what the val prints into log lines of its run. The object stays the same, because
  * node:console is it too.
  */
 export function captureConsole(): void {
@@ -54,8 +54,8 @@ function print(level: LogLevel, args: unknown[]): void {
 }
 
 /**
- * What is printed most: texts and numbers, without a format. Ten times as fast as the real thing,
- * which is asked for all others.
+ * The common case: strings and numbers without a format. Ten times as fast as Deno's formatter,
+ * which handles the rest.
  */
 function joinPlain(args: unknown[]): string | undefined {
   const first = args[0]
@@ -75,7 +75,7 @@ function joinPlain(args: unknown[]): string | undefined {
   return text
 }
 
-/** The level of what is printed, where the method rather than the console says so. */
+/** The level, where the method determines it rather than the console. */
 let levelOfMethod: LogLevel | undefined
 
 function callAt(console: PrintingConsole, level: LogLevel, args: unknown[]): void {
@@ -87,10 +87,7 @@ function callAt(console: PrintingConsole, level: LogLevel, args: unknown[]): voi
   }
 }
 
-/**
- * Indentation, counts and timers are each run's own, since two runs may be between two lines of one
- * another.
- */
+/** Indentation, counts and timers belong to each run, because runs interleave. */
 function callOwn(name: string, args: unknown[]): void {
   const run = currentRun()
   if (run === undefined) return

@@ -14,12 +14,12 @@ const RealWebSocket = globalThis.WebSocket
 const { NotCapable } = Deno.errors
 const { construct, ownKeys, getOwnPropertyDescriptor, defineProperty } = Reflect
 
-let mark = ""
+let egressKey = ""
 
 /**
- * What a val sends out says from here on which run it is of; what the host does not let out becomes
- * an error that tells why. Requests of Workers and of EventSource have no mark: the host counts
- * them for the val, and for its run where there is only one.
+ * From here on, requests of the val carry the id of their run, and requests that the host blocks
+ * fail with its reason. Requests of Workers and EventSource are not tagged: the host attributes
+ * them to the val, and to its run if there is only one.
  */
 export function tagOutgoingRequests(hasProxy: boolean): void {
   replaceGlobal("fetch", hasProxy ? fetchInRun : fetchWithoutNetwork, realFetch)
@@ -27,13 +27,12 @@ export function tagOutgoingRequests(hasProxy: boolean): void {
 }
 
 /**
- * Where there is no proxy there is no network: Deno's own error would advise flags that a val
- * cannot set.
+ * Without a proxy there is no network. Deno's own error would advise flags that a val cannot set.
  */
 const noNetwork =
-  "Cannot reach the network: this server isolates vals by Deno's permissions alone, so that they have none, nor std/blob and std/sqlite; its operator can install bubblewrap"
+  "Cannot reach the network: this server isolates vals with Deno's permissions only, so vals have no network, std/blob or std/sqlite; its operator can install bubblewrap"
 
-/** Addresses that hold their content themselves, such as `data:`, need no network. */
+/** URLs that contain their content, such as `data:`, need no network. */
 async function fetchWithoutNetwork(
   input: RequestInfo | URL,
   init?: RequestInit,
@@ -49,14 +48,14 @@ function NoWebSocket(): never {
   throw new TypeErrorCtor(noNetwork)
 }
 
-/** With what it says that it is the guest who says which run. */
+/** Sets the key that proves to the host that the guest has tagged a request. */
 export function setEgressKey(key: string): void {
-  mark = key
+  egressKey = key
 }
 
 function replaceGlobal(name: string, replacement: object, real: object): void {
-  // Its name, its length, and what else there is on it, such as the constants of WebSocket and its
-  // prototype.
+  // Copies its name, length and other properties, such as the constants and the prototype of
+  // WebSocket.
   for (const key of ownKeys(real))
     defineProperty(replacement, key, getOwnPropertyDescriptor(real, key) as PropertyDescriptor)
   Object.defineProperty(globalThis, name, {
@@ -70,7 +69,7 @@ function replaceGlobal(name: string, replacement: object, real: object): void {
 async function fetchInRun(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const request = new RequestCtor(input, init)
   const run = currentRun()
-  if (run !== undefined) setHeader(requestHeaders(request), runHeader, `${mark} ${run.id}`)
+  if (run !== undefined) setHeader(requestHeaders(request), runHeader, `${egressKey} ${run.id}`)
   const response = await realFetch(request)
   if (isBlocked(response)) throw new TypeErrorCtor(await responseText(response))
   return response
@@ -87,10 +86,7 @@ interface SocketOptions {
   readonly headers?: HeadersInit
 }
 
-/**
- * A function, and not a class that extends the real one: the sockets that Deno makes must be
- * instances of it too.
- */
+/** A function rather than a subclass: the sockets that Deno creates must be instances of it too. */
 function WebSocketInRun(
   url: string | URL,
   protocols?: string | string[] | SocketOptions,
@@ -98,13 +94,16 @@ function WebSocketInRun(
   if (new.target === undefined)
     throw new TypeErrorCtor("Cannot call WebSocket: it is a class, use new")
   const run = currentRun()
-  const options = run === undefined ? protocols : withMark(protocols, `${mark} ${run.id}`)
+  const options = run === undefined ? protocols : withRunHeader(protocols, `${egressKey} ${run.id}`)
   return construct(RealWebSocket, [url, options], new.target)
 }
 
 const HeadersCtor = Headers
 
-function withMark(protocols: string | string[] | SocketOptions | undefined, value: string): object {
+function withRunHeader(
+  protocols: string | string[] | SocketOptions | undefined,
+  value: string,
+): object {
   const isOptions = typeof protocols === "object" && protocols !== null && !Array.isArray(protocols)
   const given: SocketOptions = isOptions ? protocols : {}
   const headers = new HeadersCtor(given.headers)

@@ -6,12 +6,12 @@ const setReal = Deno.env.set.bind(Deno.env)
 const deleteReal = Deno.env.delete.bind(Deno.env)
 
 /**
- * The val sees the variables that it was given, and of those of the process nothing. They cannot be
- * changed: other runs see them too.
+ * Gives the val its own variables and none of the process. They are read-only, because other runs
+ * see them too.
  */
 export function setEnvironment(variables: Readonly<Record<string, string>>): void {
-  // Workers and `import { env } from "node:process"` ask the process itself, so it has the same
-  // ones.
+  // Workers and `import { env } from "node:process"` read the process environment, so it gets the
+  // same variables.
   for (const name of Object.keys(listReal())) if (!isProxy(name)) deleteReal(name)
   for (const [name, value] of Object.entries(variables)) if (!isProxy(name)) setQuietly(name, value)
   const view = Object.freeze(bare({ ...variables }))
@@ -25,19 +25,19 @@ export function setEnvironment(variables: Readonly<Record<string, string>>): voi
   process.env = createNodeView(view)
 }
 
-/** These are Deno's, whatever a val or its owner calls their own. */
+/** Deno reads these, so a val cannot override them. */
 function isProxy(name: string): boolean {
   return /^(?:https?|all|no)_proxy$/i.test(name)
 }
 
-/** A name that the system does not take, such as one with "=", is still in the view. */
+/** A name that the system rejects, such as one with "=", is still in the view. */
 function setQuietly(name: string, value: string): void {
   try {
     setReal(name, value)
   } catch {}
 }
 
-/** Assigning to it in sloppy code, as in packages from npm, must not fail in silence. */
+/** Assignments in sloppy mode, as in npm packages, must not fail silently. */
 function createNodeView(view: Readonly<Record<string, string>>): Record<string, string> {
   return new Proxy(view as Record<string, string>, {
     set: (_, name) => refuse("set", String(name)),

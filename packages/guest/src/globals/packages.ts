@@ -20,8 +20,8 @@ const runInThisContext = uncurryThis(Script.prototype.runInThisContext) as (
   script: Script,
 ) => unknown
 /**
- * To look at the property is to load all that Node has of modules, which takes milliseconds; so
- * nobody does before something is required.
+ * Reading the property loads all of Node's module system, which takes milliseconds, so it is read
+ * only when something is required.
  */
 const readFindBuiltIn = getterOf(
   process as unknown as { getBuiltinModule: unknown },
@@ -33,19 +33,19 @@ type Bundle = readonly (() => unknown)[]
 const hashPattern = hardenPattern(/^[0-9a-f]{64}$/)
 
 /**
- * Gives the stubs that stand for packages what they ask for: `(hash, entry) => namespace`. The host
- * has put the code there before the val was loaded; it is evaluated when something of it is
- * imported first, with V8's own cache of it, since compiling takes most of the time.
+ * Provides the packages that stubs ask for: `(hash, entry) => namespace`. The host has stored the
+ * code before the val was loaded. It is evaluated on its first import, with V8's code cache,
+ * because compiling takes most of the time.
  */
 export function providePackages(folder: string): void {
   const evaluated = bare<Record<string, Bundle>>({})
   const find = (hash: unknown, entry: unknown): unknown => {
     if (typeof hash !== "string" || matchPattern(hash, hashPattern) === null || !isInteger(entry))
-      throw new TypeErrorCtor("Cannot find the package: it is named by a hash and a number")
+      throw new TypeErrorCtor("Cannot find the package: it needs a hash and a number")
     evaluated[hash] ??= evaluate(`${folder}/${hash}`)
     const get = evaluated[hash][entry as number]
     if (typeof get !== "function")
-      throw new TypeErrorCtor(`Cannot find package ${entry} of ${hash}: there is no such package`)
+      throw new TypeErrorCtor(`Cannot find package ${entry} of ${hash}: the package does not exist`)
     return get()
   }
   Object.defineProperty(globalThis, Symbol.for(packagesSymbol), { value: find })
@@ -65,11 +65,11 @@ function evaluate(path: string): Bundle {
     requireBuiltIn,
   ])
   if (!isArray(module.exports))
-    throw new TypeErrorCtor("Cannot read the packages: their code gives no list")
+    throw new TypeErrorCtor("Cannot read the packages: their code does not export a list")
   return module.exports as Bundle
 }
 
-/** Not every bundle has one, and V8 takes none that another Deno has made. */
+/** Not every bundle has a code cache, and V8 rejects one that another Deno has made. */
 function readCache(path: string): Uint8Array | undefined {
   try {
     return readFile(path)
@@ -80,17 +80,15 @@ function readCache(path: string): Uint8Array | undefined {
 
 let findBuiltIn: ((name: string) => unknown) | undefined
 
-/**
- * All that packages need of each other is in their code; what is left is what Node has built in.
- */
+/** Packages contain each other's code; only modules built into Node are left. */
 function requireBuiltIn(name: unknown): unknown {
   findBuiltIn ??= reflectApply(readFindBuiltIn, process, []) as typeof findBuiltIn
   const found = typeof name === "string" ? findBuiltIn?.(name) : undefined
   if (found !== undefined) return found
   const error: Error & { code?: string } = new ErrorCtor(
-    `Cannot find module "${name}": no package of the val has it, nor is it built in`,
+    `Cannot find module "${name}": no package of the val contains it, and it is not built in`,
   )
-  // Packages that can do without look for it.
+  // Packages with optional dependencies check for this code.
   error.code = "MODULE_NOT_FOUND"
   throw error
 }

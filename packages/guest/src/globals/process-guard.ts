@@ -2,18 +2,18 @@ import process from "node:process"
 import { ErrorCtor } from "../primordials.ts"
 import { failCurrentRun } from "../runs/failures.ts"
 
-/** A val that exits fails its run; the process is not its own, since other runs are in it. */
+/** A val that exits fails its run: the process is shared with other runs. */
 export function forbidExit(): void {
   Deno.exit = (code) => refuse(code ?? Deno.exitCode)
-  // What else Node has for it ends in Deno.exit; these two have side effects before they get there.
+  // Node's other ways to exit end in Deno.exit; these two have side effects before.
   const node = process as unknown as Record<string, (code?: number) => never>
   node.exit = (code) => refuse(code ?? 0)
   node.abort = () => refuse(134)
 }
 
 /**
- * A service manager may send SIGTERM to every process there is, and Deno would end. It is for the
- * server, which lets runs finish and then ends the guest with a signal that cannot be caught.
+ * A service manager may send SIGTERM to every process, and Deno would end. The signal is for the
+ * server, which lets runs finish and then kills the guest.
  */
 export function ignoreSignals(): void {
   for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const)
@@ -24,12 +24,12 @@ function refuse(code: number): never {
   const error = new ErrorCtor(
     `Cannot exit with code ${code}: a val shares its process with other runs`,
   )
-  // Said at once: thrown alone, it might be caught.
+  // Reported at once: the val might catch the error.
   failCurrentRun(error)
   throw error
 }
 
-/** The paths of the host say nothing to a val and are nobody's business. */
+/** Hides the paths of the host from the val. */
 export function hidePaths(entryUrl: string): void {
   Object.defineProperty(Deno, "args", { value: Object.freeze([]), configurable: true })
   Object.defineProperty(Deno, "mainModule", { value: entryUrl, configurable: true })

@@ -4,7 +4,7 @@ import { decodeText, stringEndsWith, stringSlice } from "../primordials.ts"
 import type { LogLevel } from "../protocol.ts"
 import { currentRun } from "../runs/runs.ts"
 
-/** What the val writes to its standard output and error are log lines too, one for each write. */
+/** Turns writes to standard output and error into log lines, one per write. */
 export function captureStandardStreams(): void {
   captureStream(Deno.stdout, process.stdout, "log")
   captureStream(Deno.stderr, process.stderr, "error")

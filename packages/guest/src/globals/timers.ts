@@ -6,8 +6,8 @@ type Callback = (...args: unknown[]) => unknown
 type StartTimer = (...args: unknown[]) => unknown
 
 /**
- * An error that a timer's callback throws is reported when the callback has ended, and with it the
- * context that says whose it was. So it is caught inside.
+ * Catches errors of timer callbacks inside the callback: Deno reports them after it has ended, when
+ * the context no longer shows the run.
  */
 export function guardTimers(): void {
   for (const name of ["setTimeout", "setInterval", "setImmediate"] as const) {
@@ -16,7 +16,7 @@ export function guardTimers(): void {
       if (typeof args[0] === "function") args[0] = guard(args[0] as Callback)
       return reflectApply(start, undefined, args)
     }
-    // Among them is what util.promisify asks for.
+    // These include what util.promisify needs.
     Object.defineProperties(guarded, Object.getOwnPropertyDescriptors(start))
     const descriptor = { value: guarded, writable: true, configurable: true, enumerable: true }
     Object.defineProperty(globalThis, name, descriptor)

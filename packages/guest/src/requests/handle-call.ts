@@ -6,19 +6,19 @@ import type { Serving } from "../val/program.ts"
 import { describeResponse } from "../values/describe-response.ts"
 import { toReturned } from "../values/to-json.ts"
 
-/** Calls the val with the arguments in the body of `request`. */
+/** Calls the val with the arguments in the request body. */
 export async function handleCall(
   serving: Serving,
   request: Request,
   runId: string,
 ): Promise<Response> {
   const run = openRun(runId)
-  const answer = await new PromiseCtor<Response>((resolve) => {
+  const response = await new PromiseCtor<Response>((resolve) => {
     run.end = resolve
     void call(serving, request, run, resolve)
   })
   closeRun(run)
-  return answer
+  return response
 }
 
 const jsonInit = bare({ headers: bare({ "content-type": "application/json" }) })
@@ -27,7 +27,7 @@ async function call(
   serving: Serving,
   request: Request,
   run: Run,
-  resolve: (answer: Response) => void,
+  resolve: (response: Response) => void,
 ): Promise<void> {
   try {
     const body = jsonParse(await requestText(request)) as { readonly args?: unknown }
@@ -42,8 +42,8 @@ async function call(
 }
 
 /**
- * The beginning of a Returned, up to its `logCount`: making it text may run code of the val, which
- * may log.
+ * The start of a `Returned`, up to its `logCount`: serialising the value may run code of the val,
+ * which may log.
  */
 async function toText({ value, bytesMax }: { value: unknown; bytesMax: number }): Promise<string> {
   const described =

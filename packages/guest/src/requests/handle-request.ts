@@ -9,7 +9,8 @@ import { refuseUpgrade } from "./refuse-upgrade.ts"
 import { watchBody } from "./watch-body.ts"
 
 /**
- * Gives the val a request to its web address. No promise is made for a val that answers at once.
+ * Passes the val a request to its web address. Creates no promise for a val that responds
+ * synchronously.
  */
 export function handleRequest(
   program: Program,
@@ -37,12 +38,12 @@ function isThenable(value: unknown): boolean {
   )
 }
 
-/** An error that nobody catches ends the wait. */
+/** An uncaught error ends the wait. */
 function wait(run: Run, result: unknown, isUpgrade: boolean): Promise<Response> {
   return new PromiseCtor((resolve) => {
-    run.end = (answer) => {
+    run.end = (response) => {
       closeRun(run)
-      resolve(answer)
+      resolve(response)
     }
     void settle(run, result, isUpgrade, resolve)
   })
@@ -52,16 +53,16 @@ async function settle(
   run: Run,
   result: unknown,
   isUpgrade: boolean,
-  resolve: (answer: Response) => void,
+  resolve: (response: Response) => void,
 ): Promise<void> {
   try {
     const value = await result
-    const answer = finish(
+    const response = finish(
       run,
       value instanceof ResponseCtor ? value : inRun(run, toResponse, value),
       isUpgrade,
     )
-    resolve(answer instanceof ResponseCtor ? answer : await answer)
+    resolve(response instanceof ResponseCtor ? response : await response)
   } catch (thrown) {
     resolve(finishFailed(run, thrown, isUpgrade))
   }
@@ -74,7 +75,7 @@ function finish(run: Run, response: Response, isUpgrade: boolean): Response | Pr
   const state = bodyStateOf(response)
   if (state === "used")
     throw new TypeErrorCtor(
-      "Cannot send a Response: its body was used before, or it is that of an error",
+      "Cannot send a Response: its body is already used, or it is Response.error()",
     )
   if (state === "stream") return watchBody(run, response)
   closeRun(run)
@@ -83,7 +84,7 @@ function finish(run: Run, response: Response, isUpgrade: boolean): Response | Pr
 
 const switchingProtocols = 101
 
-/** The client of a WebSocket does not see the answer, so the host is told apart. */
+/** A WebSocket client does not see the response, so the failure is also reported to the host. */
 function finishFailed(run: Run, thrown: unknown, isUpgrade: boolean): Response {
   if (isUpgrade) failRun(run, thrown)
   closeRun(run)

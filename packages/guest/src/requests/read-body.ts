@@ -9,7 +9,7 @@ import {
 
 const Bytes = Uint8Array
 
-/** The beginning of a response's body, up to `bytesMax`. */
+/** The start of a response's body, up to `bytesMax`. */
 export async function readBody(
   response: Response,
   bytesMax: number,
@@ -22,14 +22,14 @@ export async function readBody(
     if (!(read.value instanceof Bytes)) continue
     bytes = concat(bytes, bytesSubarray(read.value, 0, bytesMax + 1 - bytes.length))
     if (bytes.length <= bytesMax) continue
-    void leave(reader)
+    void cancel(reader)
     return { bytes: bytesSubarray(bytes, 0, bytesMax), isTruncated: true }
   }
   return { bytes, isTruncated: false }
 }
 
-/** Nobody waits for the stream to take note. */
-async function leave(reader: ReadableStreamDefaultReader<unknown>): Promise<void> {
+/** Cancels the stream without waiting for it. */
+async function cancel(reader: ReadableStreamDefaultReader<unknown>): Promise<void> {
   try {
     await readerCancel(reader)
   } catch {}

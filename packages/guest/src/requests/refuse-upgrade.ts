@@ -12,8 +12,8 @@ import { closeRun, type Run } from "../runs/runs.ts"
 import { readBody } from "./read-body.ts"
 
 /**
- * The val answered an upgrade request with an ordinary response. Tells the host what it was, and
- * the client of the WebSocket no.
+ * Handles an ordinary response to an upgrade request: reports it to the host, and refuses the
+ * WebSocket with its status.
  */
 export async function refuseUpgrade(run: Run, response: Response): Promise<Response> {
   const status = responseStatus(response)

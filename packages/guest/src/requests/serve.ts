@@ -6,34 +6,34 @@ import { handleCall } from "./handle-call.ts"
 import { handleRequest } from "./handle-request.ts"
 
 let serving: Serving | undefined
-let hasVisitors = false
+let hasEarlyRequest = false
 const whenServing = Promise.withResolvers<Serving>()
 
-/** From here on runs are answered; those that came before have waited. */
+/** Starts serving runs; requests that came earlier have waited. */
 export function startServing(what: Serving): void {
   serving = what
   whenServing.resolve(what)
 }
 
-/** Whether a request has come before the val. */
+/** Whether a request arrived before the val was loaded. */
 export function hasWaitingRequest(): boolean {
-  return hasVisitors
+  return hasEarlyRequest
 }
 
-/** Answers with something else for a while, before there is a val. */
+/** Serves something else for a while, before there is a val. */
 export function serveTemporarily(what: Serving | undefined): void {
   serving = what
 }
 
-/** The beginning of a request's URL when it came over a Unix socket. */
+/** The start of the URL of a request over a Unix socket. */
 const unixScheme = "http+unix://"
 /**
- * Of a call: no val has this host, so that no request to one can be taken for a call, whatever its
- * path is.
+ * The start of the URL of a call. No val has this host, so no request to a val can be taken for a
+ * call, whatever its path.
  */
 const callBeginning = `${unixScheme}call/c`
 
-/** Answers what the host sends to in.sock. */
+/** Handles requests of the host to in.sock. */
 export function serve(request: Request): Response | Promise<Response> {
   clearRunContext()
   const inner = innerRequestOf(request)
@@ -56,7 +56,7 @@ async function serveLater(
   isRequest: boolean,
 ): Promise<Response> {
   const isUpgrade = inner.header("upgrade") !== null
-  hasVisitors ||= isRequest
+  hasEarlyRequest ||= isRequest
   const now = await whenServing.promise
   return isRequest
     ? handleRequest(now.program, request, id, isUpgrade)
@@ -66,9 +66,9 @@ async function serveLater(
 let rawUrlOf: (inner: InnerRequest) => string = (inner) => inner.url()
 
 /**
- * From here on the `url` of every request is the public one, also that of its copies: it is changed
- * where they all take it from. Defining it on each Request would cost every request something, and
- * miss the copies.
+ * From here on the `url` of every request is the public one, also in its copies, because it is
+ * changed on their shared prototype. Defining it on each Request would be slower, and miss the
+ * copies.
  */
 export function publishUrls(request: Request): void {
   const prototype: InnerRequest = Object.getPrototypeOf(innerRequestOf(request))
@@ -80,7 +80,9 @@ export function publishUrls(request: Request): void {
   }
 }
 
-/** `https://ada-hello.example.com/x?y` of `http+unix://ada-hello.example.com/h{runId}/x?y`. */
+/**
+ * Converts `http+unix://ada-hello.example.com/h{runId}/x?y` to `https://ada-hello.example.com/x?y`.
+ */
 function toPublicUrl(url: string, scheme: string): string {
   if (!stringStartsWith(url, unixScheme)) return url
   const hostEnd = stringIndexOf(url, "/", unixScheme.length)

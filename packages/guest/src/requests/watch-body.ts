@@ -17,8 +17,8 @@ import { closeRun, inRun, type Run } from "../runs/runs.ts"
 const Bytes = Uint8Array
 
 /**
- * The response with its stream read on the run's behalf: what the stream logs belongs to the run,
- * and if it throws, the run fails. Deno alone would break the connection off and tell nobody.
+ * Wraps the stream of a response in its run: what the stream logs belongs to the run, and the run
+ * fails if it throws. Deno alone would break the connection and report nothing.
  */
 export function watchBody(run: Run, response: Response): Response {
   const body = responseBody(response)
@@ -30,7 +30,7 @@ export function watchBody(run: Run, response: Response): Response {
         inRun(run, () => pump(run, reader, controller), undefined),
       cancel: (reason: unknown) => inRun(run, () => cancel(run, reader, reason), undefined),
     }),
-    // Nothing is read ahead: what the client does not take stays with the val.
+    // Nothing is read ahead: the val is asked only for what the client takes.
     bare({ highWaterMark: 0 }),
   )
   run.end = undefined
@@ -50,8 +50,7 @@ async function pump(
 ): Promise<void> {
   try {
     const read = await readerRead(reader)
-    // The client has gone while the val was being asked: there is nobody left to give it to, and
-    // nothing has failed.
+    // The client has gone meanwhile: nothing is left to send, and nothing has failed.
     if (!run.isActive) return
     if (read.done) {
       closeRun(run)

@@ -5,13 +5,13 @@ import { type ErrorText, failureHeader } from "../protocol.ts"
 import { currentRun, type Run } from "./runs.ts"
 
 /**
- * Errors that nobody caught fail their run instead of ending the process. Listens before the val
- * can, so that it cannot keep one from us.
+ * Uncaught errors fail their run instead of ending the process. Listens before the val can, so that
+ * the val cannot hide one.
  */
 export function catchUncaughtErrors(): void {
   addEventListener("error", (event) => {
     event.preventDefault()
-    // An error without a value is what a worker could not pass on.
+    // An error without a value comes from a worker that could not clone it.
     failCurrentRun(event.error ?? event.message)
   })
   addEventListener("unhandledrejection", (event) => {
@@ -20,18 +20,18 @@ export function catchUncaughtErrors(): void {
   })
 }
 
-/** The run that is being executed fails with an error that nobody caught. */
+/** Fails the current run with an uncaught error. */
 export function failCurrentRun(thrown: unknown): void {
   const run = currentRun()
   if (run !== undefined) failRun(run, thrown)
 }
 
 /**
- * The run fails; if its answer is waited for, that is the answer. The first error is the run's,
- * those that follow are lines of its log.
+ * Fails a run, and ends its response if it is still pending. The first error is the run's; later
+ * ones become log lines.
  */
 export function failRun(run: Run, thrown: unknown): void {
-  // An exit says that it failed before it throws the same error.
+  // An exit reports its error before it throws the same one.
   if (run.failure !== undefined && run.failure.thrown === thrown) return
   const error = toErrorText(thrown)
   if (run.failure === undefined) {
@@ -48,7 +48,7 @@ const failureInit = bare({
   headers: bare({ [failureHeader]: "1", "content-type": "application/json" }),
 })
 
-/** The answer that says that the run failed. */
+/** The response that reports a failed run. */
 export function toFailure(run: Run, error: ErrorText): Response {
   return new ResponseCtor(`{"error":${errorToJson(error)},"logCount":${run.logCount}}`, failureInit)
 }

@@ -6,26 +6,26 @@ import {
 } from "../internals.ts"
 import type { ErrorText } from "../protocol.ts"
 
-/** One run as the guest knows it; it is what the asynchronous context of the val's code carries. */
+/** A run in the guest; the asynchronous context of the val's code refers to it. */
 export interface Run {
   readonly id: string
-  /** Of all messages so far, in UTF-8. */
+  /** The size of all messages so far, in UTF-8. */
   logBytes: number
   logCount: number
   areLogsTruncated: boolean
-  /** The first error that nobody caught. */
+  /** The first uncaught error. */
   failure: { readonly thrown: unknown; readonly error: ErrorText } | undefined
-  /** Ends the answer that is waited for, with a failure. */
-  end: ((answer: Response) => void) | undefined
-  /** Indentation, counts and timers of console; there when a method was called that needs them. */
+  /** Ends the pending response with a failure. */
+  end: ((response: Response) => void) | undefined
+  /** The console with the run's indentation, counts and timers; created when first needed. */
   console: PrintingConsole | undefined
-  /** Its neighbours among the active runs. */
+  /** Its neighbours in the list of active runs. */
   older: Run | undefined
   newer: Run | undefined
   isActive: boolean
 }
 
-/** A run that has done nothing yet. */
+/** Creates a run. */
 export function createRun(id: string): Run {
   return {
     id,
@@ -42,13 +42,13 @@ export function createRun(id: string): Run {
 }
 
 /**
- * The active runs are a list that is linked by hand: with a Set a request takes 2 µs longer, a
- * seventh of its whole time.
+ * The active runs are a linked list: with a Set a request takes 2 µs longer, a seventh of its whole
+ * time.
  */
 let newest: Run | undefined
 let activeCount = 0
 
-/** The run that loaded the module. It answers for what belongs to no other. */
+/** The run that loaded the module. Code that belongs to no other run is attributed to it. */
 let loadRun: Run | undefined
 
 export function setLoadRun(run: Run): void {
@@ -56,8 +56,8 @@ export function setLoadRun(run: Run): void {
 }
 
 /**
- * The run of that id. The one that waited for the module goes on as the same run, for what was
- * logged while it loaded is its own.
+ * Opens the run with this id. The run that waited for the module continues as the same run: what
+ * was logged during loading is its own.
  */
 export function openRun(id: string): Run {
   const run = loadRun !== undefined && loadRun.id === id ? loadRun : createRun(id)
@@ -70,7 +70,9 @@ export function openRun(id: string): Run {
   return run
 }
 
-/** Its answer is complete. What it left running keeps the run in its context. */
+/**
+ * Closes a run whose response is complete. Code that it left running keeps the run in its context.
+ */
 export function closeRun(run: Run): void {
   run.end = undefined
   if (!run.isActive) return
@@ -83,14 +85,14 @@ export function closeRun(run: Run): void {
   activeCount -= 1
 }
 
-/** Calls `work(argument)` so that it, and whatever it starts, belongs to `run`. */
+/** Calls `work(argument)` so that it, and everything it starts, belongs to `run`. */
 export function inRun<Argument, Result>(
   run: Run,
   work: (argument: Argument) => Result,
   argument: Argument,
 ): Result {
   const outer = getAsyncContext()
-  // An AsyncLocalStorage of the val adds its store to a copy of this, under a number.
+  // An AsyncLocalStorage of the val adds its store to a copy of this object, under a number.
   setAsyncContext({ __proto__: null, run } as unknown as AsyncContext)
   try {
     return work(argument)
@@ -100,16 +102,16 @@ export function inRun<Argument, Result>(
 }
 
 /**
- * To be called where Deno calls us from its event loop. An `import()` leaves the context of whoever
- * asked for it behind there, and what has no context of its own would pass for theirs.
+ * Called where Deno calls the guest from its event loop. An `import()` leaves its caller's context
+ * there, and code without a context would be attributed to that run.
  */
 export function clearRunContext(): void {
   setAsyncContext(undefined)
 }
 
 /**
- * The run to which the code that is being executed belongs; where no context tells, the only active
- * one, or else the one that loaded it.
+ * The run of the executing code; without a context, the only active run, or else the one that
+ * loaded the module.
  */
 export function currentRun(): Run | undefined {
   const run = getAsyncContext()?.run as Run | undefined

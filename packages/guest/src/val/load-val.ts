@@ -8,11 +8,11 @@ import { createFailedProgram, type Program, toProgram } from "./program.ts"
 
 export interface LoadedVal {
   readonly program: Program
-  /** Why it could not be loaded. */
+  /** Why the module could not be loaded. */
   readonly error: ErrorText | undefined
 }
 
-/** Makes this process the val's, as far as that goes without its module. */
+/** Prepares the process for the val, before its module is there. */
 export function prepareForVal(load: Load): void {
   setLogLimit(load.limits.logBytesMax)
   nameModulesBeside(load.url)
@@ -20,7 +20,7 @@ export function prepareForVal(load: Load): void {
   setLoadRun(createRun(load.runId))
 }
 
-/** Evaluates the val's module as part of the run that waits for it. Never throws. */
+/** Evaluates the val's module in the run that waits for it. Never throws. */
 export async function evaluateVal(load: Load): Promise<LoadedVal> {
   const run = openRun(load.runId)
   try {

@@ -9,20 +9,20 @@ import {
   responseClone,
 } from "../primordials.ts"
 
-/** What the val's module turned out to be. */
+/** A loaded val. */
 export interface Program {
-  /** Whether it can be run again without being evaluated again. */
+  /** Whether it can run again without being evaluated again. */
   readonly isCallable: boolean
-  /** Gives what the val makes of a request to its web address. */
+  /** Calls the val with a request to its web address. */
   readonly respond: (request: Request) => unknown
-  /** Gives what the val returns for these arguments. */
+  /** Calls the val with arguments. */
   readonly call: (args: readonly unknown[]) => unknown
 }
 
-/** What a process serves, once it has been told. */
+/** What a process serves. */
 export interface Serving {
   readonly program: Program
-  /** How its public address begins: "http" or "https". */
+  /** The scheme of its public URL: "http" or "https". */
   readonly scheme: string
   readonly returnBytesMax: number
 }
@@ -35,8 +35,8 @@ export interface ProgramOptions {
 type AnyFunction = (...args: unknown[]) => unknown
 
 /**
- * The default export, else the only exported function, else the only exported value. A val that
- * exports nothing is run for its effects.
+ * Chooses the default export, else the only exported function, else the only exported value. A val
+ * without exports runs for its side effects.
  */
 export function toProgram(
   module: Readonly<Record<string, unknown>>,
@@ -45,7 +45,7 @@ export function toProgram(
   const exported = chooseExport(module)
   if (typeof exported === "function")
     return createFunction(exported as AnyFunction, undefined, options)
-  // An app of Hono, say.
+  // For example a Hono app.
   const fetch =
     options.isHttp && typeof exported === "object" && exported !== null
       ? (exported as { fetch?: unknown }).fetch
@@ -55,7 +55,7 @@ export function toProgram(
     : createValue(exported)
 }
 
-/** The program of a module that could not be loaded. It says so to everybody who asks. */
+/** A program whose module could not be loaded: every run fails with its error. */
 export function createFailedProgram(thrown: unknown): Program {
   const fail = () => {
     throw thrown
@@ -71,13 +71,13 @@ function createFunction(
   return {
     isCallable: true,
     respond: self === undefined ? target : (request) => reflectApply(target, self, [request]),
-    // Whoever runs a val that expects a request need not make one up.
+    // A call without arguments of a val that expects a request gets one.
     call: (args) =>
       reflectApply(target, self, isHttp && args.length === 0 ? [new RequestCtor(endpoint)] : args),
   }
 }
 
-/** A Response can be sent once, so everybody gets a copy. */
+/** A Response can be sent once, so each run gets a copy. */
 function createValue(value: unknown): Program {
   const get = () => (value instanceof ResponseCtor ? responseClone(value) : value)
   return { isCallable: false, respond: get, call: get }

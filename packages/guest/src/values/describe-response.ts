@@ -11,8 +11,8 @@ import {
 import { readBody } from "../requests/read-body.ts"
 
 /**
- * A Response that a call returned, as a value: `{ status, headers, body }`. The body is text, or
- * base64 where it is not.
+ * Converts a Response that a call returned to a value, `{ status, headers, body }`. The body is
+ * text, or base64 if it is not UTF-8.
  */
 export async function describeResponse(
   response: Response,
@@ -29,7 +29,7 @@ export async function describeResponse(
   }
 }
 
-/** A header that comes several times, as Set-Cookie may, is an array. */
+/** A header that occurs several times, as Set-Cookie may, is an array. */
 export function describeHeaders(headers: Headers): Record<string, string | string[]> {
   const described: Record<string, string | string[]> = Object.create(null)
   headersForEach(headers, (value, name) => {

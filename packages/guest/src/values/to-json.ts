@@ -21,7 +21,7 @@ import {
 import { describeHeaders } from "./describe-response.ts"
 import { countBytes, truncateToBytes } from "./utf8.ts"
 
-/** A value as JSON, or the beginning of it. */
+/** A value as JSON, possibly truncated. */
 export interface ValueText {
   readonly json: string
   readonly isTruncated: boolean
@@ -40,9 +40,8 @@ export function toReturned(value: unknown, bytesMax: number): ValueText {
 }
 
 /**
- * What JSON can hold of any value whatever. Nothing makes it throw or go on for ever: where a
- * property cannot be read, a text says why, and when there are more than `charsMax` characters the
- * rest is left off.
+ * Serialises any value. Never throws and always ends: a property that cannot be read becomes a text
+ * with the reason, and the rest beyond `charsMax` characters is left out.
  */
 export function toJson(value: unknown, charsMax: number): ValueText {
   const writer: Writer = { charsLeft: charsMax, isTruncated: false, path: new Set(), depth: 0 }
@@ -53,18 +52,18 @@ export function toJson(value: unknown, charsMax: number): ValueText {
 interface Writer {
   charsLeft: number
   isTruncated: boolean
-  /** The objects that contain the one at hand. */
+  /** The objects that contain the current one. */
   readonly path: Set<object>
   depth: number
 }
 
-/** Whether there is room for more; if not, what would come is left off. */
+/** Whether there is room for more; if not, the rest is left out. */
 function hasRoom(writer: Writer): boolean {
   writer.isTruncated ||= writer.charsLeft <= 0
   return !writer.isTruncated
 }
 
-/** Undefined for what JSON leaves out: functions, symbols, undefined. */
+/** Undefined for what JSON omits: functions, symbols, undefined. */
 function toPart(writer: Writer, value: unknown): string | undefined {
   if (typeof value === "object" && value !== null) return toObjectPart(writer, value, false)
   const json = toPrimitivePart(value)
@@ -84,11 +83,11 @@ function toPrimitivePart(value: unknown): string | undefined {
   return typeof value === "bigint" ? `"${value}"` : undefined
 }
 
-/** `isSimplified` for what `toJSON` gave, which is not asked again. */
+/** `isSimplified` for the result of `toJSON`, which is not called again. */
 function toObjectPart(writer: Writer, value: object, isSimplified: boolean): string | undefined {
   if (setHas(writer.path, value)) return take(writer, '"[Circular]"')
   if (writer.depth >= limits.valueDepthMax) return take(writer, '"[Too deep]"')
-  // Its brackets. Commas and colons are not counted: what is cut must really be too long.
+  // The brackets. Commas and colons are not counted, so that nothing is truncated too early.
   writer.charsLeft -= 2
   writer.depth += 1
   setAdd(writer.path, value)
@@ -176,7 +175,7 @@ function addField(writer: Writer, before: string, record: object, name: string):
   return `${before}${before === "" ? "" : ","}${take(writer, quote(name))}:${part}`
 }
 
-/** A property; a getter that throws gives its error as a text. */
+/** Reads a property; a getter that throws gives its error as text. */
 function readPart(writer: Writer, record: object, name: string | number): string | undefined {
   let value: unknown
   try {
@@ -212,7 +211,7 @@ function toSetPart(writer: Writer, set: Set<unknown>): string {
   return `[${json}]`
 }
 
-/** Bytes as base64; other numbers one by one. */
+/** Byte arrays as base64; other typed arrays as numbers. */
 function toBytesPart(writer: Writer, value: ArrayBufferLike | ArrayBufferView): string {
   const isBytes =
     value instanceof Bytes || value instanceof ClampedBytes || value instanceof DataViewCtor
@@ -220,7 +219,7 @@ function toBytesPart(writer: Writer, value: ArrayBufferLike | ArrayBufferView): 
   const bytes = isView(value)
     ? new Bytes(value.buffer, value.byteOffset, value.byteLength)
     : new Bytes(value)
-  // Base64 is longer than the bytes are, so what is left off would not have found room.
+  // Base64 is longer than the bytes, so what is left out would not have fitted.
   writer.isTruncated ||= bytes.length > writer.charsLeft
   return take(
     writer,
@@ -228,9 +227,7 @@ function toBytesPart(writer: Writer, value: ArrayBufferLike | ArrayBufferView): 
   )
 }
 
-/**
- * Name, message and stack, which JSON.stringify leaves out, and whatever else the error carries.
- */
+/** Name, message and stack, which JSON.stringify omits, and all other fields of the error. */
 function toErrorPart(writer: Writer, error: object): string {
   const { name, message, stack } = toErrorText(error)
   let json = `"name":${quote(name)},"message":${quote(message)}`

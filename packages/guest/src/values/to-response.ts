@@ -22,7 +22,7 @@ const URLSearchParamsCtor = URLSearchParams
 const ArrayBufferCtor = ArrayBuffer
 const isView = ArrayBuffer.isView
 
-/** What a val returned, as an answer to a request. */
+/** Converts a return value to a response. */
 export function toResponse(value: unknown): Response {
   if (value === undefined || value === null) return new ResponseCtor(null, emptyInit)
   if (typeof value === "string")
@@ -38,15 +38,12 @@ export function toResponse(value: unknown): Response {
     value instanceof ReadableStreamCtor ||
     value instanceof FormDataCtor ||
     value instanceof URLSearchParamsCtor
-  // These bring their own content type, or have none.
+  // These set their own content type, or have none.
   if (isBody) return new ResponseCtor(value)
   return new ResponseCtor(stringify(value), jsonInit)
 }
 
-/**
- * As everybody knows it from Response.json, except that nothing is refused: a bigint, a cycle or a
- * Map is no reason to fail.
- */
+/** Like Response.json, except that nothing is refused: a bigint, a cycle or a Map is serialised. */
 function stringify(value: unknown): string {
   try {
     const json =

@@ -1,6 +1,6 @@
 import { stringCharCodeAt, stringSlice } from "../primordials.ts"
 
-/** How many bytes `text` takes in UTF-8. */
+/** The length of `text` in UTF-8 bytes. */
 export function countBytes(text: string): number {
   let bytes = text.length
   for (let index = 0; index < text.length; index += 1)
@@ -8,9 +8,7 @@ export function countBytes(text: string): number {
   return bytes
 }
 
-/**
- * The beginning of `text` that takes at most `bytesMax` bytes, without half a character at its end.
- */
+/** The start of `text` that fits into `bytesMax` bytes, without a partial character. */
 export function truncateToBytes(text: string, bytesMax: number): string {
   if (text.length * 3 <= bytesMax) return text
   let bytes = 0
@@ -23,7 +21,7 @@ export function truncateToBytes(text: string, bytesMax: number): string {
   return text
 }
 
-/** What a UTF-16 unit takes beyond one byte. A surrogate is half of four bytes. */
+/** The UTF-8 bytes of a UTF-16 unit beyond the first. A surrogate is half of four bytes. */
 function countMore(code: number): number {
   if (code < 0x80) return 0
   return code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 1 : 2

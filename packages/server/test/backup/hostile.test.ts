@@ -61,7 +61,7 @@ describe("restoreBackup", () => {
     for (const at of cuts)
       expect([at, await refusalOf(sound.subarray(0, at))]).toEqual([
         at,
-        "BackupDamaged: it ends before its end",
+        "BackupDamaged: it is incomplete",
       ])
   })
 
@@ -75,10 +75,10 @@ describe("restoreBackup", () => {
       ])
     }
     expect(await refusalOf(Buffer.concat([sound, Buffer.from("x")]))).toBe(
-      "BackupDamaged: it goes on after its end",
+      "BackupDamaged: it continues after its end",
     )
     expect(await refusalOf(Buffer.from("SQLite format 3\0 and more"))).toBe(
-      "BackupDamaged: it is no backup of Hamlet",
+      "BackupDamaged: it is not a backup of Hamlet",
     )
   })
 

@@ -119,7 +119,7 @@ describe("hamlet restore", () => {
     expect(await tell([folder])).toContain(`Cannot restore "${folder}": `)
     const half = join(folder, "half.backup")
     writeFileSync(half, readFileSync(file).subarray(0, 1_000))
-    expect(await tell([half])).toBe(`Cannot restore "${half}": it ends before its end\n`)
+    expect(await tell([half])).toBe(`Cannot restore "${half}": it is incomplete\n`)
     expect(existsSync(fixture.dataDir)).toBe(false)
     await mkdir(join(fixture.dataDir, "sqlite"), { recursive: true })
     writeFileSync(join(fixture.dataDir, "sqlite", `${Bun.randomUUIDv7()}.db`), "somebody's")

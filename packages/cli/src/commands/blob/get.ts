@@ -13,16 +13,16 @@ interface GetOptions {
 }
 
 export const command = defineCommand<GetOptions>({
-  description: "To standard output where no file is named.",
+  description: "Writes to standard output if you name no file.",
   examples: [
-    ["hamlet blob get notes.txt", "read it"],
-    ["hamlet blob get photos/cat.jpg --output cat.jpg", "into a file"],
+    ["hamlet blob get notes.txt", "print a blob"],
+    ["hamlet blob get photos/cat.jpg --output cat.jpg", "save it to a file"],
   ],
   configure: (command: Command) =>
     command
-      .argument("<key>", "which one")
-      .option("-o, --output <file>", "where to write it")
-      .option("--force", "replace a file that is there"),
+      .argument("<key>", "key of the blob")
+      .option("-o, --output <file>", "file to write")
+      .option("--force", "overwrite an existing file"),
   run: getBlob,
 })
 
@@ -41,13 +41,13 @@ async function getBlob(
   try {
     await pipeline(content, createWriteStream(path, { flags: force ? "w" : "wx" }))
   } catch (cause) {
-    const isThere = (cause as NodeJS.ErrnoException).code === "EEXIST"
+    const exists = (cause as NodeJS.ErrnoException).code === "EEXIST"
     throw new CliError(
-      isThere ? "conflict" : "failed",
-      `Cannot write "${path}": ${isThere ? "there is a file already" : (cause as Error).message}`,
+      exists ? "conflict" : "failed",
+      `Cannot write "${path}": ${exists ? "the file exists" : (cause as Error).message}`,
       {
         cause,
-        ...(isThere && { advice: '"--force" replaces it' }),
+        ...(exists && { advice: 'use "--force" to overwrite it' }),
       },
     )
   }

@@ -13,13 +13,13 @@ interface ListOptions extends ListingOptions {
 }
 
 export const command = defineCommand<ListOptions>({
-  description: "By key.",
+  description: "Sorted by key.",
   examples: [
-    ["hamlet blob list", "all keys"],
-    ["hamlet blob list photos/ --all", "those that begin with photos/"],
+    ["hamlet blob list", "list your blobs"],
+    ["hamlet blob list photos/ --all", "all keys that start with photos/"],
   ],
   configure: (command: Command) =>
-    addListOptions(command.argument("[prefix]", "how the keys begin")),
+    addListOptions(command.argument("[prefix]", "prefix of the keys")),
   run: listBlobs,
 })
 
@@ -29,7 +29,7 @@ async function listBlobs(
 ): Promise<void> {
   const now = Date.now()
   await showList(output, toItems(await connect(), prefix), options, {
-    empty: "There are none",
+    empty: "No blobs",
     columns: [
       { title: "key", value: ({ key }) => key, paint: (colour) => colour.bold, isWhole: true },
       { title: "size", value: ({ size }) => size, human: ({ size }) => toSize(size) },
@@ -42,7 +42,7 @@ async function listBlobs(
   })
 }
 
-/** One page after the other: this list has no links, but goes on after a key. */
+/** Reads page after page: this list has no links, and continues after a key. */
 async function* toItems(
   { client }: Connection,
   prefix: string,

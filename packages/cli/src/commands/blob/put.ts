@@ -13,13 +13,13 @@ interface PutOptions {
 }
 
 export const command = defineCommand<PutOptions>({
-  description: "From standard input where no file is named. A blob with the same key is replaced.",
+  description: "Reads standard input if you name no file. Replaces a blob with the same key.",
   examples: [
-    ["hamlet blob put photos/cat.jpg cat.jpg", "from a file"],
-    ["date | hamlet blob put last-backup", "from another program"],
+    ["hamlet blob put photos/cat.jpg cat.jpg", "upload a file"],
+    ["date | hamlet blob put last-backup", "upload the output of a program"],
   ],
   configure: (command: Command) =>
-    command.argument("<key>", "what to call it").argument("[file]", "what to store"),
+    command.argument("<key>", "key of the blob").argument("[file]", "file to upload"),
   run: putBlob,
 })
 
@@ -44,7 +44,7 @@ function readFile(path: string): Uint8Array {
     const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT"
     throw new CliError(
       isMissing ? "notFound" : "failed",
-      `Cannot read "${path}": ${isMissing ? "there is no such file" : (cause as Error).message}`,
+      `Cannot read "${path}": ${isMissing ? "the file does not exist" : (cause as Error).message}`,
       {
         cause,
       },

@@ -9,10 +9,11 @@ interface RmOptions extends ConfirmOptions {
 
 export const command = defineCommand<RmOptions>({
   examples: [
-    ["hamlet blob rm notes.txt", "after asking"],
-    ["hamlet blob rm a.txt b.txt --yes", "several, without asking"],
+    ["hamlet blob rm notes.txt", "delete a blob after confirmation"],
+    ["hamlet blob rm a.txt b.txt --yes", "delete several without confirmation"],
   ],
-  configure: (command: Command) => addConfirmOption(command.argument("<keys...>", "which ones")),
+  configure: (command: Command) =>
+    addConfirmOption(command.argument("<keys...>", "keys of the blobs")),
   run: deleteBlobs,
 })
 

@@ -13,12 +13,12 @@ interface CompleteOptions {
 
 export const command = defineCommand<CompleteOptions>({
   description:
-    "For the scripts of completion: a word on each line. Says nothing when it does not know.",
-  examples: [["hamlet __complete val he", "names of vals that begin with he"]],
+    "For completion scripts: prints one word per line, and nothing when the server is unavailable.",
+  examples: [["hamlet __complete val he", "names of vals that start with he"]],
   configure: (command: Command) =>
     command
       .argument("<kind>", "val, secret, user or server")
-      .argument("[prefix]", "what is there already"),
+      .argument("[prefix]", "what is typed so far"),
   run: complete,
 })
 
@@ -31,7 +31,7 @@ async function complete(
   try {
     for await (const word of words(env, prefix)) if (word.startsWith(prefix)) output.line(word)
   } catch {
-    // Somebody is typing: an error would be in their way.
+    // An error message would disturb the user, who is typing.
   }
 }
 

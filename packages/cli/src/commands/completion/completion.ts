@@ -14,7 +14,7 @@ const shells = { bash: toBash, zsh: toZsh, fish: toFish }
 
 export const command = defineCommand<CompletionOptions>({
   description:
-    "Names of vals are completed too: the server is asked, and not waited for longer than a second.",
+    "Names of vals are completed too: the server is asked for them, with a limit of one second.",
   examples: [
     ["source <(hamlet completion bash)", "in ~/.bashrc"],
     ["source <(hamlet completion zsh)", "in ~/.zshrc, after compinit"],

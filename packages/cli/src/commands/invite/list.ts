@@ -4,8 +4,8 @@ import type { Context } from "../../context.ts"
 import { addListOptions, type ListingOptions, showList, toPageLimit } from "../../output/listing.ts"
 
 export const command = defineCommand<ListingOptions>({
-  description: "Those that were not accepted yet and have not expired. The newest come first.",
-  examples: [["hamlet invite list", "who has not come yet"]],
+  description: "Lists invitations that are neither accepted nor expired, newest first.",
+  examples: [["hamlet invite list", "open invitations"]],
   configure: (command: Command) => addListOptions(command),
   run: listInvitations,
 })
@@ -20,7 +20,7 @@ async function listInvitations(
     client.items("listInvitations", { limit: toPageLimit(options) }),
     options,
     {
-      empty: "There are none",
+      empty: "No open invitations",
       columns: [
         { title: "note", value: ({ note }) => note, paint: (colour) => colour.bold },
         { title: "by", value: ({ createdBy }) => createdBy },

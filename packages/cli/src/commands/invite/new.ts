@@ -8,15 +8,16 @@ interface NewOptions {
 }
 
 export const command = defineCommand<NewOptions>({
-  description: `Prints a link with which one person can choose a name and sign in: in a browser, or with "hamlet join". It works once, within 72 hours.`,
+  description: `Prints a link that lets one person choose a username and sign in, in a browser or with "hamlet join". It
+works once, for 72 hours unless you set --hours.`,
   examples: [
-    ["hamlet invite new", "a link to hand over"],
-    ['hamlet invite new --note "Grace" --hours 24', "for a day, with a word that says for whom"],
+    ["hamlet invite new", "create an invitation"],
+    ['hamlet invite new --note "Grace" --hours 24', "valid for a day, with a note"],
   ],
   configure: (command: Command) =>
     command
-      .option("--note <text>", "for whom it is; only administrators see it")
-      .option("--hours <count>", "how long it is good, up to 720", toHours),
+      .option("--note <text>", "note for administrators")
+      .option("--hours <count>", "hours until it expires, at most 720", toHours),
   run: createInvitation,
 })
 
@@ -25,13 +26,13 @@ async function createInvitation(
   { note, hours }: NewOptions,
 ): Promise<void> {
   const { client } = await connect()
-  const made = await client.createInvitation({
+  const invitation = await client.createInvitation({
     ...(note !== undefined && { note }),
     ...(hours !== undefined && { hours }),
   })
-  output.print({ json: made, plain: made.url, human: made.url })
+  output.print({ json: invitation, plain: invitation.url, human: invitation.url })
   if (output.mode === "human")
-    output.note(`It works once, until ${made.expiresAt}. It is shown only now`)
+    output.note(`The link works once, until ${invitation.expiresAt}. It will not be shown again`)
 }
 
 function toHours(text: string): number {

@@ -7,10 +7,9 @@ interface RevokeOptions {
 }
 
 export const command = defineCommand<RevokeOptions>({
-  examples: [
-    ["hamlet invite revoke 01890000-0000-7000-8000-000000000000", "its link stops working"],
-  ],
-  configure: (command: Command) => command.argument("<id>", "which one; invite list shows it"),
+  examples: [["hamlet invite revoke 01890000-0000-7000-8000-000000000000", "revoke an invitation"]],
+  configure: (command: Command) =>
+    command.argument("<id>", 'id of the invitation (see "hamlet invite list")'),
   run: revokeInvitation,
 })
 

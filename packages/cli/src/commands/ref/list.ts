@@ -13,17 +13,17 @@ interface ListOptions extends ListingOptions {
 }
 
 export const command = defineCommand<ListOptions>({
-  description: "Each line is a val and the val that it imports.",
+  description: "Each line shows a val and a val that it imports.",
   examples: [
-    ["hamlet ref list", "who uses your vals"],
-    ["hamlet ref list ada/hello", "who uses this one"],
-    ["hamlet ref list hello --dependencies", "what this one uses"],
+    ["hamlet ref list", "vals that import yours"],
+    ["hamlet ref list ada/hello", "vals that import this one"],
+    ["hamlet ref list hello --dependencies", "vals that this one imports"],
   ],
   configure: (command: Command) =>
     addListOptions(
       command
-        .argument("[val]", "only those of this one")
-        .option("--dependencies", "what it imports, instead of who imports it"),
+        .argument("[val]", "only references to this val")
+        .option("--dependencies", "list the vals it imports instead"),
     ),
   run: listReferences,
 })
@@ -32,7 +32,7 @@ async function listReferences({ connect, output }: Context, options: ListOptions
   const connection = await connect()
   const now = Date.now()
   await showList(output, await findReferences(connection, options), options, {
-    empty: "There are none",
+    empty: "No references",
     columns: [
       {
         title: "val",
@@ -54,7 +54,7 @@ async function findReferences(connection: Connection, options: ListOptions) {
   const limit = toPageLimit(options)
   if (options.val === undefined) {
     if (!options.dependencies) return client.items("listMyReferences", { limit })
-    throw new CliError("usage", "Cannot tell whose dependencies are meant", {
+    throw new CliError("usage", "Cannot list dependencies without a val", {
       advice: "name a val",
     })
   }

@@ -8,9 +8,9 @@ interface CancelOptions {
 
 export const command = defineCommand<CancelOptions>({
   description:
-    "For whoever started it, and for the owner of the val. A run that has ended already is left as it is.",
-  examples: [["hamlet run cancel 0190a6b1-7e3c-7c4d-8f5e-0123456789ab", "end it now"]],
-  configure: (command: Command) => command.argument("<run>", "its id"),
+    "Both the user who started a run and the owner of its val can cancel it. A run that has ended is left unchanged.",
+  examples: [["hamlet run cancel 0190a6b1-7e3c-7c4d-8f5e-0123456789ab", "cancel a run"]],
+  configure: (command: Command) => command.argument("<run>", "id of the run"),
   run: cancelRun,
 })
 
@@ -20,6 +20,6 @@ async function cancelRun({ connect, output }: Context, { run: id }: CancelOption
   output.print({
     json: { id, found },
     plain: found ? "cancelled" : "ended before",
-    human: found ? `Cancelled ${id}` : `${id} had ended before`,
+    human: found ? `Cancelled ${id}` : `${id} has already ended`,
   })
 }

@@ -19,21 +19,23 @@ interface ListOptions extends ListingOptions {
 }
 
 export const command = defineCommand<ListOptions>({
-  description: "The newest come first.",
+  description: "Newest runs first.",
   examples: [
     ["hamlet run list", "runs on your account"],
-    ["hamlet run list hello --failed --since 2h", "what failed of one val in the last two hours"],
-    ["hamlet run list --all --json | jq -r .status | sort | uniq -c", "count how runs end"],
+    ["hamlet run list hello --failed --since 2h", "failed runs of one val in the last two hours"],
+    ["hamlet run list --all --json | jq -r .status | sort | uniq -c", "count runs by status"],
   ],
   configure: (command: Command) =>
     addListOptions(
       command
-        .argument("[val]", "only runs of this one")
-        .addOption(new Option("--failed", "only those that failed").conflicts("succeeded"))
-        .option("--succeeded", "only those that did not")
-        .addOption(new Option("--source <source>", "only what this started").choices(runSources))
-        .option("--since <time>", "not before: 15m, 2h, 3d or a date", toMoment)
-        .option("--until <time>", "not after", toMoment),
+        .argument("[val]", "only runs of this val")
+        .addOption(new Option("--failed", "only failed runs").conflicts("succeeded"))
+        .option("--succeeded", "only successful runs")
+        .addOption(
+          new Option("--source <source>", "only runs from this source").choices(runSources),
+        )
+        .option("--since <time>", "only after this time: 15m, 2h, 3d or a date", toMoment)
+        .option("--until <time>", "only before this time", toMoment),
     ),
   run: listRuns,
 })
@@ -61,7 +63,7 @@ async function listRuns({ connect, output }: Context, options: ListOptions): Pro
 function toRunListView(): ListView<Run> {
   const now = Date.now()
   return {
-    empty: "There are none",
+    empty: "No runs",
     columns: [
       { title: "run", value: ({ id }) => id, isWhole: true },
       { title: "val", value: toRunVal, paint: (colour) => colour.bold },

@@ -10,11 +10,16 @@ interface LogsOptions {
 
 export const command = defineCommand<LogsOptions>({
   examples: [
-    ["hamlet run logs 0190a6b1-7e3c-7c4d-8f5e-0123456789ab", "what it has logged so far"],
-    ["hamlet run logs -f 0190a6b1-7e3c-7c4d-8f5e-0123456789ab", "and what it logs until it ends"],
+    ["hamlet run logs 0190a6b1-7e3c-7c4d-8f5e-0123456789ab", "print the logs so far"],
+    [
+      "hamlet run logs -f 0190a6b1-7e3c-7c4d-8f5e-0123456789ab",
+      "follow the logs until the run ends",
+    ],
   ],
   configure: (command: Command) =>
-    command.argument("<run>", "its id").option("-f, --follow", "go on until it ends"),
+    command
+      .argument("<run>", "id of the run")
+      .option("-f, --follow", "follow the logs until the run ends"),
   run: showLogs,
 })
 
@@ -31,5 +36,5 @@ async function showLogs({ connect, output }: Context, { run, follow }: LogsOptio
     for (const line of data) writeLog(output, line)
     isTruncated = logsTruncated
   }
-  if (isTruncated) output.note("The logs were longer, and the rest was not kept")
+  if (isTruncated) output.note("The logs were truncated")
 }

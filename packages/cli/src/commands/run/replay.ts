@@ -9,9 +9,9 @@ interface ReplayOptions {
 }
 
 export const command = defineCommand<ReplayOptions>({
-  description: "On your account. Logs, value and exit code are those of the new run.",
-  examples: [["hamlet run replay 0190a6b1-7e3c-7c4d-8f5e-0123456789ab", "do it again"]],
-  configure: (command: Command) => command.argument("<run>", "its id"),
+  description: "Runs on your account. Logs, return value and exit code are those of the new run.",
+  examples: [["hamlet run replay 0190a6b1-7e3c-7c4d-8f5e-0123456789ab", "run it again"]],
+  configure: (command: Command) => command.argument("<run>", "id of the run"),
   run: replayRun,
 })
 

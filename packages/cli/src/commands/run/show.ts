@@ -11,15 +11,18 @@ interface ShowOptions {
 }
 
 export const command = defineCommand<ShowOptions>({
-  description: "At a terminal its logs follow.",
+  description: "On a terminal, also prints the logs.",
   examples: [
     [
       "hamlet run show 0190a6b1-7e3c-7c4d-8f5e-0123456789ab",
-      "what it was called with, and what came of it",
+      "show its arguments, status and return value",
     ],
-    ["hamlet run show $(hamlet run list -n 1 | cut -f 1) --json", "everything about the last run"],
+    [
+      "hamlet run show $(hamlet run list -n 1 | cut -f 1) --json",
+      "everything about the latest run",
+    ],
   ],
-  configure: (command: Command) => command.argument("<run>", "its id"),
+  configure: (command: Command) => command.argument("<run>", "id of the run"),
   run: showRun,
 })
 
@@ -30,7 +33,7 @@ async function showRun({ connect, output }: Context, { run: id }: ShowOptions): 
   if (output.mode !== "human" || run.logs.length === 0) return
   output.text("\n")
   for (const line of run.logs) writeLog(output, line)
-  if (run.logsTruncated) output.note("The logs were longer, and the rest was not kept")
+  if (run.logsTruncated) output.note("The logs were truncated")
 }
 
 function toFields(run: RunDetail): readonly RecordField[] {

@@ -14,23 +14,24 @@ interface RunOptions {
 }
 
 export const command = defineCommand<RunOptions>({
-  description: `Arguments are JSON where they are JSON, else text; key=value pairs make one object together; "-" is what standard input has. What the val logs goes
-to standard error while it runs, what it returns to standard output, and the exit code says how it ended. Ctrl-C cancels the run.
-A val called like a verb is run as "hamlet run ada/list"; arguments that begin with a dash follow "--".`,
+  description: `Arguments are parsed as JSON where possible and otherwise taken as text; key=value pairs form one object;
+"-" stands for standard input. Logs go to standard error while the val runs, its return value goes to
+standard output, and the exit code tells how the run ended. Ctrl-C cancels the run. To run a val that is
+named like a verb, write "hamlet run ada/list"; put arguments that start with a dash after "--".`,
   examples: [
-    ["hamlet run add 1 2", "call it with two numbers"],
+    ["hamlet run add 1 2", "call a val with two numbers"],
+    ["hamlet run ada/greet name=Grace loud=true", 'pass {"name":"Grace","loud":true}'],
+    ["hamlet run count - < words.txt", "pass the content of a file"],
     [
-      "hamlet run ada/greet name=Grace loud=true",
-      'with one argument, {"name":"Grace","loud":true}',
+      "hamlet run hello@3 --json | jq .durationMs",
+      "run an old version, and print details of the run",
     ],
-    ["hamlet run count - < words.txt", "with a text from a file"],
-    ["hamlet run hello@3 --json | jq .durationMs", "an old version, and everything about the run"],
   ],
   configure: (command: Command) =>
     command
-      .argument("<val>", "its name")
-      .argument("[args...]", "what to call it with")
-      .option("-d, --detach", "do not wait: print the id of the run"),
+      .argument("<val>", "name of the val")
+      .argument("[args...]", "arguments for the val")
+      .option("-d, --detach", "print the id of the run instead of waiting for it"),
   run: runVal,
 })
 
@@ -48,7 +49,7 @@ async function runVal(
   context.output.print({
     json: run,
     plain: run.id,
-    human: `Started run ${run.id}; "hamlet run logs -f ${run.id}" follows it`,
+    human: `Started run ${run.id}; follow it with "hamlet run logs -f ${run.id}"`,
   })
   return undefined
 }

@@ -5,8 +5,8 @@ import { addListOptions, type ListingOptions, showList, toPageLimit } from "../.
 import { toAgo } from "../../terminal/ago.ts"
 
 export const command = defineCommand<ListingOptions>({
-  description: "Values can never be read back.",
-  examples: [["hamlet secret list", "which there are"]],
+  description: "Prints names only: values cannot be read back.",
+  examples: [["hamlet secret list", "list your secrets"]],
   configure: (command: Command) => addListOptions(command),
   run: listSecrets,
 })
@@ -15,7 +15,7 @@ async function listSecrets({ connect, output }: Context, options: ListingOptions
   const { client } = await connect()
   const now = Date.now()
   await showList(output, client.items("listSecrets", { limit: toPageLimit(options) }), options, {
-    empty: 'There are none: "hamlet secret set" makes one',
+    empty: 'No secrets; create one with "hamlet secret set"',
     columns: [
       { title: "secret", value: ({ name }) => name, paint: (colour) => colour.bold },
       { title: "hosts", value: ({ hosts }) => hosts?.join(",") ?? null },

@@ -9,10 +9,11 @@ interface RmOptions extends ConfirmOptions {
 
 export const command = defineCommand<RmOptions>({
   examples: [
-    ["hamlet secret rm API_KEY", "after asking"],
-    ["hamlet secret rm API_KEY --yes", "without asking"],
+    ["hamlet secret rm API_KEY", "delete a secret after confirmation"],
+    ["hamlet secret rm API_KEY --yes", "delete it without confirmation"],
   ],
-  configure: (command: Command) => addConfirmOption(command.argument("<secret>", "its name")),
+  configure: (command: Command) =>
+    addConfirmOption(command.argument("<secret>", "name of the secret")),
   run: deleteSecret,
 })
 

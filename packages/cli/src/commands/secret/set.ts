@@ -11,17 +11,18 @@ interface SetOptions {
 }
 
 export const command = defineCommand<SetOptions>({
-  description: `The value is asked for, or read from standard input without the newline at its end; it is never an argument, because others can read
-those. With --host your vals never see it: it is put into requests to those hosts only.`,
+  description: `Prompts for the value, or reads it from standard input without the trailing newline; it is never an
+argument, because other users of this machine can read those. With --host, your vals never see the value:
+it is inserted into requests to those hosts only.`,
   examples: [
-    ["hamlet secret set API_KEY", "the value is asked for, and not shown"],
-    ["hamlet secret set API_KEY < key.txt", "from a file"],
-    ["hamlet secret set API_KEY --host api.example.com", "for one host only"],
+    ["hamlet secret set API_KEY", "enter the value at a hidden prompt"],
+    ["hamlet secret set API_KEY < key.txt", "read the value from a file"],
+    ["hamlet secret set API_KEY --host api.example.com", "for requests to one host only"],
   ],
   configure: (command: Command) =>
     command
-      .argument("<secret>", "its name, of capital letters, digits and _")
-      .option("--host <host...>", "only for requests to these hosts"),
+      .argument("<secret>", "name of the secret: capital letters, digits and _")
+      .option("--host <host...>", "use only in requests to these hosts"),
   run: setSecret,
 })
 
@@ -33,7 +34,7 @@ async function setSecret(
   const value = canAsk()
     ? await askHidden(`Value of ${name}: `)
     : (await readInput()).replace(/\r?\n$/, "")
-  if (value === "") throw new CliError("usage", `Cannot set ${name}: there is no value`)
+  if (value === "") throw new CliError("usage", `Cannot set ${name}: the value is empty`)
   await client.putSecret({ name, value, ...(host && { hosts: host }) })
   output.print({ json: { name, hosts: host ?? null }, plain: name, human: `Set ${name}` })
 }

@@ -3,7 +3,7 @@ import type { Context } from "../../context.ts"
 import { loadServers } from "../../servers/saved-servers.ts"
 
 export const command = defineCommand({
-  examples: [["hamlet server list", "the current one is marked with *"]],
+  examples: [["hamlet server list", "list servers; * marks the current one"]],
   run: listServers,
 })
 
@@ -14,7 +14,7 @@ async function listServers({ env, output }: Context): Promise<void> {
       yield { name, url, username: user?.username ?? null, isCurrent: name === current }
   }
   await output.list(rows(), {
-    empty: 'You are not signed in to any: "hamlet login URL" changes that',
+    empty: 'Not signed in; sign in with "hamlet login URL"',
     columns: [
       { title: "", value: ({ isCurrent }) => (isCurrent ? "*" : "") },
       { title: "name", value: ({ name }) => name, paint: (colour) => colour.bold },

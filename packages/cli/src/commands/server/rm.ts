@@ -9,17 +9,18 @@ interface RmOptions {
 }
 
 export const command = defineCommand<RmOptions>({
-  description: 'The token goes on working; "hamlet token revoke" ends it.',
-  examples: [["hamlet server rm work", "sign out of the server called work"]],
-  configure: (command: Command) => command.argument("<server>", "its name"),
-  run: forgetServer,
+  description:
+    'Deletes the saved token. The token itself stays valid; revoke it with "hamlet token revoke".',
+  examples: [["hamlet server rm work", "sign out of the server named work"]],
+  configure: (command: Command) => command.argument("<server>", "name of the server"),
+  run: removeServer,
 })
 
-async function forgetServer({ env, output }: Context, { server: name }: RmOptions): Promise<void> {
+async function removeServer({ env, output }: Context, { server: name }: RmOptions): Promise<void> {
   const { url } = selectServer(env, name)
   const { current, servers } = loadServers(env)
   const rest = new Map(servers)
   rest.delete(name)
   saveServers(env, { current: current === name ? undefined : current, servers: rest })
-  output.print({ json: { name, url }, plain: name, human: `Forgot ${name}, at ${url}` })
+  output.print({ json: { name, url }, plain: name, human: `Signed out of ${name} (${url})` })
 }

@@ -9,14 +9,14 @@ interface UseOptions {
 }
 
 export const command = defineCommand<UseOptions>({
-  description: "For a single command, --server does the same.",
-  examples: [["hamlet server use work", "commands go to the server called work from now on"]],
-  configure: (command: Command) => command.argument("<server>", "its name"),
+  description: "To use another server for a single command, pass --server.",
+  examples: [["hamlet server use work", "use the server named work from now on"]],
+  configure: (command: Command) => command.argument("<server>", "name of the server"),
   run: useServer,
 })
 
 async function useServer({ env, output }: Context, { server: name }: UseOptions): Promise<void> {
   const { url } = selectServer(env, name)
   saveServers(env, { ...loadServers(env), current: name })
-  output.print({ json: { name, url }, plain: name, human: `Commands go to ${url} from now on` })
+  output.print({ json: { name, url }, plain: name, human: `Using ${url}` })
 }

@@ -5,8 +5,8 @@ import { addListOptions, type ListingOptions, showList, toPageLimit } from "../.
 import { toAgo } from "../../terminal/ago.ts"
 
 export const command = defineCommand<ListingOptions>({
-  description: "The latest sign-in comes first.",
-  examples: [["hamlet session list", "where you are signed in"]],
+  description: "Latest sign-in first.",
+  examples: [["hamlet session list", "list your browser sessions"]],
   configure: (command: Command) => addListOptions(command),
   run: listSessions,
 })
@@ -15,7 +15,7 @@ async function listSessions({ connect, output }: Context, options: ListingOption
   const { client } = await connect()
   const now = Date.now()
   await showList(output, client.items("listSessions", { limit: toPageLimit(options) }), options, {
-    empty: "No browser is signed in",
+    empty: "No browser sessions",
     columns: [
       { title: "browser", value: ({ userAgent }) => userAgent },
       {

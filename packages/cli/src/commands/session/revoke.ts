@@ -9,13 +9,15 @@ interface RevokeOptions {
 }
 
 export const command = defineCommand<RevokeOptions>({
-  description: "With --all, sign-in links that were not used yet stop working too.",
+  description: "--all also revokes unused sign-in links.",
   examples: [
-    ["hamlet session revoke 01890000-0000-7000-8000-000000000000", "sign one browser out"],
+    ["hamlet session revoke 01890000-0000-7000-8000-000000000000", "sign out one browser"],
     ["hamlet session revoke --all", "sign out everywhere"],
   ],
   configure: (command: Command) =>
-    command.argument("[id]", "which one; session list shows it").option("--all", "all of them"),
+    command
+      .argument("[id]", 'id of the session (see "hamlet session list")')
+      .option("--all", "sign out all browsers"),
   run: revokeSession,
 })
 
@@ -24,8 +26,8 @@ async function revokeSession(
   { id, all }: RevokeOptions,
 ): Promise<void> {
   if ((id === undefined) !== (all === true))
-    throw new CliError("usage", "Cannot sign out: name one session, or --all", {
-      advice: '"hamlet session list" shows which there are',
+    throw new CliError("usage", "Cannot sign out: pass either the id of a session or --all", {
+      advice: 'see "hamlet session list"',
     })
   const { client } = await connect()
   if (id === undefined) await client.deleteAllSessions()

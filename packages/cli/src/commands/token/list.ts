@@ -5,8 +5,9 @@ import { addListOptions, type ListingOptions, showList, toPageLimit } from "../.
 import { toAgo } from "../../terminal/ago.ts"
 
 export const command = defineCommand<ListingOptions>({
-  description: "What they can do and when they were last used; the tokens themselves are not kept.",
-  examples: [["hamlet token list", "which there are"]],
+  description:
+    "Shows their scopes and when they were last used. The tokens themselves are not stored.",
+  examples: [["hamlet token list", "list your tokens"]],
   configure: (command: Command) => addListOptions(command),
   run: listTokens,
 })
@@ -16,7 +17,7 @@ async function listTokens({ connect, output }: Context, options: ListingOptions)
   const now = Date.now()
   const ago = (at: string | null, otherwise: string) => (at === null ? otherwise : toAgo(at, now))
   await showList(output, client.items("listTokens", { limit: toPageLimit(options) }), options, {
-    empty: "There are none",
+    empty: "No tokens",
     columns: [
       { title: "token", value: ({ id }) => id, isWhole: true },
       { title: "name", value: ({ name }) => name, paint: (colour) => colour.bold },

@@ -13,24 +13,24 @@ interface NewOptions {
 
 export const command = defineCommand<NewOptions>({
   description:
-    "The token is shown this once. It can do no more than the one that you are signed in with.",
+    "Prints the token once. It can have only scopes of the token you are signed in with.",
   examples: [
-    ["hamlet token new reader --scope val:read run:read", "a token that only reads"],
-    ["hamlet token new ci --scope val:write --expires 30d", "one that ends by itself"],
+    ["hamlet token new reader --scope val:read run:read", "a read-only token"],
+    ["hamlet token new ci --scope val:write --expires 30d", "a token that expires"],
     [
       "hamlet token new laptop --scope val:read | ssh laptop hamlet login URL",
-      "without anybody seeing it",
+      "sign in elsewhere without showing the token",
     ],
   ],
   configure: (command: Command) =>
     command
-      .argument("<name>", "what you call it")
+      .argument("<name>", "name of the token")
       .addOption(
-        new Option("-s, --scope <scope...>", "what it may do")
+        new Option("-s, --scope <scope...>", "scopes of the token")
           .choices(scopes)
           .makeOptionMandatory(),
       )
-      .option("--expires <time>", "when it stops working: 12h, 30d or a date", toFutureMoment),
+      .option("--expires <time>", "when it expires: 12h, 30d or a date", toFutureMoment),
   run: createToken,
 })
 
@@ -39,11 +39,11 @@ async function createToken(
   { name, scope, expires }: NewOptions,
 ): Promise<void> {
   const { client } = await connect()
-  const made = await client.createToken({
+  const created = await client.createToken({
     name,
     scopes: scope,
     ...(expires && { expiresAt: expires }),
   })
-  output.print({ json: made, plain: made.token, human: made.token })
-  if (output.mode === "human") output.note("It is shown only now: keep it")
+  output.print({ json: created, plain: created.token, human: created.token })
+  if (output.mode === "human") output.note("Save the token now: it will not be shown again")
 }

@@ -8,14 +8,14 @@ interface RevokeOptions extends ConfirmOptions {
 }
 
 export const command = defineCommand<RevokeOptions>({
-  description: "At once, on every node. It cannot be taken back.",
+  description: "Takes effect at once on every node, and cannot be undone.",
   examples: [
     [
       "hamlet token revoke 0190a6b1-7e3c-7c4d-8f5e-0123456789ab",
-      'by its id, which "hamlet token list" shows',
+      'revoke a token by its id (see "hamlet token list")',
     ],
   ],
-  configure: (command: Command) => addConfirmOption(command.argument("<token>", "its id")),
+  configure: (command: Command) => addConfirmOption(command.argument("<token>", "id of the token")),
   run: revokeToken,
 })
 

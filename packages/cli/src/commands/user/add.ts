@@ -9,13 +9,13 @@ interface AddOptions {
 
 export const command = defineCommand<AddOptions>({
   description:
-    "Prints the first token of the new user, which may do everything but administer. It is shown this once.",
+    "Prints the user's first token, once. It has all scopes except those for administration.",
   examples: [
-    ["hamlet user add grace", "with a token to hand over"],
-    ["hamlet user add grace --email grace@example.com > token.txt", "into a file"],
+    ["hamlet user add grace", "create a user"],
+    ["hamlet user add grace --email grace@example.com > token.txt", "save the token to a file"],
   ],
   configure: (command: Command) =>
-    command.argument("<username>", "their name").option("--email <address>", "their address"),
+    command.argument("<username>", "username").option("--email <address>", "email address"),
   run: addUser,
 })
 
@@ -27,5 +27,5 @@ async function addUser(
   const user = await client.createUser({ username, ...(email !== undefined && { email }) })
   output.print({ json: user, plain: user.token, human: user.token })
   if (output.mode === "human")
-    output.note(`That is the first token of ${user.username}. It is shown only now`)
+    output.note(`This is the first token of ${user.username}. It will not be shown again`)
 }

@@ -6,8 +6,8 @@ import { addListOptions, type ListingOptions, showList, toPageLimit } from "../.
 import { toAgo } from "../../terminal/ago.ts"
 
 export const command = defineCommand<ListingOptions>({
-  description: "The newest come first.",
-  examples: [["hamlet user list --all", "everybody"]],
+  description: "Newest users first.",
+  examples: [["hamlet user list --all", "all users"]],
   configure: (command: Command) => addListOptions(command),
   run: listUsers,
 })
@@ -16,7 +16,7 @@ async function listUsers({ connect, output }: Context, options: ListingOptions):
   const { client } = await connect()
   const now = Date.now()
   await showList(output, client.items("listUsers", { limit: toPageLimit(options) }), options, {
-    empty: "There are none",
+    empty: "No users",
     columns: [
       { title: "user", value: ({ username }) => username, paint: (colour) => colour.bold },
       { title: "email", value: ({ email }) => email },

@@ -3,7 +3,7 @@ import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
 import { findUser } from "../../names/find-user.ts"
 
-/** The parser of options has a meaning of its own for null. */
+/** commander gives null a meaning of its own. */
 type Quota = number | "default"
 
 interface QuotaOptions {
@@ -26,31 +26,32 @@ const names = [
 ] as const
 
 export const command = defineCommand<QuotaOptions>({
-  description: `Shows the quotas of a user, and sets those that are named. "default" is the limit of the server. Bytes may be written as 500k, 20M or 1G.`,
+  description: `Shows the quotas of a user, and sets those you name. "default" restores the server's limit. Write bytes as
+500k, 20M or 1G.`,
   examples: [
-    ["hamlet user quota grace", "what was set for them"],
-    ["hamlet user quota grace --blob-bytes 5G --runs-per-minute 100", "more room, fewer runs"],
-    ["hamlet user quota grace --blob-bytes default", "as everybody has"],
+    ["hamlet user quota grace", "show the quotas of a user"],
+    ["hamlet user quota grace --blob-bytes 5G --runs-per-minute 100", "set two quotas"],
+    ["hamlet user quota grace --blob-bytes default", "restore the server's limit"],
   ],
   configure: (command: Command) =>
     command
-      .argument("<user>", "their name or id")
-      .option("--runs-per-minute <count>", "runs in a minute", toQuota)
-      .option("--runs-at-once <count>", "runs at the same time", toQuota)
-      .option("--egress-bytes-per-minute <bytes>", "outgoing traffic in a minute", toQuota)
+      .argument("<user>", "username or id")
+      .option("--runs-per-minute <count>", "runs per minute", toQuota)
+      .option("--runs-at-once <count>", "concurrent runs", toQuota)
+      .option("--egress-bytes-per-minute <bytes>", "outgoing bytes per minute", toQuota)
       .option(
         "--storage-requests-per-minute <count>",
-        "requests to blobs and SQLite in a minute",
+        "requests to blobs and SQLite per minute",
         toQuota,
       )
-      .option("--blob-bytes <bytes>", "all blobs together", toQuota)
-      .option("--sqlite-bytes <bytes>", "the SQLite database", toQuota),
+      .option("--blob-bytes <bytes>", "size of all blobs", toQuota)
+      .option("--sqlite-bytes <bytes>", "size of the SQLite database", toQuota),
   run: setQuotas,
 })
 
 async function setQuotas(
   { connect, output }: Context,
-  { user, ...wanted }: QuotaOptions,
+  { user, ...given }: QuotaOptions,
 ): Promise<void> {
   const connection = await connect()
   const { client } = connection
@@ -58,7 +59,7 @@ async function setQuotas(
   const isNamed = ([name, quota]: [string, unknown]) =>
     quota !== undefined && (names as readonly string[]).includes(name)
   const named = Object.fromEntries(
-    Object.entries(wanted)
+    Object.entries(given)
       .filter(isNamed)
       .map(([name, quota]) => [name, quota === "default" ? null : quota]),
   )
@@ -79,7 +80,7 @@ function toQuota(text: string): Quota {
   const [, digits, unit] = /^(\d{1,12})([kMG])?$/.exec(text) ?? []
   if (digits === undefined)
     throw new InvalidArgumentError(
-      'It must be a whole number, as in 100, 500k, 20M or 1G, or "default".',
+      'It must be a whole number such as 100, 500k, 20M or 1G, or "default".',
     )
   return Number(digits) * (unit === undefined ? 1 : factors[unit as keyof typeof factors])
 }

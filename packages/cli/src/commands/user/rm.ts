@@ -10,17 +10,18 @@ interface RmOptions extends ConfirmOptions {
 }
 
 export const command = defineCommand<RmOptions>({
-  description: `The user cannot sign in any more and none of their vals runs; their tokens and secrets are deleted. Their data is kept: public vals stay
-readable and the name stays taken, and "hamlet user unsuspend" brings the user back. With --with-data, everything that they have is deleted too, for good.`,
+  description: `The user can no longer sign in, and their vals no longer run; their tokens and secrets are deleted. Their
+data is kept: public vals stay readable, the username stays taken, and "hamlet user unsuspend" restores the
+user. With --with-data, all of their data is deleted too, permanently.`,
   examples: [
-    ["hamlet user rm grace", "after asking; the data is kept"],
-    ["hamlet user rm grace --with-data --yes", "with everything, without asking"],
+    ["hamlet user rm grace", "delete a user but keep their data"],
+    ["hamlet user rm grace --with-data --yes", "delete a user and their data without confirmation"],
   ],
   configure: (command: Command) =>
     addConfirmOption(
       command
-        .argument("<user>", "their name or id")
-        .option("--with-data", "delete everything that they have, too"),
+        .argument("<user>", "username or id")
+        .option("--with-data", "also delete all of their data"),
     ),
   run: deleteUser,
 })
@@ -38,9 +39,7 @@ async function deleteUser(
     options,
   )
   await connection.client.deleteUser({ user_id: id, data: withData ? "delete" : "keep" })
-  const what = withData
-    ? `${username} with everything that they had`
-    : `${username}; their data is kept`
+  const what = withData ? `${username} and all of their data` : `${username}; their data was kept`
   output.print({
     json: { id, username, deleted: true, withData: withData === true },
     plain: username,

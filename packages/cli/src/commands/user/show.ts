@@ -8,8 +8,8 @@ interface ShowOptions {
 }
 
 export const command = defineCommand<ShowOptions>({
-  examples: [["hamlet user show grace", "who they are, and whether they are suspended"]],
-  configure: (command: Command) => command.argument("<user>", "their name or id"),
+  examples: [["hamlet user show grace", "show an account and whether it is suspended"]],
+  configure: (command: Command) => command.argument("<user>", "username or id"),
   run: showUser,
 })
 

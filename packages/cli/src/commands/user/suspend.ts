@@ -9,13 +9,16 @@ interface SuspendOptions {
 }
 
 export const command = defineCommand<SuspendOptions>({
-  description: `The tokens and sessions of the user are refused from now on, the user's vals do not run, and runs that go on are cancelled. Nothing is deleted.`,
+  description: `The user's tokens and sessions are refused, their vals do not run, and their current runs are cancelled.
+Nothing is deleted.`,
   examples: [
-    ["hamlet user suspend grace", "until it is lifted"],
-    ['hamlet user suspend grace --reason "sends spam"', "the reason is in the audit log"],
+    ["hamlet user suspend grace", "suspend a user"],
+    ['hamlet user suspend grace --reason "sends spam"', "record a reason in the audit log"],
   ],
   configure: (command: Command) =>
-    command.argument("<user>", "their name or id").option("--reason <text>", "for the audit log"),
+    command
+      .argument("<user>", "username or id")
+      .option("--reason <text>", "reason for the audit log"),
   run: suspendUser,
 })
 

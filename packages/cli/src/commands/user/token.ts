@@ -15,17 +15,20 @@ interface TokenOptions {
 
 export const command = defineCommand<TokenOptions>({
   description:
-    "For a user who has lost theirs. It may do everything but administer, unless scopes are named. It is shown this once.",
+    "For a user who lost their token. Without --scope it has all scopes except those for administration. Prints the token once.",
   examples: [
-    ["hamlet user token grace", "a token to hand over"],
-    ["hamlet user token grace --scope admin val:read --name operator", "one that administers"],
+    ["hamlet user token grace", "create a token for a user"],
+    [
+      "hamlet user token grace --scope admin val:read --name operator",
+      "create an administrator's token",
+    ],
   ],
   configure: (command: Command) =>
     command
-      .argument("<user>", "their name or id")
-      .option("--name <name>", "what it is called")
-      .addOption(new Option("-s, --scope <scope...>", "what it may do").choices(scopes))
-      .option("--expires <time>", "when it stops working: 12h, 30d or a date", toFutureMoment),
+      .argument("<user>", "username or id")
+      .option("--name <name>", "name of the token")
+      .addOption(new Option("-s, --scope <scope...>", "scopes of the token").choices(scopes))
+      .option("--expires <time>", "when it expires: 12h, 30d or a date", toFutureMoment),
   run: createToken,
 })
 
@@ -35,12 +38,13 @@ async function createToken(
 ): Promise<void> {
   const connection = await connect()
   const { id, username } = await findUser(connection, user)
-  const wanted = {
+  const fields = {
     ...(name !== undefined && { name }),
     ...(scope && { scopes: scope }),
     ...(expires && { expiresAt: expires }),
   }
-  const made = await connection.client.createUserToken({ user_id: id, ...wanted })
-  output.print({ json: made, plain: made.token, human: made.token })
-  if (output.mode === "human") output.note(`That is a token of ${username}. It is shown only now`)
+  const created = await connection.client.createUserToken({ user_id: id, ...fields })
+  output.print({ json: created, plain: created.token, human: created.token })
+  if (output.mode === "human")
+    output.note(`This is a token of ${username}. It will not be shown again`)
 }

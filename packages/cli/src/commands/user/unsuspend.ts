@@ -9,9 +9,9 @@ interface UnsuspendOptions {
 
 export const command = defineCommand<UnsuspendOptions>({
   description:
-    "Also brings back a user who was deleted without their data; they need a new token then.",
-  examples: [["hamlet user unsuspend grace", "everything works again"]],
-  configure: (command: Command) => command.argument("<user>", "their name or id"),
+    "Also restores a user who was deleted without --with-data; they then need a new token.",
+  examples: [["hamlet user unsuspend grace", "lift a suspension"]],
+  configure: (command: Command) => command.argument("<user>", "username or id"),
   run: unsuspendUser,
 })
 

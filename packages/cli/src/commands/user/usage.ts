@@ -10,9 +10,9 @@ interface UsageOptions {
 
 export const command = defineCommand<UsageOptions>({
   description:
-    "What happens in a minute is counted by the node that answers; what is stored is the same everywhere.",
-  examples: [["hamlet user usage grace", "what they use, and how much of it they may"]],
-  configure: (command: Command) => command.argument("<user>", "their name or id"),
+    "Rates per minute are those of the node that responds; storage is the total of all nodes.",
+  examples: [["hamlet user usage grace", "show the usage and limits of a user"]],
+  configure: (command: Command) => command.argument("<user>", "username or id"),
   run: showUserUsage,
 })
 

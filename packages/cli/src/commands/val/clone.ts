@@ -16,17 +16,16 @@ interface CloneOptions {
 }
 
 export const command = defineCommand<CloneOptions>({
-  description:
-    "The folder is called after the user where nothing else is said. Done again, it fetches what is new.",
+  description: "The folder defaults to the username. Run it again to fetch changes.",
   examples: [
-    ["hamlet val clone", "all your vals, into a folder with your name"],
-    ["hamlet val clone ada examples", "what ada shows to others, into examples"],
+    ["hamlet val clone", "download all your vals into a folder named after you"],
+    ["hamlet val clone ada examples", "download ada's vals into the folder examples"],
   ],
   configure: (command: Command) =>
     command
-      .argument("[user]", "whose vals; yours where nothing is said")
-      .argument("[folder]", "where to write them")
-      .option("--force", "write over files with changes of their own"),
+      .argument("[user]", "owner of the vals (default: you)")
+      .argument("[folder]", "folder to write to")
+      .option("--force", "overwrite files with local changes"),
   run: cloneVals,
 })
 

@@ -13,18 +13,18 @@ interface EditOptions extends ValSettings {
 }
 
 export const command = defineCommand<EditOptions>({
-  description: `Your editor is $VISUAL, or else $EDITOR. If somebody saves the val meanwhile, nothing of theirs or yours is lost: what you wrote
-stays in a file. With --privacy or --type only that is changed.`,
+  description: `Opens $VISUAL or $EDITOR. If the val changes while you edit, nothing is overwritten and your text stays in
+a file. With --privacy or --type, changes only that setting.`,
   examples: [
-    ["hamlet val edit hello", "its code"],
-    ["hamlet val edit hello --readme", "its readme"],
-    ["hamlet val edit hello --privacy public", "let everybody see it"],
+    ["hamlet val edit hello", "edit the code"],
+    ["hamlet val edit hello --readme", "edit the readme"],
+    ["hamlet val edit hello --privacy public", "make it public"],
   ],
   configure: (command: Command) =>
     addSettingOptions(
       command
-        .argument("<val>", "its name")
-        .option("-r, --readme", "its readme instead of its code"),
+        .argument("<val>", "name of the val")
+        .option("-r, --readme", "edit the readme instead of the code"),
     ),
   run: editVal,
 })
@@ -70,7 +70,7 @@ async function editReadme(context: Context, client: Client, val: Val): Promise<v
   )
 }
 
-/** The file goes only when what is in it has been saved, or is what was there before. */
+/** Deletes the file only when its text is saved or unchanged. */
 async function editAndSave(
   context: Context,
   {
@@ -83,12 +83,12 @@ async function editAndSave(
   const edited = await editText(context, text, fileName)
   if (edited.text === text) {
     edited.discard()
-    throw new CliError("failed", `Nothing was changed in ${what}`)
+    throw new CliError("failed", `No changes to ${what}`)
   }
   try {
     await save(edited.text)
   } catch (error) {
-    context.output.note(`What you wrote is in "${edited.path}"`)
+    context.output.note(`Your text is in "${edited.path}"`)
     throw error
   }
   edited.discard()

@@ -13,19 +13,21 @@ interface ListOptions extends ListingOptions {
 }
 
 export const command = defineCommand<ListOptions>({
-  description: "Without a user: your own. The newest come first.",
+  description: "Lists your vals if you name no user, newest first.",
   examples: [
     ["hamlet val list", "your vals"],
-    ["hamlet val list ada", "what ada shows to others"],
-    ["hamlet val list --everybody -n 10", "the ten newest public vals, and yours among them"],
-    ["hamlet val list --privacy public --json", "your public vals, one object on each line"],
+    ["hamlet val list ada", "public vals of ada"],
+    ["hamlet val list --everybody -n 10", "the ten newest vals of all users"],
+    ["hamlet val list --privacy public --json", "your public vals, one JSON object per line"],
   ],
   configure: (command: Command) =>
     addListOptions(
       command
-        .argument("[user]", "whose vals")
-        .option("-e, --everybody", "public vals of everybody, and yours")
-        .addOption(new Option("--privacy <privacy>", "only those").choices(privacies)),
+        .argument("[user]", "owner of the vals")
+        .option("-e, --everybody", "public vals of all users, and your own")
+        .addOption(
+          new Option("--privacy <privacy>", "only vals with this privacy").choices(privacies),
+        ),
     ),
   run: listVals,
 })
@@ -38,7 +40,7 @@ async function listVals({ connect, output }: Context, options: ListOptions): Pro
     ...(userId !== undefined && { userId }),
     ...(options.privacy && { privacy: options.privacy }),
   })
-  await showList(output, vals, options, toValListView('There are none: "hamlet val new" makes one'))
+  await showList(output, vals, options, toValListView('No vals; create one with "hamlet val new"'))
 }
 
 async function findUserId(

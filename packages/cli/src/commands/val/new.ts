@@ -22,26 +22,26 @@ interface NewOptions extends ValSettings {
 
 interface Source {
   readonly text: string
-  /** What to call it in an error. */
+  /** How error messages name it. */
   readonly name: string
-  /** What is done when the val is saved, or when it could not be. */
+  /** Called when the val is saved, or could not be. */
   readonly done?: (isSaved: boolean) => void
 }
 
 export const command = defineCommand<NewOptions>({
-  description: `The code comes from a file, from standard input, or from your editor. Without a name one is made up. Vals are private and of
-the type script where nothing else is said, on the command line or in the first line of the file.`,
+  description: `Reads the code from a file, from standard input or from your editor. A name is generated if you pass none.
+Vals are private scripts unless options or the first line of the file say otherwise.`,
   examples: [
-    ["hamlet val new hello", "write it in your editor"],
-    ["hamlet val new hello --type http --privacy public -f hello.ts", "from a file"],
-    ["echo 'export default () => 42' | hamlet val new answer", "from standard input"],
+    ["hamlet val new hello", "write the code in your editor"],
+    ["hamlet val new hello --type http --privacy public -f hello.ts", "read the code from a file"],
+    ["echo 'export default () => 42' | hamlet val new answer", "read the code from standard input"],
   ],
   configure: (command: Command) =>
     addSettingOptions(
       command
-        .argument("[name]", "what to call it")
-        .option("-f, --file <file>", 'where the code is, "-" for standard input')
-        .option("--readme <file>", "where its readme is"),
+        .argument("[name]", "name of the val")
+        .option("-f, --file <file>", 'file with the code, or "-" for standard input')
+        .option("--readme <file>", "file with the readme"),
     ),
   run: createVal,
 })
@@ -62,7 +62,7 @@ async function createVal(context: Context, options: NewOptions): Promise<void> {
       ...(readme !== undefined && { readme }),
     })
     isSaved = true
-    context.output.print(toSaved(val, "Made"))
+    context.output.print(toSaved(val, "Created"))
   } finally {
     source.done?.(isSaved)
   }
@@ -79,13 +79,12 @@ async function readSource(context: Context, { file, name, type }: NewOptions): P
   )
   if (text.trim() === "") {
     discard()
-    throw new CliError("failed", "Nothing was made: there is no code")
+    throw new CliError("failed", "No val created: the code is empty")
   }
   return {
     text,
     name: path,
-    done: (isSaved) =>
-      isSaved ? discard() : context.output.note(`What you wrote is in "${path}"`),
+    done: (isSaved) => (isSaved ? discard() : context.output.note(`Your text is in "${path}"`)),
   }
 }
 

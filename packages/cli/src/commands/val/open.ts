@@ -13,19 +13,19 @@ interface OpenOptions {
 }
 
 export const command = defineCommand<OpenOptions>({
-  description: `What answers at its own address, or else its page. Your browser is $BROWSER, or what the system opens addresses with. In a pipe, and with
---print, the address is printed and nothing is opened.`,
+  description: `Opens the endpoint of an HTTP val, or else its page in the web app. Uses $BROWSER, or the system's default
+browser. In a pipe or with --print, prints the URL instead.`,
   examples: [
-    ["hamlet val open hello", "see what it answers"],
-    ["hamlet val open hello --page", "see its code and versions"],
-    ["curl $(hamlet val open hello)", "its address, for another program"],
+    ["hamlet val open hello", "open its endpoint"],
+    ["hamlet val open hello --page", "open its page in the web app"],
+    ["curl $(hamlet val open hello)", "pass its URL to another program"],
   ],
   configure: (command: Command) =>
     command
-      .argument("<val>", "its name")
-      .option("--page", "its page, though it has an address of its own")
-      .option("--module", "the address to import it from")
-      .option("-p, --print", "print the address only"),
+      .argument("<val>", "name of the val")
+      .option("--page", "open its page even if it has an endpoint")
+      .option("--module", "open the URL to import it from")
+      .option("-p, --print", "print the URL instead of opening it"),
   run: openVal,
 })
 
@@ -37,13 +37,9 @@ async function openVal({ connect, output, env }: Context, options: OpenOptions):
   output.note(`Opening ${url}`)
   const { program, isOpened } = await openInBrowser(env, url)
   if (!isOpened)
-    throw new CliError(
-      "failed",
-      `Cannot open ${toFullName(val)}: there is no program "${program}"`,
-      {
-        advice: `its address is ${url}, and BROWSER chooses a program`,
-      },
-    )
+    throw new CliError("failed", `Cannot open ${toFullName(val)}: cannot find "${program}"`, {
+      advice: `its URL is ${url}; set BROWSER to choose a browser`,
+    })
 }
 
 function toAddress({ url, links }: Val, { page, module }: OpenOptions): string {

@@ -8,13 +8,13 @@ interface PreviewOptions {
 }
 
 export const command = defineCommand<PreviewOptions>({
-  description: `For a private val the address is a key: for an hour, it lets in whoever has it, to this val alone. Others have an address that does not end. The val
-has to be of type http.`,
+  description: `The preview URL of a private val grants access to that val to anyone who has the URL, for one hour. The URL
+of other vals does not expire. The val must be of type http.`,
   examples: [
-    ["hamlet val preview hello", "an address to look at it"],
-    ["curl $(hamlet val preview hello)", "what it answers, though it is private"],
+    ["hamlet val preview hello", "create a preview URL"],
+    ["curl $(hamlet val preview hello)", "call a private val"],
   ],
-  configure: (command: Command) => command.argument("<val>", "its name"),
+  configure: (command: Command) => command.argument("<val>", "name of the val"),
   run: previewVal,
 })
 
@@ -24,5 +24,5 @@ async function previewVal({ connect, output }: Context, { val }: PreviewOptions)
   const preview = await connection.client.createPreview({ val_id: id })
   output.print({ json: preview, plain: preview.url, human: preview.url })
   if (output.mode === "human" && preview.expiresAt !== null)
-    output.note(`It opens the val to whoever has it, until ${preview.expiresAt}`)
+    output.note(`Anyone with this URL can open the val until ${preview.expiresAt}`)
 }

@@ -17,18 +17,22 @@ interface PullOptions {
 }
 
 export const command = defineCommand<PullOptions>({
-  description: `Each val becomes a file of its name with a first line that says its name, privacy and type. Without names, what the folder has pulled
-or pushed before is fetched again. A file with changes of its own is left alone. The readme of hello.ts is in hello.ts.README.md.`,
+  description: `Writes each val to a file named after it, with its name, privacy and type in the first line. Without names,
+updates the vals that were pulled to or pushed from the folder before. Files with local changes are not
+overwritten. The readme of hello.ts is in hello.ts.README.md.`,
   examples: [
-    ["hamlet val pull hello", "write your val hello into hello.ts"],
-    ["hamlet val pull ada/hello@3 --dir examples", "a version of somebody's val, into a folder"],
-    ["hamlet val pull", "what this folder has, as it is now"],
+    ["hamlet val pull hello", "write your val hello to hello.ts"],
+    [
+      "hamlet val pull ada/hello@3 --dir examples",
+      "write a version of another user's val to a folder",
+    ],
+    ["hamlet val pull", "update the vals in this folder"],
   ],
   configure: (command: Command) =>
     command
-      .argument("[vals...]", "their names")
-      .option("-d, --dir <folder>", "the folder to write to", ".")
-      .option("--force", "write over files with changes of their own"),
+      .argument("[vals...]", "names of the vals")
+      .option("-d, --dir <folder>", "folder to write to", ".")
+      .option("--force", "overwrite files with local changes"),
   run: pullVals,
 })
 
@@ -51,12 +55,12 @@ async function pullVals(
 
 function listKnown(state: FolderState): readonly string[] {
   if (state.files.size > 0) return [...state.files.values()].map(({ id }) => id)
-  throw new CliError("usage", `Cannot tell which vals to pull: "${state.folder}" has none yet`, {
-    advice: 'name one, or "hamlet val clone" fetches all of them',
+  throw new CliError("usage", `Cannot pull without names: "${state.folder}" has no vals yet`, {
+    advice: 'name a val, or download all of them with "hamlet val clone"',
   })
 }
 
-/** Says what was written where. */
+/** Prints which file was written. */
 export function printPulled(output: Output, { val, path, isChanged }: PulledVal): void {
   const file = relative("", path)
   output.print({

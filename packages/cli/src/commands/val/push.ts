@@ -14,18 +14,19 @@ interface PushOptions {
 }
 
 export const command = defineCommand<PushOptions>({
-  description: `A file's name is the name of the val; a first line "// hamlet: name=hello privacy=public type=http" says more, and is not part of the
-code. A val that is not there is made. Where the file was pulled or pushed before, a val that somebody has changed since is not touched.
-A file hello.ts.README.md beside hello.ts is its readme.`,
+  description: `The file name is the name of the val. A first line such as "// hamlet: name=hello privacy=public type=http"
+overrides it and is not part of the code. Vals that do not exist are created. If the file was pulled or
+pushed before and the val has changed since, it is not overwritten. The readme of hello.ts is in
+hello.ts.README.md.`,
   examples: [
     ["hamlet val push hello.ts", "save one file"],
-    ["hamlet val push *.ts *.tsx", "save a folder of them"],
-    ["hamlet val push hello.ts --force", "whatever has happened to the val meanwhile"],
+    ["hamlet val push *.ts *.tsx", "save all files of a folder"],
+    ["hamlet val push hello.ts --force", "overwrite newer changes"],
   ],
   configure: (command: Command) =>
     command
-      .argument("<files...>", "files ending in .ts or .tsx")
-      .option("--force", "save over what others have changed"),
+      .argument("<files...>", ".ts or .tsx files")
+      .option("--force", "overwrite newer changes on the server"),
   run: pushFiles,
 })
 
@@ -43,7 +44,7 @@ async function pushFiles(
   return forEachOne(context.output, files, async (path) => {
     const state = stateOf(dirname(path))
     const pushed = await pushFile(client, state, path, force)
-    // After each one, so that nobody who breaks off is told later of a conflict with themselves.
+    // After each file: an interrupted push must not conflict with its own saves later.
     state.save()
     context.output.print({
       ...toSaved(pushed.val, pushed.isNew ? "Saved" : "Unchanged:"),

@@ -9,10 +9,10 @@ interface RenameOptions {
 }
 
 export const command = defineCommand<RenameOptions>({
-  description: "Its addresses change with it.",
-  examples: [["hamlet val rename hello greet", "call hello greet"]],
+  description: "The URLs of the val change too.",
+  examples: [["hamlet val rename hello greet", "rename hello to greet"]],
   configure: (command: Command) =>
-    command.argument("<val>", "its name").argument("<name>", "its new name"),
+    command.argument("<val>", "name of the val").argument("<name>", "new name"),
   run: renameVal,
 })
 

@@ -11,12 +11,13 @@ interface RmOptions extends ConfirmOptions {
 }
 
 export const command = defineCommand<RmOptions>({
-  description: "Versions, likes, comments and runs go with it. It cannot be taken back.",
+  description: "Deletes their versions, likes, comments and runs too. This cannot be undone.",
   examples: [
-    ["hamlet val rm hello", "after asking"],
-    ["hamlet val rm hello world --yes", "without asking, as a script needs it"],
+    ["hamlet val rm hello", "delete a val after confirmation"],
+    ["hamlet val rm hello world --yes", "delete two vals without confirmation"],
   ],
-  configure: (command: Command) => addConfirmOption(command.argument("<vals...>", "their names")),
+  configure: (command: Command) =>
+    addConfirmOption(command.argument("<vals...>", "names of the vals")),
   run: deleteVals,
 })
 

@@ -9,13 +9,13 @@ interface SearchOptions extends ListingOptions {
 }
 
 export const command = defineCommand<SearchOptions>({
-  description: "Finds the text as it is written, in names, code and readmes, ignoring case.",
+  description: "Searches names, code and readmes for the exact text, ignoring case.",
   examples: [
-    ["hamlet val search 'new Response('", "in anybody's public vals and all of yours"],
-    ["hamlet val search rss --json", "with their code, one object on each line"],
+    ["hamlet val search 'new Response('", "search public vals and all of yours"],
+    ["hamlet val search rss --json", "print vals with their code, one JSON object per line"],
   ],
   configure: (command: Command) =>
-    addListOptions(command.argument("<text...>", "what to look for")),
+    addListOptions(command.argument("<text...>", "text to search for")),
   run: searchVals,
 })
 
@@ -25,5 +25,5 @@ async function searchVals({ connect, output }: Context, options: SearchOptions):
     query: options.text.join(" "),
     limit: toPageLimit(options),
   })
-  await showList(output, vals, options, toValListView("There is none that contains this"))
+  await showList(output, vals, options, toValListView("No matching vals"))
 }

@@ -12,17 +12,17 @@ interface ShowOptions {
 }
 
 export const command = defineCommand<ShowOptions>({
-  description: "At a terminal its code follows.",
+  description: "On a terminal, also prints the code.",
   examples: [
-    ["hamlet val show hello", "what there is to know about it"],
-    ["hamlet val show ada/hello@3 --code > hello.ts", "the code of a version, and nothing else"],
-    ["hamlet val show http://ada-hello.localhost:8080/", "what answers there"],
+    ["hamlet val show hello", "show a val"],
+    ["hamlet val show ada/hello@3 --code > hello.ts", "save the code of a version"],
+    ["hamlet val show http://ada-hello.localhost:8080/", "show the val at this URL"],
   ],
   configure: (command: Command) =>
     command
-      .argument("<val>", "its name")
-      .option("-c, --code", "its code only")
-      .option("-r, --readme", "its readme only"),
+      .argument("<val>", "name of the val")
+      .option("-c, --code", "print only the code")
+      .option("-r, --readme", "print only the readme"),
   run: showVal,
 })
 

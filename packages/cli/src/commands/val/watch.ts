@@ -18,23 +18,24 @@ interface WatchOptions {
 }
 
 export const command = defineCommand<WatchOptions>({
-  description: `Files ending in .ts or .tsx and your vals are kept the same, in both directions, until Ctrl-C: what is edited, made, renamed or
-deleted on one side is so on the other. If both sides have changed, both are kept: the val goes into the file, and what the file had into a conflict
-file beside it. A val whose file is deleted stays, unless --delete says otherwise; a file whose val is deleted goes to .hamlet/trash.
-The readme of hello.ts is hello.ts.README.md beside it.`,
+  description: `Syncs .ts and .tsx files with your vals in both directions until Ctrl-C: edits, new files, renames and
+deletions on one side are applied to the other. If both sides have changed, both versions are kept: the file
+gets the val's code, and its previous text goes to a conflict file beside it. A val whose file is deleted is
+kept unless you pass --delete; a file whose val is deleted moves to .hamlet/trash. The readme of hello.ts is
+in hello.ts.README.md.`,
   examples: [
-    ["hamlet val watch vals", "all your vals in the folder vals, from now on"],
-    ["hamlet val watch --once", "bring this folder and the vals together once, as CI would"],
-    ["hamlet val watch --dry-run", "what that would do"],
+    ["hamlet val watch vals", "keep the folder vals in sync with your vals"],
+    ["hamlet val watch --once", "sync this folder once, as in CI"],
+    ["hamlet val watch --dry-run", "show what a sync would do"],
   ],
   configure: (command: Command) =>
     command
-      .argument("[folder]", "the folder; it is made if it is not there", ".")
-      .option("--once", "end when both sides are the same")
-      .option("--dry-run", "only say what would be done, once")
+      .argument("[folder]", "folder to sync, created if missing", ".")
+      .option("--once", "exit once both sides are in sync")
+      .option("--dry-run", "show what would be done, and exit")
       .option(
         "--delete",
-        "delete a val when its file is deleted; its versions go to .hamlet/trash first",
+        "delete vals whose file is deleted, after saving their versions to .hamlet/trash",
       ),
   run: watchFolder,
 })
@@ -53,7 +54,7 @@ async function watchFolder(
     serverUrl: server.url,
     isDeleting: options.delete === true,
     isDry: options.dryRun === true,
-    getOwner: createOwner(async () => server.user ?? (await client.getMe())),
+    getOwner: createOwnerLookup(async () => server.user ?? (await client.getMe())),
     note: (text) => output.note(text),
     report(event) {
       hasProblem ||= event.action === "problem"
@@ -68,18 +69,18 @@ async function watchFolder(
     if (options.once) return toExit(await watcher.once(), hasProblem)
     output.note(`Watching "${options.folder}" until Ctrl-C`)
     await watcher.run()
-    // It ends because somebody has ended the program, who also says with which number.
+    // A signal has stopped the watcher; its handler sets the exit code.
     return await new Promise(() => {})
   } finally {
     unlock()
   }
 }
 
-/** Asks until there is an answer, and then not again: the server may be away at first. */
-function createOwner(ask: () => Promise<{ readonly id: string }>): () => Promise<string> {
+/** Caches the id of the user; the server may be unavailable at first. */
+function createOwnerLookup(getUser: () => Promise<{ readonly id: string }>): () => Promise<string> {
   let owner: string | undefined
   return async () => {
-    owner ??= (await ask()).id
+    owner ??= (await getUser()).id
     return owner
   }
 }
@@ -93,7 +94,7 @@ function openFolder(path: string, isDry: boolean): string {
   }
 }
 
-/** CI wants to know when somebody has to look at it. */
+/** In CI, conflicts and problems must fail the job. */
 function toExit(
   { hasConflict, isRaced, exit }: Awaited<ReturnType<FolderWatcher["once"]>>,
   hasProblem: boolean,

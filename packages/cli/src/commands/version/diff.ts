@@ -16,17 +16,17 @@ interface DiffOptions {
 
 export const command = defineCommand<DiffOptions>({
   description:
-    "With one number: from there to the current version. Without any: what the last save changed.",
+    "With one number, compares that version with the current one. Without numbers, shows the latest change.",
   examples: [
-    ["hamlet version diff hello", "the last change"],
-    ["hamlet version diff hello 3", "what has changed since version 3"],
-    ["hamlet version diff ada/hello 3 5", "between two versions"],
+    ["hamlet version diff hello", "the latest change"],
+    ["hamlet version diff hello 3", "changes since version 3"],
+    ["hamlet version diff ada/hello 3 5", "changes between two versions"],
   ],
   configure: (command: Command) =>
     command
-      .argument("<val>", "its name")
-      .argument("[from]", "the number of the older version", toVersionNumber)
-      .argument("[to]", "the number of the newer version", toVersionNumber),
+      .argument("<val>", "name of the val")
+      .argument("[from]", "older version", toVersionNumber)
+      .argument("[to]", "newer version", toVersionNumber),
   run: diffVersions,
 })
 
@@ -45,7 +45,7 @@ async function diffVersions({ connect, output }: Context, options: DiffOptions):
       to: after.version,
       diff: lines.map(({ text }) => `${text}\n`).join(""),
     })
-  // Painted after it was made visible: the colours are ours.
+  // The text is made safe first: the colour codes are ours.
   for (const line of lines) output.line(toPaint(output.colour, line)(output.toVisible(line.text)))
 }
 
@@ -60,7 +60,7 @@ async function getBoth(
   return [await get(from ?? (await findPrevious({ client }, val))), after]
 }
 
-/** Versions that were deleted leave gaps, so the one before is looked for in the list. */
+/** Deleted versions leave gaps, so the previous one is looked up in the list. */
 async function findPrevious({ client }: Pick<Connection, "client">, val: Val): Promise<number> {
   for await (const { version } of client.items("listVersions", { val_id: val.id }))
     if (version < val.version) return version

@@ -10,12 +10,12 @@ interface ListOptions extends ListingOptions {
 }
 
 export const command = defineCommand<ListOptions>({
-  description: "The newest come first; the current one is marked with *.",
+  description: "Newest first; * marks the current version.",
   examples: [
-    ["hamlet version list hello", "when it was saved"],
-    ["hamlet version list hello --all --json", "all of them with their code"],
+    ["hamlet version list hello", "list the versions of a val"],
+    ["hamlet version list hello --all --json", "all versions with their code"],
   ],
-  configure: (command: Command) => addListOptions(command.argument("<val>", "its name")),
+  configure: (command: Command) => addListOptions(command.argument("<val>", "name of the val")),
   run: listVersions,
 })
 
@@ -28,7 +28,7 @@ async function listVersions({ connect, output }: Context, options: ListOptions):
     limit: toPageLimit(options),
   })
   await showList(output, versions, options, {
-    empty: "There are none",
+    empty: "No versions",
     columns: [
       { title: "", value: ({ version }) => (version === val.version ? "*" : "") },
       { title: "version", value: ({ version }) => version, paint: (colour) => colour.bold },

@@ -11,12 +11,12 @@ interface RestoreOptions {
 
 export const command = defineCommand<RestoreOptions>({
   description:
-    "It becomes a new version, so that nothing is lost. Refused when somebody saves the val at the same moment.",
-  examples: [["hamlet version restore hello 3", "the code is what it was in version 3"]],
+    "Saves the old code as a new version, so nothing is lost. Fails if the val is saved at the same time.",
+  examples: [["hamlet version restore hello 3", "restore the code of version 3"]],
   configure: (command: Command) =>
     command
-      .argument("<val>", "its name")
-      .argument("[version]", "the number of the version", toVersionNumber),
+      .argument("<val>", "name of the val")
+      .argument("[version]", "number of the version", toVersionNumber),
   run: restoreVersion,
 })
 

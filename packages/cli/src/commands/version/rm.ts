@@ -12,16 +12,16 @@ interface RmOptions extends ConfirmOptions {
 
 export const command = defineCommand<RmOptions>({
   description:
-    "Its number is never used again. It can no longer be run or imported, and it cannot be taken back.",
+    "The version can no longer be run or imported, and its number is never reused. This cannot be undone.",
   examples: [
-    ["hamlet version rm hello 3", "after asking"],
-    ["hamlet version rm hello@3 --yes", "without asking"],
+    ["hamlet version rm hello 3", "delete a version after confirmation"],
+    ["hamlet version rm hello@3 --yes", "delete it without confirmation"],
   ],
   configure: (command: Command) =>
     addConfirmOption(
       command
-        .argument("<val>", "its name")
-        .argument("[version]", "the number of the version", toVersionNumber),
+        .argument("<val>", "name of the val")
+        .argument("[version]", "number of the version", toVersionNumber),
     ),
   run: deleteVersion,
 })

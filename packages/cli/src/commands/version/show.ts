@@ -9,15 +9,15 @@ interface ShowOptions {
 }
 
 export const command = defineCommand<ShowOptions>({
-  description: "Prints the code and nothing else; without a number, that of the current version.",
+  description: "Prints only the code; that of the current version if you pass no number.",
   examples: [
-    ["hamlet version show hello 3", "the code of version 3"],
-    ["hamlet version show ada/hello@3 --json", "the val as it is in version 3"],
+    ["hamlet version show hello 3", "print the code of version 3"],
+    ["hamlet version show ada/hello@3 --json", "print the val at version 3"],
   ],
   configure: (command: Command) =>
     command
-      .argument("<val>", "its name")
-      .argument("[version]", "the number of the version", toVersionNumber),
+      .argument("<val>", "name of the val")
+      .argument("[version]", "number of the version", toVersionNumber),
   run: showVersion,
 })
 

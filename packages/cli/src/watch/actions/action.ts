@@ -11,41 +11,41 @@ import type { FoundFile } from "../scan-folder.ts"
 import type { SyncEvent } from "../sync-event.ts"
 import { moveIfPresent } from "./replace-file.ts"
 
-/** What there is to do about one val. */
+/** An action to take for one val. */
 export interface Action {
   readonly match: Match
   readonly decision: Decision
-  /** The val with its code, where that is needed. */
+  /** The val with its code, if the action needs it. */
   readonly val: Val | undefined
 }
 
-/** What doing it needs. */
+/** Dependencies of the actions. */
 export interface ActionDeps {
   readonly client: Client
   readonly folder: string
   readonly state: FolderState
-  /** The id of whoever the vals belong to. */
+  /** The id of the vals' owner. */
   readonly owner: string
-  /** Whether there is something at a path of the folder, whatever its case. */
+  /** Whether a path in the folder is taken, ignoring case. */
   isTaken(path: string): boolean
   report(event: SyncEvent): void
 }
 
 /**
- * `raced` when things have changed meanwhile: nothing is lost, and looking again shows what there
- * is to do.
+ * `raced` when the file or the val has changed meanwhile: nothing was lost, and the next round
+ * decides again.
  */
 export type ActionResult = "done" | "raced"
 
-/** One way to act. */
+/** Performs one kind of action. */
 export type ActionHandler = (
   deps: ActionDeps,
   action: Action,
 ) => ActionResult | Promise<ActionResult>
 
 /**
- * Notes what file and val have in common now; `before` is where the file was noted until now. What
- * is known of the readme is still known, and the readme goes along with its file.
+ * Records the state in which file and val agree. `before` is the path under which the file was
+ * recorded. Keeps what is recorded of the readme, and moves the readme with its file.
  */
 export function setBase(
   { state, folder }: ActionDeps,
@@ -53,16 +53,19 @@ export function setBase(
   before: string | undefined,
   base: FileState,
 ): void {
-  const noted = toReadmeState(state.get(join(folder, before ?? path)))
+  const readmeState = toReadmeState(state.get(join(folder, before ?? path)))
   if (before !== undefined && before !== path) {
     state.delete(join(folder, before))
     moveReadme(folder, before, path)
   }
   const { readmeHash: _readmeHash, readmeAt: _readmeAt, ...rest } = base
-  state.set(join(folder, path), noted.readmeHash === undefined ? base : { ...rest, ...noted })
+  state.set(
+    join(folder, path),
+    readmeState.readmeHash === undefined ? base : { ...rest, ...readmeState },
+  )
 }
 
-/** What a base says of the readme. */
+/** The readme fields of a base. */
 export function toReadmeState({
   readmeHash,
   readmeAt,
@@ -74,22 +77,22 @@ export function toReadmeState({
 }
 
 /**
- * What is noted of a val whose file has become the same as it. That it has no readme need not be
- * asked for again.
+ * The state to record for a val and its file. A val without a readme need not be fetched for it
+ * again.
  */
 export function toBase(val: Val, hash: string): FileState {
   const base = toFileState(val, hash)
   return val.readme ? base : { ...base, readmeHash: hashReadme(undefined), readmeAt: val.updatedAt }
 }
 
-/** The readme goes where its file has gone. */
+/** Moves a readme along with its file. */
 export function moveReadme(folder: string, before: string, path: string): void {
-  // Another file may have taken the place, and the readme with it.
+  // Another file may be there now, and own the readme.
   if (!existsSync(join(folder, before)))
     moveIfPresent(folder, toReadmePath(before), toReadmePath(path))
 }
 
-/** What a file has now, if that is what was found. */
+/** The text of a file, if it still has the hash that was found. */
 export function readFound(
   folder: string,
   { path, hash }: Pick<FoundFile, "path" | "hash">,

@@ -23,13 +23,13 @@ import {
   writeConflictFile,
 } from "./replace-file.ts"
 
-/** The val goes into its file. */
+/** Writes the val to its file. */
 export const write: ActionHandler = (deps, { match, val }) => {
   if (!val) return "raced"
   return match.file ? overwrite(deps, match, match.file, val, true) : writeNew(deps, match, val)
 }
 
-/** The val stays what it is and goes into the file; what the file had is kept beside it. */
+/** Writes the val to the file, and the file's previous text to a conflict file. */
 export const conflict: ActionHandler = (deps, { match, val }) => {
   const { file } = match
   const text = file && readFound(deps.folder, file)
@@ -38,7 +38,7 @@ export const conflict: ActionHandler = (deps, { match, val }) => {
   return overwrite(deps, match, file, val, false)
 }
 
-/** The val was deleted, and the file with it; it can be had back. */
+/** Moves the file of a deleted val to the trash, from where it can be restored. */
 export const trash: ActionHandler = (
   { folder, state, report },
   { match: { path, base, movedFrom, file } },
@@ -52,9 +52,7 @@ export const trash: ActionHandler = (
   return "done"
 }
 
-/**
- * The val is gone and the file has changed: if it stayed where it is, it would become another val.
- */
+/** Moves a changed file of a deleted val to a conflict file: in place it would become a new val. */
 export const rescue: ActionHandler = (
   { folder, state, report },
   { match: { path, base, movedFrom, file } },
@@ -66,12 +64,12 @@ export const rescue: ActionHandler = (
   moveReadmeToTrash(folder, path)
   state.delete(join(folder, movedFrom ?? path))
   const name = base.name ?? file.name
-  const text = `Cannot save "${path}" as ${name}: the val was deleted meanwhile; what the file had is in "${other}"`
+  const text = `Cannot save "${path}" as ${name}: the val was deleted; the file's text is in "${other}"`
   report({ action: "conflict", file: path, val: { id: base.id, name }, other, text })
   return "done"
 }
 
-/** Keeps what a file had, and says where. */
+/** Saves the previous text of a file to a conflict file, and reports it. */
 export function reportConflict(
   deps: Pick<ActionDeps, "folder" | "report">,
   path: string,
@@ -80,14 +78,14 @@ export function reportConflict(
 ): void {
   const other = writeConflictFile(deps.folder, path, text)
   const now = val
-    ? `the file has version ${val.version} of ${val.name} now`
-    : "the file was replaced while it was saved"
-  const sentence = `Cannot save "${path}": both sides have changed; ${now}, and what it had is in "${other}"`
+    ? `the file now has version ${val.version} of ${val.name}`
+    : "the file was replaced while it was being saved"
+  const sentence = `Cannot save "${path}": both the file and the val have changed; ${now}, and its previous text is in "${other}"`
   deps.report({ action: "conflict", file: path, val, other, text: sentence })
 }
 
 function writeNew(deps: ActionDeps, { path: before }: Match, val: Val): ActionResult {
-  // A file that was deleted comes back where it was, if it was called after its val.
+  // A deleted file is restored to its old path, if it was named after its val.
   const isOld = before !== undefined && toStem(before) === val.name && !deps.isTaken(before)
   const path = isOld ? before : findFreePath(val.name, val.code, deps.isTaken)
   const text = toText(val, undefined, path)
@@ -102,24 +100,23 @@ function overwrite(
   match: Match,
   file: FoundFile,
   val: Val,
-  isTold: boolean,
+  isReported: boolean,
 ): ActionResult {
   const { folder } = deps
-  const wanted = findWantedPath(deps, match, file, val)
-  const text = toText(val, file.front, wanted)
+  const targetPath = findTargetPath(deps, match, file, val)
+  const text = toText(val, file.front, targetPath)
   const isReplaced =
     replaceFile(folder, file.path, file.hash, text, (late) =>
       reportConflict(deps, file.path, late, val),
     ) === "done"
   if (!isReplaced) return "raced"
   const isMoved =
-    wanted !== file.path && moveFile(folder, file.path, wanted, hashText(text)) === "done"
-  const path = isMoved ? wanted : file.path
+    targetPath !== file.path && moveFile(folder, file.path, targetPath, hashText(text)) === "done"
+  const path = isMoved ? targetPath : file.path
   if (isMoved) moveReadme(folder, file.path, path)
-  // If the file could not be moved after all, it does not say its name: the next look finds that
-  // out.
+  // If the file could not be moved, its first line lacks the name; the next round corrects that.
   setBase(deps, path, match.movedFrom ?? file.path, toBase(val, hashText(text)))
-  if (isTold)
+  if (isReported)
     deps.report({
       action: isMoved ? "renamed" : "wrote",
       file: path,
@@ -129,8 +126,8 @@ function overwrite(
   return "done"
 }
 
-/** A file that is called after its val is renamed with it, unless another file has the name. */
-function findWantedPath(
+/** A file named after its val is renamed with it, unless the new path is taken. */
+function findTargetPath(
   { isTaken }: ActionDeps,
   { base }: Match,
   file: FoundFile,
@@ -140,15 +137,18 @@ function findWantedPath(
   return path.toLowerCase() === file.path.toLowerCase() || isTaken(path) ? file.path : path
 }
 
-/** What a file says of a val: as much as it said before, and everything where there was none. */
+/**
+ * The text of the file: with the settings that its first line had before, or all of them if it is
+ * new.
+ */
 function toText(val: Val, front: FrontMatter | undefined, path: string): string {
   const { name, privacy, type, code } = val
   if (!front) return formatFile({ front: { name, privacy, type }, code })
-  const isNameSaid = front.name !== undefined || toStem(path) !== name
-  const said = {
-    ...(isNameSaid && { name }),
+  const hasName = front.name !== undefined || toStem(path) !== name
+  const nextFront = {
+    ...(hasName && { name }),
     ...(front.privacy && { privacy }),
     ...(front.type && { type }),
   }
-  return formatFile({ front: said, code })
+  return formatFile({ front: nextFront, code })
 }

@@ -15,12 +15,11 @@ import { writeFileWhole } from "../../files/write-file.ts"
 import { toConflictPath } from "../paths.ts"
 
 /**
- * What became of an attempt to change a file: somebody else may have been faster, and then nothing
- * was done.
+ * The result of changing a file: `raced` if another program changed it first, and nothing was done.
  */
 export type FileChangeResult = "done" | "raced"
 
-/** Makes a file whole or not at all, unless there is one. */
+/** Creates a file atomically, unless it exists. */
 export function makeFile(folder: string, path: string, text: string): FileChangeResult {
   const target = join(folder, path)
   const temporary = toTemporary(folder, "new")
@@ -30,8 +29,8 @@ export function makeFile(folder: string, path: string, text: string): FileChange
     linkSync(temporary, target)
     return "done"
   } catch (error) {
-    if (isThere(error) || existsSync(target)) return "raced"
-    // Not every file system has links.
+    if (isExistsError(error) || existsSync(target)) return "raced"
+    // The file system has no hard links.
     renameSync(temporary, target)
     return "done"
   } finally {
@@ -40,8 +39,8 @@ export function makeFile(folder: string, path: string, text: string): FileChange
 }
 
 /**
- * Puts a text into the place of a file that has the hash. Readers see the one or the other. What
- * somebody wrote in the very moment between looking and replacing is given to `onLate`.
+ * Replaces a file that has the given hash. Readers see either the old or the new text. If another
+ * program writes in the instant between comparing and replacing, its text is passed to `onLate`.
  */
 export function replaceFile(
   folder: string,
@@ -53,13 +52,13 @@ export function replaceFile(
   const target = join(folder, path)
   const [temporary, before] = [toTemporary(folder, "new"), toTemporary(folder, "old")]
   try {
-    // First, because it waits for the disk: what follows takes microseconds.
+    // First, because it waits for the disk; the rest takes microseconds.
     writeFileWhole(temporary, text, toMode(target))
     if (findHash(target) !== hash) return "raced"
-    const isHeld = hold(target, before)
-    if (!isHeld && !existsSync(target)) return "raced"
+    const isLinked = link(target, before)
+    if (!isLinked && !existsSync(target)) return "raced"
     renameSync(temporary, target)
-    const late = isHeld ? readFileSync(before, "utf8") : undefined
+    const late = isLinked ? readFileSync(before, "utf8") : undefined
     if (late !== undefined && hashText(late) !== hash) onLate(late)
     return "done"
   } finally {
@@ -68,31 +67,31 @@ export function replaceFile(
   }
 }
 
-/** Moves a file, unless there is one already or it is not any more what it was. */
+/** Moves a file, unless the target exists or the file has changed. */
 export function moveFile(folder: string, from: string, to: string, hash: string): FileChangeResult {
   const [source, target] = [join(folder, from), join(folder, to)]
   if (findHash(source) !== hash) return "raced"
   mkdirSync(dirname(target), { recursive: true })
-  if (!hold(source, target)) {
+  if (!link(source, target)) {
     if (existsSync(target)) return "raced"
     renameSync(source, target)
     return "done"
   }
-  // Somebody may have saved another file under the old name meanwhile: then that one stays, and
-  // nothing has moved.
+  // Another file may have been saved under the old name meanwhile: that one stays, and nothing has
+  // moved.
   const isSame = lstatSync(source).ino === lstatSync(target).ino
   rmSync(isSame ? source : target)
   return isSame ? "done" : "raced"
 }
 
-/** Moves a file, if there is one, unless the other place is taken. */
+/** Moves a file if it exists, unless the target is taken. */
 export function moveIfPresent(folder: string, from: string, to: string): void {
   const hash = findHash(join(folder, from))
   if (hash !== undefined) moveFile(folder, from, to, hash)
 }
 
 /**
- * Keeps a text in the first conflict file that is free; one that has it already will do. Gives its
+ * Writes a text to the first free conflict file, or reuses one with the same text. Returns its
  * path.
  */
 export function writeConflictFile(folder: string, path: string, text: string): string {
@@ -103,7 +102,7 @@ export function writeConflictFile(folder: string, path: string, text: string): s
   }
 }
 
-/** Puts a text into the trash. Gives its path. */
+/** Writes a text to the trash. Returns its path. */
 export function writeToTrash(folder: string, name: string, text: string): string {
   for (let n = 1; ; n++) {
     const path = toTrashPath(name, n)
@@ -111,7 +110,7 @@ export function writeToTrash(folder: string, name: string, text: string): string
   }
 }
 
-/** Moves a file into the trash. Gives its path there. */
+/** Moves a file to the trash. Returns its path there. */
 export function moveToTrash(folder: string, path: string): string {
   mkdirSync(join(folder, ".hamlet", "trash"), { recursive: true })
   for (let n = 1; ; n++) {
@@ -122,12 +121,12 @@ export function moveToTrash(folder: string, path: string): string {
   }
 }
 
-/** Moves the readme beside a file into the trash, if there is one. */
+/** Moves the readme beside a file to the trash, if any. */
 export function moveReadmeToTrash(folder: string, path: string): void {
   if (existsSync(join(folder, toReadmePath(path)))) moveToTrash(folder, toReadmePath(path))
 }
 
-/** What somebody who was killed has left: a text that was about to be replaced is kept. */
+/** Cleans up after a watcher that was killed. Texts that were being replaced move to the trash. */
 export function sweepFolder(folder: string): void {
   const inner = join(folder, ".hamlet")
   if (!existsSync(inner)) return
@@ -142,7 +141,7 @@ function toTrashPath(name: string, n: number): string {
   return join(".hamlet", "trash", n === 1 ? `${day}-${name}` : `${day}-${n}-${name}`)
 }
 
-/** The hash of a file's text, if it is there. */
+/** The hash of a file, if it exists. */
 function findHash(path: string): string | undefined {
   try {
     return hashText(readFileSync(path, "utf8"))
@@ -151,7 +150,7 @@ function findHash(path: string): string | undefined {
   }
 }
 
-/** Who may read a file. */
+/** The mode of a file, if it exists. */
 function toMode(path: string): number | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   return stats && stats.mode & 0o777
@@ -164,10 +163,10 @@ function toTemporary(folder: string, kind: string): string {
 }
 
 /**
- * A second name for a file, by which it can be read after the first one leads elsewhere. Not every
- * file system has that.
+ * Creates a hard link, by which the file can be read after its first name is replaced. Returns
+ * false where the file system has none.
  */
-function hold(path: string, second: string): boolean {
+function link(path: string, second: string): boolean {
   try {
     linkSync(path, second)
     return true
@@ -176,6 +175,6 @@ function hold(path: string, second: string): boolean {
   }
 }
 
-function isThere(error: unknown): boolean {
+function isExistsError(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === "EEXIST"
 }

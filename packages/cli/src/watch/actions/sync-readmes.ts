@@ -11,29 +11,29 @@ import type { SyncEvent } from "../sync-event.ts"
 import { type ActionDeps, type ActionResult, readFound } from "./action.ts"
 import { makeFile, moveToTrash, replaceFile, writeConflictFile } from "./replace-file.ts"
 
-/** What doing it needs. */
+/** Dependencies of readme actions. */
 export type ReadmeDeps = Pick<ActionDeps, "client" | "folder" | "owner" | "report"> & {
   readonly state: FolderState
 }
 
-/** A readme that may have to be carried over. */
+/** A readme that may have changed. */
 export interface ReadmeTask {
-  /** Of the val's file. */
+  /** The path of the val's file. */
   readonly path: string
   readonly base: FileState
-  /** Of the readme beside it, where there is one. */
+  /** The hash of the readme beside it, if any. */
   readonly hash: string | undefined
 }
 
-/** What there is to do about a readme, as the val is at this moment. */
+/** The action to take for a readme, with the current val. */
 export interface ReadmeAction extends ReadmeTask {
   readonly kind: ReadmeDecision
   readonly val: Val
 }
 
 /**
- * The readmes that have changed in the folder, or may have on the server: nothing is asked for the
- * others.
+ * Lists the readmes that changed in the folder or may have changed on the server; the others need
+ * no request.
  */
 export function listReadmeTasks(
   folder: string,
@@ -53,7 +53,7 @@ export function listReadmeTasks(
   })
 }
 
-/** Decides about a readme. Nothing is done about a val that is gone, or somebody else's. */
+/** Decides what to do about a readme. Nothing if the val is deleted or belongs to another user. */
 export async function planReadme(
   { client, owner }: ReadmeDeps,
   task: ReadmeTask,
@@ -72,38 +72,38 @@ export async function planReadme(
   }
 }
 
-/** Carries a readme over. */
+/** Performs a readme action. */
 export async function performReadme(deps: ReadmeDeps, action: ReadmeAction): Promise<ActionResult> {
   const { kind, path, val } = action
-  const result = kind === "note" ? "done" : await performs[kind](deps, action)
+  const result = kind === "note" ? "done" : await handlers[kind](deps, action)
   if (result === "raced") return result
   const isSaved = kind === "save"
   const { readmeAt: _readmeAt, ...rest } = action.base
-  // When it was saved is not known before the next look.
-  const noted = isSaved
+  // The val's new `updatedAt` is known only in the next round.
+  const recorded = isSaved
     ? { readmeHash: action.hash ?? "" }
     : { readmeHash: hashReadme(val.readme), readmeAt: val.updatedAt }
-  deps.state.set(join(deps.folder, path), { ...rest, ...noted })
+  deps.state.set(join(deps.folder, path), { ...rest, ...recorded })
   const reported = reportedAs[kind]
   if (reported !== undefined) deps.report({ action: reported, file: toReadmePath(path), val })
   return result
 }
 
 /**
- * What is said of it; a conflict and what goes to the trash speak for themselves, for they know of
- * another file.
+ * How actions are reported. Conflicts and moves to the trash report themselves, with the other
+ * file.
  */
 const reportedAs: Readonly<Partial<Record<ReadmeDecision, SyncEvent["action"]>>> = {
   write: "wrote",
   save: "saved",
 }
 
-type PerformReadme = (
+type ReadmeHandler = (
   deps: ReadmeDeps,
   action: ReadmeAction,
 ) => ActionResult | Promise<ActionResult>
 
-const performs: Readonly<Record<Exclude<ReadmeDecision, "note">, PerformReadme>> = {
+const handlers: Readonly<Record<Exclude<ReadmeDecision, "note">, ReadmeHandler>> = {
   write(deps, { path, hash, val }) {
     const readme = val.readme ?? ""
     return hash === undefined
@@ -147,7 +147,7 @@ function reportReadmeConflict(
 ): void {
   const file = toReadmePath(path)
   const other = writeConflictFile(folder, file, text)
-  const sentence = `Cannot save "${file}": both sides have changed; the file has the readme of ${val.name} now, and what it had is in "${other}"`
+  const sentence = `Cannot save "${file}": both the file and the val have changed; the file now has the readme of ${val.name}, and its previous text is in "${other}"`
   report({ action: "conflict", file, val, other, text: sentence })
 }
 

@@ -16,7 +16,7 @@ import {
 import { reportConflict } from "./file-actions.ts"
 import { moveReadmeToTrash, replaceFile, writeToTrash } from "./replace-file.ts"
 
-/** The file becomes a val of its name. */
+/** Creates a val from a new file. */
 export const create: ActionHandler = async (deps, { match: { file } }) => {
   const parts = file && readParts(deps.folder, file)
   if (!file || !parts) return "raced"
@@ -31,9 +31,9 @@ export const create: ActionHandler = async (deps, { match: { file } }) => {
 }
 
 /**
- * What has changed in the file is saved, and nothing else: what was changed on the server meanwhile
- * stays, and is still to be written. The base is therefore not what the server answers with, but
- * what it was, with these changes.
+ * Saves only the fields that changed in the file: changes on the server stay, and are written in
+ * the next round. The new base is therefore the old one with these changes, not what the server
+ * returned.
  */
 export const save: ActionHandler = async (deps, { match, decision }) => {
   const { client } = deps
@@ -70,7 +70,7 @@ export const save: ActionHandler = async (deps, { match, decision }) => {
   return "done"
 }
 
-/** File and val agree, and the folder notes it. */
+/** Records that file and val agree. */
 export const note: ActionHandler = (deps, { match: { path, base, movedFrom, file, val } }) => {
   if (path === undefined || !file || !val) return "raced"
   const { id, name, version, privacy, type } = val
@@ -90,21 +90,21 @@ export const note: ActionHandler = (deps, { match: { path, base, movedFrom, file
   return "done"
 }
 
-/** The file is gone, and the val stays. */
+/** Reports that a file was deleted and keeps its val. */
 export const leave: ActionHandler = (deps, { match: { path, base, val } }) => {
   if (path === undefined || !base || !val) return "raced"
   setBase(deps, path, undefined, { ...base, isLeft: true })
-  const advice = `"hamlet val rm ${val.name}" deletes it, "hamlet val pull ${val.name}" fetches it again`
+  const advice = `delete it with "hamlet val rm ${val.name}", or fetch it again with "hamlet val pull ${val.name}"`
   deps.report({
     action: "left",
     file: path,
     val,
-    text: `"${path}" is gone, and the val ${val.name} stays; ${advice}`,
+    text: `"${path}" was deleted and the val ${val.name} was kept; ${advice}`,
   })
   return "done"
 }
 
-/** The val goes, but not before each of its versions is in the trash. */
+/** Deletes a val after saving all of its versions to the trash. */
 export const deleteVal: ActionHandler = async (deps, action) => {
   const { path, val } = action.match
   const { client, folder, report } = deps
@@ -117,11 +117,11 @@ export const deleteVal: ActionHandler = async (deps, action) => {
   })) {
     versions.push(version)
     if (versions.length <= limits.watchTrashVersionsMax) continue
-    const text = `Cannot delete val ${name}: it has more than ${limits.watchTrashVersionsMax} versions; "hamlet val rm ${name}" does it`
+    const text = `Cannot delete val ${name}: it has more than ${limits.watchTrashVersionsMax} versions; delete it with "hamlet val rm ${name}"`
     report({ action: "problem", file: path, val, text })
     return leave(deps, action)
   }
-  const kept = versions.map(({ version, code }) =>
+  const trashed = versions.map(({ version, code }) =>
     writeToTrash(
       folder,
       `${name}@${version}.ts`,
@@ -133,11 +133,11 @@ export const deleteVal: ActionHandler = async (deps, action) => {
   await client.deleteVal({ val_id: val.id }, { ifMatch: val.version })
   deps.state.delete(join(folder, path))
   moveReadmeToTrash(folder, path)
-  report({ action: "deleted", file: path, val, other: kept[0] })
+  report({ action: "deleted", file: path, val, other: trashed[0] })
   return "done"
 }
 
-/** Both are gone. */
+/** Both file and val are deleted. */
 export const forget: ActionHandler = ({ folder, state }, { match: { path } }) => {
   if (path === undefined) return "done"
   state.delete(join(folder, path))
@@ -154,9 +154,8 @@ function toFields(fields: readonly ValField[], { name, privacy, type }: FoundFil
 }
 
 /**
- * A file that was renamed still says its old name: the first line follows, before the val does, or
- * the next look would take it for the wish to have the old name back. Gives the hash of what the
- * file has then.
+ * Updates the name in the first line of a renamed file, before the val is renamed: otherwise the
+ * next round would rename the val back. Returns the new hash of the file.
  */
 function updateNameLine(
   deps: ActionDeps,

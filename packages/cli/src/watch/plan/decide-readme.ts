@@ -1,19 +1,20 @@
 import { hashReadme } from "../../files/readme-file.ts"
 
 /*
- * What is done about a readme, by what three sides say of it. A readme that is empty and none at all are the
- * same. Readmes have no versions: what is saved over is lost, so that in doubt nothing is.
+ * What to do about a readme, decided from three sides. An empty and a missing readme are the same.
+ * Readmes have no versions and an overwritten one is lost, so in doubt nothing is overwritten.
  *
- *   base      file       val         what is done
- *   --------  ---------  ----------  ----------------------------------------------------------------------
- *   any       –          as it was   note: the val keeps what it has
- *   any       –          changed     write: the file is made
- *   any       there      the same    note
- *   known     as it was  changed     write, or trash if the val has none any more
- *   any       emptied    changed     write: the file has nothing to lose
- *   known     changed    as it was   save
- *   any       changed    none        save: what was changed is worth more than what was deleted
- *   any       changed    otherwise   conflict: what the file had is kept beside it, and the val goes into it
+ *   base      file       val        action
+ *   --------  ---------  ---------  -----------------------------------------------------------------
+ *   any       –          unchanged  note: the val keeps its readme
+ *   any       –          changed    write: create the file
+ *   any       exists     equal      note
+ *   known     unchanged  changed    write, or trash if the val no longer has one
+ *   any       emptied    changed    write: the file has nothing to lose
+ *   known     changed    unchanged  save
+ *   any       changed    none       save: a change outweighs a deletion
+ *   any       changed    changed    conflict: the file's text goes to a conflict file, and the val's
+ *                                   readme to the file
  */
 
 /** The hashes of a readme on its three sides. */
@@ -23,12 +24,12 @@ export interface ReadmeSides {
   readonly val: string
 }
 
-/** What is to be done. */
+/** What to do. */
 export type ReadmeDecision = "note" | "write" | "trash" | "save" | "conflict"
 
 const none = hashReadme(undefined)
 
-/** The table above. */
+/** Decides by the table above. */
 export function decideReadme({ base, file, val }: ReadmeSides): ReadmeDecision {
   if (file === undefined) return val === none || val === base ? "note" : "write"
   if (file === val) return "note"

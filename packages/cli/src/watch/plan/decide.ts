@@ -2,33 +2,37 @@ import type { FileState } from "../../files/folder-state.ts"
 import type { Privacy, ValType } from "../../vals.ts"
 
 /*
- * What is done about a val, by what three sides say of it: the *base* is what file and val were when they were last the same, as the folder has
- * noted it; the *file* is what is there now, the *val* what the server has. A file that is being written or cannot be read is no side: nothing is
- * done about its val before it can be.
+ * What to do about a val, decided from three sides. The *base* is the state in which file and val
+ * last agreed, as the folder recorded it; the *file* and the *val* are their current states. A file
+ * that is being written or cannot be read is not decided about.
  *
- *   base      file       val         what is done
- *   --------  ---------  ----------  --------------------------------------------------------------------------------------------
- *   none      –          there       write: the file is made
- *   none      there      –           create: the val is made
- *   none      there      the same    note
- *   none      there      another     conflict
- *   known     as it was  as it was   nothing
- *   known     as it was  changed     write: the file is replaced, and renamed with the val
- *   known     changed    as it was   save: only what has changed, and only if the val is still what was seen (If-Match)
- *   known     changed    the same    note: somebody did it twice, or it was done and not noted
- *   known     changed    elsewhere   save, and then write: code, name, privacy and type are compared one by one
- *   known     changed    otherwise   conflict: the file's text goes into a conflict file, which is never saved, and the val into the file
- *   known     –          as it was   leave: the val stays, and that is said once; with --delete: delete, after all its versions are in the trash
- *   left      –          as it was   nothing
- *   known     –          changed     write: whatever was changed is worth more than what was deleted
- *   known     as it was  –           trash: the file goes into .hamlet/trash
- *   known     changed    –           rescue: the file becomes a conflict file
- *   known     –          –           forget
+ *   base      file       val        action
+ *   --------  ---------  ---------  -----------------------------------------------------------------
+ *   none      –          exists     write: create the file
+ *   none      exists     –          create: create the val
+ *   none      exists     equal      note
+ *   none      exists     different  conflict
+ *   known     unchanged  unchanged  nothing
+ *   known     unchanged  changed    write: replace the file, and rename it with the val
+ *   known     changed    unchanged  save: only the changed fields, guarded by If-Match
+ *   known     changed    equal      note: the same change twice, or one that was not recorded
+ *   known     changed    changed    save, then write, if the changed fields differ; code, name,
+ *                                   privacy and type are compared one by one
+ *   known     changed    changed    conflict, if a field changed on both sides: the file's text goes
+ *                                   to a conflict file, which is never saved, and the val to the file
+ *   known     –          unchanged  leave: keep the val, and report it once; with --delete: delete,
+ *                                   after all versions are in the trash
+ *   left      –          unchanged  nothing
+ *   known     –          changed    write: a change outweighs a deletion
+ *   known     unchanged  –          trash: move the file to .hamlet/trash
+ *   known     changed    –          rescue: the file becomes a conflict file
+ *   known     –          –          forget
  *
- * Whoever is interrupted between doing and noting finds file and val the same the next time, and notes it.
+ * If the watcher is interrupted between an action and its record, the next round finds file and val
+ * equal and records that.
  */
 
-/** What can differ between a file and its val. */
+/** The fields in which a file and its val can differ. */
 export interface ValFacts {
   readonly name: string
   readonly privacy: Privacy
@@ -36,10 +40,10 @@ export interface ValFacts {
   readonly codeHash: string
 }
 
-/** One of these. */
+/** One of these fields. */
 export type ValField = keyof ValFacts
 
-/** What a file says: of privacy and type it may say nothing, and then agrees with everything. */
+/** The fields of a file. Privacy and type are optional, and then match any value. */
 export type FileFacts = Pick<ValFacts, "name" | "codeHash"> & {
   readonly [Name in "privacy" | "type"]: ValFacts[Name] | undefined
 }
@@ -51,7 +55,7 @@ export interface Sides {
   readonly val: (ValFacts & { readonly version: number }) | undefined
 }
 
-/** What is to be done. */
+/** What to do. */
 export type Decision =
   | {
       readonly kind:
@@ -68,7 +72,7 @@ export type Decision =
     }
   | { readonly kind: "save"; readonly fields: readonly ValField[] }
 
-/** The table above. */
+/** Decides by the table above. */
 export function decide({ base, file, val }: Sides, isDeleting: boolean): Decision {
   if (file && val) return decideBoth(base, file, val)
   if (file) return { kind: !base ? "create" : base.hash === file.hash ? "trash" : "rescue" }
@@ -94,8 +98,8 @@ function decideBoth(base: FileState | undefined, file: FileFacts, val: ValFacts)
 type Side = "none" | "file" | "val" | "both"
 
 /**
- * Who has changed it since the base. Where that is not known, whatever differs is taken for a
- * change of both.
+ * Which side changed a field since the base. If the base lacks it, any difference counts as a
+ * change on both sides.
  */
 function compareField(base: string | undefined, file: string | undefined, val: string): Side {
   if (file === undefined || file === val) return "none"
@@ -103,7 +107,7 @@ function compareField(base: string | undefined, file: string | undefined, val: s
   return base === file ? "val" : "both"
 }
 
-/** Whether a val is not any more what it was. What the base does not know is not compared. */
+/** Whether a val differs from the base. Fields that the base lacks are not compared. */
 export function isMoved(
   base: FileState,
   val: Pick<ValFacts, "name" | "privacy" | "type"> & { readonly version: number },

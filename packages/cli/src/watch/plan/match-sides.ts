@@ -3,41 +3,40 @@ import { isSameName, toNewValName } from "../paths.ts"
 import type { ValState } from "../remote-vals.ts"
 import type { FoundFile, Scan } from "../scan-folder.ts"
 
-/** What belongs together: a val, its file, and what the folder has noted of both. */
+/** A val, its file, and the base that the folder recorded of both. */
 export interface Match {
-  /** Where the file is, or was last. */
+  /** The current or last path of the file. */
   readonly path: string | undefined
   readonly base: FileState | undefined
-  /** Where the folder thinks the file is, if that is elsewhere. */
+  /** The recorded path of the file, if it has moved. */
   readonly movedFrom: string | undefined
   readonly file: FoundFile | undefined
   readonly val: ValState | undefined
 }
 
-/** What is in a folder and on the server, put together. */
+/** The matched files, bases and vals. */
 export interface Matches {
   readonly matches: readonly Match[]
-  /** Files that cannot be put together with anything, and why. */
+  /** Files that match nothing, and why. */
   readonly problems: ReadonlyMap<string, string>
-  /** Bases that are of no use any more. */
+  /** Recorded paths that are no longer needed. */
   readonly stale: readonly string[]
 }
 
-/** The three sides, before they are put together. */
+/** The three sides before matching. */
 export interface Unmatched {
   readonly bases: ReadonlyMap<string, FileState>
   readonly scan: Scan
   readonly vals: readonly ValState[]
-  /** The id of whoever the vals belong to. */
+  /** The id of the vals' owner. */
   readonly owner: string
 }
 
 type Known = readonly [path: string, base: FileState]
 
 /**
- * Puts together what belongs together: a file with the base of its path, or else with the base of a
- * file that is gone and that it must have been; a base with the val of its id; a new file with the
- * val of its name.
+ * Matches a file with the base of its path, or with the base of a deleted file from which it was
+ * moved; a base with the val of its id; and a new file with the val of its name.
  */
 export function matchSides({ bases, scan, vals, owner }: Unmatched): Matches {
   const problems = new Map<string, string>()
@@ -56,12 +55,11 @@ export function matchSides({ bases, scan, vals, owner }: Unmatched): Matches {
     toKnownMatch(scan, path, base, moves.get(path), byId.get(base.id)),
   )
   const ids = new Set(own.map(([, base]) => base.id))
-  const newcomers = fresh.filter(({ path }) => !moved.has(path))
+  const newFiles = fresh.filter(({ path }) => !moved.has(path))
   const free = vals.filter(({ id }) => !ids.has(id))
-  const made = matchFresh(newcomers, known, vals, ids, problems)
-  // The vals of new files are claimed too: those files have been put together with them, or cannot
-  // be.
-  const isClaimed = createClaims(scan, bases, newcomers)
+  const made = matchFresh(newFiles, known, vals, ids, problems)
+  // The vals of new files are claimed too: those files are matched with them, or cannot be.
+  const isClaimed = createClaims(scan, bases, newFiles)
   const written = free.filter(({ name }) => !isClaimed(name))
   return {
     matches: [
@@ -80,9 +78,7 @@ export function matchSides({ bases, scan, vals, owner }: Unmatched): Matches {
   }
 }
 
-/**
- * One base for each val of the owner's; a file that was fetched from somebody else is left alone.
- */
+/** Keeps one base per val of the owner; files of other users' vals are left alone. */
 function sortBases(bases: ReadonlyMap<string, FileState>, scan: Scan, owner: string) {
   const isThere = (path: string) => scan.files.has(path) || scan.blocked.has(path)
   const own = new Map<string, Known>()
@@ -95,7 +91,7 @@ function sortBases(bases: ReadonlyMap<string, FileState>, scan: Scan, owner: str
     if (path.startsWith("..")) continue
     if (base.owner !== undefined && base.owner !== owner) {
       if (isThere(path))
-        foreign.set(path, `Cannot watch "${path}": its val belongs to somebody else`)
+        foreign.set(path, `Cannot watch "${path}": its val belongs to another user`)
     } else if (!first) own.set(base.id, [path, base])
     else if (isThere(path)) foreign.set(path, toClaim(path, base.name ?? "", first[0]))
     else stale.push(path)
@@ -104,8 +100,8 @@ function sortBases(bases: ReadonlyMap<string, FileState>, scan: Scan, owner: str
 }
 
 /**
- * By the path of a file that is gone: the new file that must be it. The file system says so, or the
- * file does, or it has the same text, or at least the same code; where two could be meant, none is.
+ * Finds moved files: maps the path of a deleted file to the new file that it became, by file
+ * identity, name, text or code, in this order. Ambiguous matches are ignored.
  */
 function findMoves(
   gone: readonly Known[],
@@ -155,11 +151,11 @@ function toKnownMatch(
       },
     ]
   }
-  // One that cannot be read, or has only just gone, is not spoken of.
+  // Unreadable or just deleted files are not matched yet.
   return scan.missing.has(path) ? [{ path, base, movedFrom: undefined, file: undefined, val }] : []
 }
 
-/** What an earlier program has not written down, the file still says if nobody has changed it. */
+/** Fields that an older version did not record are taken from the file, if it is unchanged. */
 function completeBase(base: FileState, file: FoundFile): FileState {
   if (base.hash !== file.hash) return base
   const { codeHash, name, privacy, type } = file
@@ -167,7 +163,8 @@ function completeBase(base: FileState, file: FoundFile): FileState {
 }
 
 /**
- * Each new file with the val of its name, or with none; a name that is another file's is a problem.
+ * Matches each new file with the val of its name, if any; a name that another file has is a
+ * problem.
  */
 function matchFresh(
   fresh: readonly FoundFile[],
@@ -177,8 +174,8 @@ function matchFresh(
   problems: Map<string, string>,
 ): readonly Match[] {
   const valOf = new Map(vals.map((val) => [val.name.toLowerCase(), val]))
-  // Whoever has a name: known files by what they say and by what their vals are called, and other
-  // new files.
+  // The paths that have a name: known files by their own name and by their val's, and other new
+  // files.
   const holders = new Map<string, (string | undefined)[]>()
   const hold = (name: string | undefined, path: string | undefined) => {
     const key = name?.toLowerCase() ?? ""
@@ -198,10 +195,10 @@ function matchFresh(
 }
 
 function toClaim(path: string, name: string, other: string): string {
-  return `Cannot watch "${path}": "${other}" is the val "${name}" already; give one of them another name in its first line`
+  return `Cannot watch "${path}": "${other}" already has the name "${name}"; set another name in the first line of one of them`
 }
 
-/** Whether a file that nothing is done about could be the val of that name. */
+/** Whether a blocked or new file could be the val of a name. */
 function createClaims(
   scan: Scan,
   bases: ReadonlyMap<string, FileState>,

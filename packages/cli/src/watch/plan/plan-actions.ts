@@ -8,28 +8,25 @@ import type { SyncEvent } from "../sync-event.ts"
 import { type Decision, decide, isMoved } from "./decide.ts"
 import type { Match } from "./match-sides.ts"
 
-/** What deciding needs. */
+/** Dependencies of planning. */
 export interface PlanDeps {
   readonly client: Client
-  /** The id of whoever the vals belong to. */
+  /** The id of the vals' owner. */
   readonly owner: string
   readonly isDeleting: boolean
   report(event: SyncEvent): void
-  /** Whether somebody wants it to end. */
+  /** Whether the watcher is stopping. */
   isStopping(): boolean
 }
 
-/**
- * Decides about everything, after asking the server for what cannot be decided without. What is to
- * be done first comes first.
- */
+/** Decides what to do about every match, fetching the vals it needs, and sorts the actions. */
 export async function planActions(
   deps: PlanDeps,
   matches: readonly Match[],
 ): Promise<readonly Action[]> {
   const actions: Action[] = []
   for (let index = 0; index < matches.length; ) {
-    // Only what has to be asked for counts: a folder in which nothing has changed costs no request.
+    // Only matches that need a request count: an unchanged folder costs none.
     const begin = index
     for (let fetches = 0; index < matches.length && fetches < limits.watchFetchesMax; index++)
       fetches += isUnsure(matches[index] as Match) ? 1 : 0
@@ -41,8 +38,8 @@ export async function planActions(
     )
     if (deps.isStopping()) return []
   }
-  const wanted = actions.filter(({ decision }) => decision.kind !== "nothing")
-  const sorted = wanted.sort(
+  const pending = actions.filter(({ decision }) => decision.kind !== "nothing")
+  const sorted = pending.sort(
     (one, other) => order.indexOf(one.decision.kind) - order.indexOf(other.decision.kind),
   )
   const deletions = sorted.filter(({ decision }) => decision.kind === "delete")
@@ -52,7 +49,7 @@ export async function planActions(
   )
 }
 
-/** The vals that are still to be fetched for some actions, all at once. */
+/** Fetches the vals that some actions still need, all at once. */
 export async function fetchActionVals(
   deps: PlanDeps,
   actions: readonly Action[],
@@ -66,7 +63,7 @@ export async function fetchActionVals(
   )
 }
 
-/** The val goes first that gives a name free; what only concerns files comes last. */
+/** Vals that free a name come first; actions on files only come last. */
 const order: readonly Decision["kind"][] = [
   "forget",
   "note",
@@ -80,13 +77,10 @@ const order: readonly Decision["kind"][] = [
   "leave",
 ]
 
-/**
- * Whether the server has to be asked before anything can be decided: its code may be another, or it
- * may be gone.
- */
+/** Whether the val must be fetched to decide: its code may have changed, or it may be deleted. */
 function isUnsure({ base, file, val }: Match): boolean {
   if (!val) return base !== undefined
-  // There is only one thing to do, and it is fetched when that is done: there may be thousands of
+  // The only action is to write the file, and the val is fetched then: there may be thousands of
   // them.
   if (!base && !file) return false
   const isVague = base && [base.codeHash, base.name, base.privacy, base.type].includes(undefined)
@@ -101,11 +95,11 @@ async function toAction(deps: PlanDeps, match: Match): Promise<Action | undefine
       deps.report({
         action: "problem",
         file: file.path,
-        text: `Cannot watch "${file.path}": its val belongs to somebody else`,
+        text: `Cannot watch "${file.path}": its val belongs to another user`,
       })
     return undefined
   }
-  // It was there a moment ago: the next look tells what has become of it.
+  // The val was just deleted; the next round handles that.
   if (match.val && isUnsure(match) && !val) return undefined
   const seen = val ?? match.val
   const codeHash = val ? hashText(val.code) : base?.codeHash
@@ -117,14 +111,14 @@ async function toAction(deps: PlanDeps, match: Match): Promise<Action | undefine
   }
 }
 
-/** The val as it is at this moment; one that somebody else has is none of ours. */
+/** The current val, "foreign" if it belongs to another user. */
 async function findOwnVal(
   { client, owner }: PlanDeps,
   id: string,
 ): Promise<Val | "foreign" | undefined> {
   try {
     const val = await client.getVal({ val_id: id })
-    // A name becomes a path: whatever answers there, nothing is written outside of the folder.
+    // The name comes from the server and becomes a path: it must not lead outside the folder.
     return val.author.id === owner && isValName(val.name) ? val : "foreign"
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return undefined

@@ -89,7 +89,7 @@ export function getAccountStats(
   return countRuns(deps.stats.walkAccount(caller.userId, span), span, query.buckets, limits)
 }
 
-/** The val's runs: all of them for its owner, their own for anybody else. */
+/** The val's runs; all runs for its owner, otherwise only the caller's. */
 export async function getValStats(
   deps: StatDeps,
   caller: Caller,

@@ -42,7 +42,7 @@ export interface VersionDeps {
   now(): number
 }
 
-/** A val as it is in one version. */
+/** A val at one version. */
 export async function getVersion(
   deps: VersionDeps,
   caller: Caller | undefined,

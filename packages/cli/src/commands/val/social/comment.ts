@@ -13,21 +13,21 @@ interface CommentOptions {
 }
 
 export const command = defineCommand<CommentOptions>({
-  description: `In Markdown. The text is what follows the name, or comes from standard input or your editor. --undo deletes a comment: one of yours,
-or one on a val of yours.`,
+  description: `The comment is Markdown: the words after the name, or else standard input or your editor. --undo deletes
+a comment that you wrote, or that is on one of your vals.`,
   examples: [
-    ["hamlet val comment ada/hello That is neat", "say something about it"],
-    ["hamlet val comment ada/hello < review.md", "something longer"],
+    ["hamlet val comment ada/hello That is neat", "comment on a val"],
+    ["hamlet val comment ada/hello < review.md", "read the comment from a file"],
     [
       "hamlet val comment hello --undo 0190a6b1-7e3c-7c4d-8f5e-0123456789ab",
-      'take one back, by the id that "hamlet val comments" shows',
+      'delete a comment (see "hamlet val comments")',
     ],
   ],
   configure: (command: Command) =>
     command
-      .argument("<val>", "its name")
-      .argument("[words...]", "what to say")
-      .option("--undo <id>", "delete a comment"),
+      .argument("<val>", "name of the val")
+      .argument("[words...]", "text of the comment")
+      .option("--undo <id>", "delete the comment with this id"),
   run: commentOnVal,
 })
 
@@ -49,28 +49,24 @@ async function commentOnVal(
     })
     return
   }
-  const written = await readWords(context, words, name)
+  const draft = await readDraft(context, words, name)
   let isSaved = false
   try {
-    const comment = await client.createComment({ val_id: val.id, comment: toComment(written.text) })
+    const comment = await client.createComment({ val_id: val.id, comment: toComment(draft.text) })
     isSaved = true
     output.print({ json: comment, plain: comment.id, human: `Commented on ${name}` })
   } finally {
-    written.done?.(isSaved)
+    draft.done?.(isSaved)
   }
 }
 
-interface Written {
+interface Draft {
   readonly text: string
-  /** What is done when the server has it, or has not. */
+  /** Called when the comment is saved, or could not be. */
   readonly done?: (isSaved: boolean) => void
 }
 
-async function readWords(
-  context: Context,
-  words: readonly string[],
-  name: string,
-): Promise<Written> {
+async function readDraft(context: Context, words: readonly string[], name: string): Promise<Draft> {
   if (words.length > 0) return { text: words.join(" ") }
   if (!process.stdin.isTTY) return { text: await readInput() }
   const { text, path, discard } = await editText(context, "", `${name.replace("/", "-")}.md`)
@@ -78,12 +74,12 @@ async function readWords(
   return {
     text,
     done: (isSaved) =>
-      isSaved || !isKept ? discard() : context.output.note(`What you wrote is in "${path}"`),
+      isSaved || !isKept ? discard() : context.output.note(`Your text is in "${path}"`),
   }
 }
 
 function toComment(text: string): string {
   const comment = text.trim()
   if (comment !== "") return comment
-  throw new CliError("usage", "Nothing was said: the comment is empty")
+  throw new CliError("usage", "Cannot comment: the text is empty")
 }

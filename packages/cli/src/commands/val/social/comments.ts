@@ -16,12 +16,12 @@ interface CommentsOptions extends ListingOptions {
 
 export const command = defineCommand<CommentsOptions>({
   description:
-    "The newest come first. At a terminal they are cut to its width; --json has them whole.",
+    "Newest comments first. Truncated to the width of the terminal; --json prints them in full.",
   examples: [
-    ["hamlet val comments ada/hello", "what people say about it"],
-    ["hamlet val comments hello --all --json", "all of them, whole"],
+    ["hamlet val comments ada/hello", "list the comments on a val"],
+    ["hamlet val comments hello --all --json", "print all comments in full"],
   ],
-  configure: (command: Command) => addListOptions(command.argument("<val>", "its name")),
+  configure: (command: Command) => addListOptions(command.argument("<val>", "name of the val")),
   run: listComments,
 })
 
@@ -34,7 +34,7 @@ async function listComments({ connect, output }: Context, options: CommentsOptio
     connection.client.items("listComments", { val_id: id, limit: toPageLimit(options) }),
     options,
     {
-      empty: 'There are none: "hamlet val comment" makes one',
+      empty: 'No comments; write one with "hamlet val comment"',
       columns: [
         { title: "id", value: (one) => one.id, isWhole: true },
         {
@@ -43,7 +43,7 @@ async function listComments({ connect, output }: Context, options: CommentsOptio
           paint: (colour) => colour.bold,
         },
         {
-          title: "said",
+          title: "written",
           value: ({ createdAt }) => createdAt,
           human: ({ createdAt }) => toAgo(createdAt, now),
         },

@@ -10,11 +10,11 @@ interface LikeOptions {
 
 export const command = defineCommand<LikeOptions>({
   examples: [
-    ["hamlet val like ada/hello", "say that you like it"],
-    ["hamlet val like ada/hello --undo", "take that back"],
+    ["hamlet val like ada/hello", "like a val"],
+    ["hamlet val like ada/hello --undo", "remove your like"],
   ],
   configure: (command: Command) =>
-    command.argument("<val>", "its name").option("--undo", "take a like back"),
+    command.argument("<val>", "name of the val").option("--undo", "remove your like"),
   run: likeVal,
 })
 

@@ -1,10 +1,11 @@
-import { expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { chmodSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Stage } from "../support/stage.ts"
+import { useStage } from "../support/shared-stage.ts"
 
-/** val comment, val comments, usage. */
-export function defineComments(stage: () => Stage): void {
+describe("val comment, usage", () => {
+  const stage = useStage()
+
   test("comment says something in words, from standard input and in an editor, and takes it back", async () => {
     const ada = await stage().person("comments1")
     const grace = await stage().person("comments2")
@@ -77,4 +78,4 @@ export function defineComments(stage: () => Stage): void {
       /\nruns in a minute +0 +no limit\r\n[\s\S]+\nblobs +1\.0 kB +1\.1 GB +0%/,
     )
   })
-}
+})

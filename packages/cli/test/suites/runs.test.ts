@@ -1,5 +1,6 @@
-import { expect, test } from "bun:test"
-import type { Person, Stage } from "../support/stage.ts"
+import { describe, expect, test } from "bun:test"
+import { useStage } from "../support/shared-stage.ts"
+import type { Person } from "../support/stage.ts"
 
 const missing = "01890000-0000-7000-8000-000000000000"
 
@@ -21,8 +22,9 @@ async function withVals(
   return person
 }
 
-/** run and logs. */
-export function defineRuns(stage: () => Stage): void {
+describe("run, logs", () => {
+  const stage = useStage()
+
   test("run prints what the val returns alone on standard output, and its logs on standard error", async () => {
     const ada = await withVals(await stage().person("run1"), "talk", "text", "nothing")
     expect(await ada.hamlet(["run", "talk"])).toEqual({
@@ -51,7 +53,7 @@ export function defineRuns(stage: () => Stage): void {
       (await ada.hamlet(["eval", "export default () => { throw new RangeError('too far') }"]))
         .stderr,
     ).toContain("too far")
-    expect((await ada.hamlet(["eval"])).stderr).toContain("there is none")
+    expect((await ada.hamlet(["eval"])).stderr).toContain("pass it as an argument")
     expect((await ada.hamlet(["eval", "-f", "/nowhere/at/all.ts"])).stderr).toContain("Cannot read")
     expect((await ada.client.listMyVals({})).data).toEqual([])
     expect((await ada.client.listMyRuns({})).data.map((run) => run.val.name)).toEqual([
@@ -100,7 +102,7 @@ export function defineRuns(stage: () => Stage): void {
     const { exit, stdout, stderr } = await ada.hamlet(["run", "fail"])
     expect([exit, stdout]).toEqual([7, ""])
     expect(stderr).toMatch(
-      /^before\nCannot finish run3\/fail@1: it failed: RangeError: too far; "hamlet run show [\w-]+" tells more\n {4}at /,
+      /^before\nCannot finish run3\/fail@1: it failed: RangeError: too far; see "hamlet run show [\w-]+"\n {4}at /,
     )
     expect(await ada.hamlet(["run", "fail", "--json"])).toMatchObject({
       exit: 7,
@@ -235,4 +237,4 @@ export function defineRuns(stage: () => Stage): void {
       130, 1,
     ])
   })
-}
+})

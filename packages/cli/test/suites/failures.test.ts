@@ -1,6 +1,6 @@
-import { expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { hamletPath } from "../support/processes.ts"
-import type { Stage } from "../support/stage.ts"
+import { useStage } from "../support/shared-stage.ts"
 
 /** One call of each command that asks the server something. */
 const calls: readonly (readonly string[])[] = [
@@ -50,8 +50,9 @@ const calls: readonly (readonly string[])[] = [
 
 const sentence = /^Cannot [^\n]+; [^\n]+\n$/
 
-/** What every command does when something is not as it should be. */
-export function defineFailures(stage: () => Stage): void {
+describe("failures", () => {
+  const stage = useStage()
+
   const all = async (
     call: (args: readonly string[]) => Promise<{ exit: number; stdout: string; stderr: string }>,
   ) => {
@@ -88,7 +89,7 @@ export function defineFailures(stage: () => Stage): void {
       expect(await little.hamlet(args)).toMatchObject({
         exit: 3,
         stdout: "",
-        stderr: expect.stringMatching(/required permissions.+:read.+; "hamlet token new"/),
+        stderr: expect.stringMatching(/required permissions.+:read.+; .+"hamlet token new"/),
       })
   })
 
@@ -145,9 +146,7 @@ export function defineFailures(stage: () => Stage): void {
           exit: 2,
           stdout: "",
           stderr: expect.stringMatching(
-            new RegExp(
-              `^Cannot understand the command line: .+; "${advice}" says what there is\n$`,
-            ),
+            new RegExp(`^Cannot parse the command line: .+; "${advice}" shows the usage\n$`),
           ),
         },
       ])
@@ -190,4 +189,4 @@ export function defineFailures(stage: () => Stage): void {
     )
     expect(slow.stdout.toString().trim()).toBe("250000")
   })
-}
+})

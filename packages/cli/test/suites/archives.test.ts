@@ -10,17 +10,19 @@ import {
 import { dirname, join } from "node:path"
 import { zipSync } from "fflate"
 import { hamletPath } from "../support/processes.ts"
+import { useStage } from "../support/shared-stage.ts"
 import type { Person, Stage } from "../support/stage.ts"
 
-/** export and import: archives and folders. */
-export function defineArchives(stage: () => Stage): void {
+describe("export, import", () => {
+  const stage = useStage()
+
   describe("export", () => defineExport(stage))
   describe("import", () => {
     defineImport(stage)
     defineResume(stage)
     defineHostile(stage)
   })
-}
+})
 
 function write(person: Person, path: string, content: string | Uint8Array): void {
   mkdirSync(dirname(join(person.folder, path)), { recursive: true })
@@ -390,7 +392,7 @@ function defineResume(stage: () => Stage): void {
     const { exit, stdout, stderr } = await ada.hamlet(["import", "vals"], { env })
     expect([exit === 0, stdout.trim().split("\n").length]).toEqual([false, 200])
     expect(stderr).toContain(
-      "200 created, and then no more; the same command goes on with the rest",
+      "200 created, then the import stopped; run the same command again to continue",
     )
   })
 }
@@ -430,7 +432,7 @@ function defineHostile(stage: () => Stage): void {
     const messageOf = (file: string) =>
       results.find((one) => one.file === `vals/${file}.json`)?.message
     expect(messageOf("text")).toBe('Cannot make a val of "vals/text.json": it is not JSON')
-    expect(messageOf("good")).toContain('is in "vals/again.json" already')
+    expect(messageOf("good")).toContain('is also in "vals/again.json"')
     expect(messageOf("server")).toContain("256000")
     expect(messageOf("large")).toContain("larger than the server takes")
     expect(
@@ -454,12 +456,12 @@ function defineHostile(stage: () => Stage): void {
     mkdirSync(join(ada.folder, "empty"))
     const table: readonly (readonly [path: string, exit: number, text: string])[] = [
       ["text.zip", 2, "neither a zip file nor a folder"],
-      ["nothing.zip", 2, "neither JSON files nor files"],
+      ["nothing.zip", 2, "no .json, .ts or .tsx files"],
       ["cut.zip", 1, "it is not a valid zip file"],
       ["out.zip", 1, '"../a.json" points outside the archive'],
-      ["future.zip", 1, "of format 2"],
-      ["empty", 2, "neither JSON files nor files"],
-      ["gone.zip", 4, "no such file or folder"],
+      ["future.zip", 1, "has format 2"],
+      ["empty", 2, "no .json, .ts or .tsx files"],
+      ["gone.zip", 4, "it does not exist"],
     ]
     for (const [path, exit, text] of table)
       expect([path, await ada.hamlet(["import", path])]).toEqual([

@@ -1,9 +1,10 @@
-import { expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { isConflictPath } from "../../src/watch/paths.ts"
 import type { Started } from "../support/processes.ts"
-import type { Person, Stage } from "../support/stage.ts"
+import { useStage } from "../support/shared-stage.ts"
+import type { Person } from "../support/stage.ts"
 import { createRandom, createWatchWorld, readAll, readParts } from "../support/watch-world.ts"
 
 const stepCount = Number(process.env.HAMLET_TEST_WATCH_STEPS ?? 500)
@@ -13,8 +14,9 @@ const paceMs = 50
 const sameMsMax = 40_000
 const liveMsMax = 60_000
 
-/** Two people with a folder each, and a third who uses the API, on the vals of one user. */
-export function defineWatchModel(stage: () => Stage): void {
+describe("val watch, at random", () => {
+  const stage = useStage()
+
   test(
     `watch loses nothing and brings both sides together, whatever happens in ${stepCount} steps`,
     async () => {
@@ -59,7 +61,7 @@ export function defineWatchModel(stage: () => Stage): void {
     },
     liveMsMax,
   )
-}
+})
 
 function toSeed(): number {
   return Number(process.env.HAMLET_TEST_SEED ?? Date.now() % 1_000_000)

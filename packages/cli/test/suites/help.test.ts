@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { exitCodes } from "../../src/exit-codes.ts"
 import { createProgram } from "../../src/program.ts"
 import { isGroup, tree } from "../../src/tree.ts"
-import type { Stage } from "../support/stage.ts"
+import { useStage } from "../support/shared-stage.ts"
 
 const commands = Object.entries(tree).flatMap(([noun, node]) => {
   if (!isGroup(node)) return [[noun]]
@@ -14,8 +14,9 @@ const commands = Object.entries(tree).flatMap(([noun, node]) => {
 })
 const document = readFileSync(new URL("../../../../docs/cli.md", import.meta.url), "utf8")
 
-/** What the program says about itself. */
-export function defineHelp(stage: () => Stage): void {
+describe("help", () => {
+  const stage = useStage()
+
   test("alone, and with --help, it lists every noun", async () => {
     const nouns = Object.entries(tree).filter(([, node]) => isGroup(node) || !node.isHidden)
     for (const args of [[], ["--help"], ["help"]]) {
@@ -49,7 +50,7 @@ export function defineHelp(stage: () => Stage): void {
       for (const { exit } of Object.values(exitCodes)) expect(document).toContain(`| ${exit} |`)
     })
   })
-}
+})
 
 /** What a command would print, without starting a process for each. */
 async function readHelp(path: readonly string[]): Promise<string> {

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import {
   appendFileSync,
   existsSync,
@@ -13,6 +13,7 @@ import {
 import { join } from "node:path"
 import { limits } from "../../src/limits.ts"
 import { openGate } from "../support/gate.ts"
+import { useStage } from "../support/shared-stage.ts"
 import type { Person, Stage } from "../support/stage.ts"
 
 const once = ["val", "watch", "--once"]
@@ -43,8 +44,9 @@ async function withHello(
 
 const head = "// hamlet: name=hello privacy=private type=script\n"
 
-/** val watch: a folder and vals. */
-export function defineWatch(stage: () => Stage): void {
+describe("val watch", () => {
+  const stage = useStage()
+
   test("watch --once makes files of vals and vals of files, and then finds nothing to do", async () => {
     const ada = await stage().person("once1")
     await ada.client.createVal({ name: "remote", code: "r\n", type: "http" })
@@ -149,7 +151,7 @@ export function defineWatch(stage: () => Stage): void {
       exit: 5,
       stdout: "conflict\thello.ts\thello@2\thello.conflict-1.ts\n",
       stderr:
-        'Cannot save "hello.ts": both sides have changed; the file has version 2 of hello now, and what it had is in "hello.conflict-1.ts"\n',
+        'Cannot save "hello.ts": both the file and the val have changed; the file now has version 2 of hello, and its previous text is in "hello.conflict-1.ts"\n',
     })
     expect([read(ada, "hello.ts"), read(ada, "hello.conflict-1.ts")]).toEqual([
       `${head}theirs\n`,
@@ -223,7 +225,7 @@ export function defineWatch(stage: () => Stage): void {
       exit: 0,
       stdout: "left\thello.ts\thello@1\t\n",
       stderr:
-        '"hello.ts" is gone, and the val hello stays; "hamlet val rm hello" deletes it, "hamlet val pull hello" fetches it again\n',
+        '"hello.ts" was deleted and the val hello was kept; delete it with "hamlet val rm hello", or fetch it again with "hamlet val pull hello"\n',
     })
     expect(await ada.hamlet([...once, "--delete"])).toEqual({ exit: 0, stdout: "", stderr: "" })
     await ada.client.saveVal({ name: "hello", code: "two\n" })
@@ -272,7 +274,7 @@ export function defineWatch(stage: () => Stage): void {
     await ada.client.deleteVal({ val_id: id })
     expect(await ada.hamlet(once)).toMatchObject({
       exit: 5,
-      stderr: expect.stringMatching(/deleted meanwhile.+"hello.conflict-1.ts"\n$/),
+      stderr: expect.stringMatching(/val was deleted.+"hello.conflict-1.ts"\n$/),
     })
     expect([list(ada), await names(ada), await ada.print(once)]).toEqual([
       ["hello.conflict-1.ts"],
@@ -294,8 +296,8 @@ export function defineWatch(stage: () => Stage): void {
     const { exit, stdout, stderr } = await ada.hamlet(once)
     expect([exit, stderr.split("\n").length - 1]).toEqual([2, 5])
     for (const text of [
-      '"hello.ts": it is not text',
-      '"copy.ts": "other.ts" is the val',
+      '"hello.ts": it is not UTF-8 text',
+      '"copy.ts": "other.ts" already has the name',
       '"other.ts": "copy.ts"',
       '"link.ts": it is a link',
     ])
@@ -352,12 +354,12 @@ export function defineWatch(stage: () => Stage): void {
     renameSync(join(ada.folder, "new.ts"), join(ada.folder, "newer.ts"))
     await watching.waitFor(/→ renamed.+newer\.ts/)
     rmSync(join(ada.folder, "newer.ts"))
-    await watching.waitFor(/"newer\.ts" is gone/)
+    await watching.waitFor(/"newer\.ts" was deleted/)
     await ada.client.deleteVal({ val_id: ada.id })
     await watching.waitFor(/× trashed.+hello\.ts/)
     expect(await ada.hamlet(once)).toMatchObject({
       exit: 5,
-      stderr: expect.stringContaining("another process watches it"),
+      stderr: expect.stringContaining("another process is watching it"),
     })
     watching.type("\x03")
     expect((await watching.ended()).exit).toBe(130)
@@ -400,7 +402,7 @@ export function defineWatch(stage: () => Stage): void {
     write(ada, "hello.ts", "one\n")
     await gate.shut()
     await using early = ada.start(["val", "watch"], { env })
-    await early.waitFor(/trying again until it does/)
+    await early.waitFor(/retrying/)
     gate.open()
     await early.waitFor(/created/)
     early.signal("SIGINT")
@@ -408,7 +410,7 @@ export function defineWatch(stage: () => Stage): void {
     await using watching = ada.start(["val", "watch"], { env })
     await watching.waitFor(/Watching/)
     await gate.shut()
-    await watching.waitFor(/trying again until it does/)
+    await watching.waitFor(/retrying/)
     write(ada, "hello.ts", "two\n")
     await ada.client.createVal({ name: "meanwhile", code: "1" })
     gate.open()
@@ -418,8 +420,8 @@ export function defineWatch(stage: () => Stage): void {
     const { exit, stderr } = await watching.ended()
     expect([
       exit,
-      stderr.match(/trying again/g)?.length,
-      stderr.match(/answers again/g)?.length,
+      stderr.match(/retrying/g)?.length,
+      stderr.match(/responds again/g)?.length,
     ]).toEqual([130, 1, 1])
     await gate.shut()
     expect((await ada.hamlet(once, { env })).exit).toBe(6)
@@ -496,7 +498,7 @@ export function defineWatch(stage: () => Stage): void {
           : []
         expect(versions.length).toBeLessThanOrEqual(2)
       })
-}
+})
 
 /** Writes a file in parts, and gives the longest pause that there was. */
 async function writeSlowly(path: string, parts: readonly string[]): Promise<number> {

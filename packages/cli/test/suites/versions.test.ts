@@ -1,13 +1,15 @@
-import { expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
-import type { Person, Stage } from "../support/stage.ts"
+import { useStage } from "../support/shared-stage.ts"
+import type { Person } from "../support/stage.ts"
 
 async function saveAll(ada: Person, ...codes: readonly string[]) {
   for (const code of codes) await ada.client.saveVal({ name: "hello", code })
 }
 
-/** version: list, show, diff, restore, rm. */
-export function defineVersions(stage: () => Stage): void {
+describe("version", () => {
+  const stage = useStage()
+
   test("list marks the current one, and show prints the code and nothing else", async () => {
     const ada = await stage().person("versions1")
     await saveAll(ada, "one\n", "two\nlines", "three")
@@ -93,4 +95,4 @@ export function defineVersions(stage: () => Stage): void {
     })
     expect((await ada.hamlet(["version", "rm", "hello@1", "-y"])).exit).toBe(4)
   })
-}
+})

@@ -1,9 +1,10 @@
-import { expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
-import type { Stage } from "../support/stage.ts"
+import { useStage } from "../support/shared-stage.ts"
 
-/** serve: the server as a command. */
-export function defineServe(stage: () => Stage): void {
+describe("serve", () => {
+  const stage = useStage()
+
   test("starts the server with its flags, ends it with itself, and ends as it does", async () => {
     const { admin } = stage()
     const data = join(admin.folder, "served")
@@ -29,4 +30,4 @@ export function defineServe(stage: () => Stage): void {
       stderr: expect.stringContaining("--frobnicate"),
     })
   })
-}
+})

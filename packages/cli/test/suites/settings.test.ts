@@ -1,10 +1,11 @@
-import { expect, test } from "bun:test"
-import type { Stage } from "../support/stage.ts"
+import { describe, expect, test } from "bun:test"
+import { useStage } from "../support/shared-stage.ts"
 
 const missing = "01890000-0000-7000-8000-000000000000"
 
-/** secret, token, user: what belongs to an account, and accounts. */
-export function defineSettings(stage: () => Stage): void {
+describe("secret, token, user", () => {
+  const stage = useStage()
+
   test("secret set takes its value from standard input without the newline, list shows names only, rm deletes", async () => {
     const ada = await stage().person("secrets1")
     expect(await ada.print(["secret", "set", "API_KEY"], { input: "hush hush\n" })).toBe(
@@ -143,7 +144,7 @@ export function defineSettings(stage: () => Stage): void {
       expect(await ada.hamlet(args)).toMatchObject({
         exit: 3,
         stdout: "",
-        stderr: expect.stringMatching(/admin.*; "hamlet token new"/),
+        stderr: expect.stringMatching(/admin.*; .+"hamlet token new"/),
       })
   })
-}
+})

@@ -1,7 +1,8 @@
-import { expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Person, Stage } from "../support/stage.ts"
+import { useStage } from "../support/shared-stage.ts"
+import type { Person } from "../support/stage.ts"
 
 const once = ["val", "watch", "--once"]
 const read = (person: Person, path: string) => readFileSync(join(person.folder, path), "utf8")
@@ -14,8 +15,9 @@ const list = (person: Person, inner = ".") =>
 const trash = (person: Person) =>
   list(person, ".hamlet/trash").map((name) => name.replace(/^\d{4}-\d\d-\d\d-/, ""))
 
-/** val watch: readmes beside the files of vals. */
-export function defineWatchReadme(stage: () => Stage): void {
+describe("val watch, readmes", () => {
+  const stage = useStage()
+
   test("watch --once carries readmes over, and keeps both sides of a conflict", async () => {
     const ada = await stage().person("readme2")
     const { id } = await ada.client.createVal({ name: "hello", code: "one\n" })
@@ -71,4 +73,4 @@ export function defineWatchReadme(stage: () => Stage): void {
       [path, "new.ts", "new.ts.README.md"],
     ])
   })
-}
+})

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test"
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { useStage } from "../support/shared-stage.ts"
 import type { Person, Stage } from "../support/stage.ts"
 
-/** val: everything but files. */
-export function defineVals(stage: () => Stage): void {
+describe("val", () => {
+  const stage = useStage()
+
   test("new takes code from standard input and from a file, with its first line, and makes a name up", async () => {
     const ada = await stage().person("new1")
     expect(await ada.print(["val", "new", "answer"], { input: "export default () => 42\n" })).toBe(
@@ -103,7 +105,7 @@ export function defineVals(stage: () => Stage): void {
   describe("show", () => defineShow(stage))
   describe("edit", () => defineEdit(stage))
   describe("what changes a val", () => defineChanges(stage))
-}
+})
 
 function defineShow(stage: () => Stage): void {
   test("finds a val by its name, its owner's and its own, its version, its id and every address", async () => {
@@ -239,7 +241,7 @@ function defineEdit(stage: () => Stage): void {
       await ada.hamlet(["val", "edit", "hello"], { env: { EDITOR: "true", ...temporary } }),
     ).toMatchObject({
       exit: 1,
-      stderr: "Nothing was changed in edit3/hello\n",
+      stderr: "No changes to edit3/hello\n",
     })
     expect(
       await ada.hamlet(["val", "edit", "hello"], { env: { EDITOR: "false", ...temporary } }),
@@ -266,7 +268,7 @@ function defineEdit(stage: () => Stage): void {
       env: editor(ada, 'grep -q Hello "$1" && echo "export default 1" > "$1"'),
     })
     const { exit, stdout } = await made.ended()
-    expect([exit, stdout]).toEqual([0, expect.stringContaining("Made edit4/written@1")])
+    expect([exit, stdout]).toEqual([0, expect.stringContaining("Created edit4/written@1")])
     expect((await ada.client.getValByName({ username: "edit4", val_name: "written" })).code).toBe(
       "export default 1\n",
     )
@@ -390,7 +392,7 @@ function defineChanges(stage: () => Stage): void {
     })
     expect(await failing.ended()).toMatchObject({
       exit: 1,
-      stdout: expect.stringContaining("its address is"),
+      stdout: expect.stringContaining("its URL is"),
     })
   })
 

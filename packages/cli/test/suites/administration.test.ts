@@ -1,10 +1,11 @@
-import { expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Stage } from "../support/stage.ts"
+import { useStage } from "../support/shared-stage.ts"
 
-/** What administrators do, and what people do with their blobs, databases and sessions. */
-export function defineAdministration(stage: () => Stage): void {
+describe("user, invite, blob, sql, session", () => {
+  const stage = useStage()
+
   test("user suspend, unsuspend and rm say what became of a user", async () => {
     const { admin } = stage()
     const grace = await stage().person("grace1")
@@ -160,4 +161,4 @@ export function defineAdministration(stage: () => Stage): void {
     await ada.client.createVal({ name: "script", code: "1" })
     expect(await ada.hamlet(["val", "preview", "script"])).toMatchObject({ exit: 5 })
   })
-}
+})

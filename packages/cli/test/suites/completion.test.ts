@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { cleanEnv, hamletPath } from "../support/processes.ts"
+import { useStage } from "../support/shared-stage.ts"
 import type { Person, Stage } from "../support/stage.ts"
 
-/** completion, and what its scripts ask for. */
-export function defineCompletion(stage: () => Stage): void {
+describe("completion", () => {
+  const stage = useStage()
+
   test("__complete knows vals, secrets, servers and oneself, and is silent about everything else", async () => {
     const [ada, bob] = [await stage().person("complete1"), await stage().person("complete2")]
     for (const name of ["hello", "help_me", "other"])
@@ -61,7 +63,7 @@ export function defineCompletion(stage: () => Stage): void {
       expect([exitCode, stderr.toString()]).toEqual([0, ""])
     })
   }
-}
+})
 
 function defineBash(stage: () => Stage): void {
   test("completes nouns, verbs, options, their values, and names of vals", async () => {

@@ -1,10 +1,11 @@
-import { expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Stage } from "../support/stage.ts"
+import { useStage } from "../support/shared-stage.ts"
 
-/** login, whoami, server: who somebody is, and where. */
-export function defineAccount(stage: () => Stage): void {
+describe("login, whoami, server", () => {
+  const stage = useStage()
+
   test("login keeps the token of standard input where only its owner can read it, once the server has said that it is good", async () => {
     const ada = await stage().holder((await stage().person("login1")).token, false)
 
@@ -173,4 +174,4 @@ export function defineAccount(stage: () => Stage): void {
       expect(readFileSync(path, "utf8")).toBe(text)
     }
   })
-}
+})

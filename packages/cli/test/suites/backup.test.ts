@@ -13,6 +13,7 @@ import { open, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { createBackupChecker } from "@hamlet/contract/backup"
 import { hamletPath } from "../support/processes.ts"
+import { useStage } from "../support/shared-stage.ts"
 import type { Person, Stage } from "../support/stage.ts"
 import { openBrokenTap, openTap } from "../support/tap.ts"
 
@@ -33,11 +34,12 @@ async function fetchBackup(stage: Stage): Promise<Uint8Array> {
   return await (await stage.admin.client.getBackup()).bytes()
 }
 
-/** backup and restore: everything into a file, and out of it again. */
-export function defineBackup(stage: () => Stage): void {
+describe("backup, restore", () => {
+  const stage = useStage()
+
   describe("backup", () => defineBackingUp(stage))
   describe("restore", () => defineRestoring(stage))
-}
+})
 
 function defineBackingUp(stage: () => Stage): void {
   test("writes a whole backup that only its owner can read, and says so in three ways", async () => {
@@ -98,7 +100,7 @@ function defineBackingUp(stage: () => Stage): void {
       [
         ["backup", "mine"],
         5,
-        'Cannot write "mine": it is there already; choose another name, or --force to replace it\n',
+        'Cannot write "mine": the file exists; choose another name, or use "--force" to overwrite it\n',
       ],
       [["backup", "folder"], 2, 'Cannot write "folder": it is no file\n'],
       [["backup", "folder", "--force"], 2, 'Cannot write "folder": it is no file\n'],
@@ -198,7 +200,7 @@ function defineBackingUp(stage: () => Stage): void {
       exit: 6,
       stdout: "",
       stderr: expect.stringMatching(
-        /^Cannot back up: the connection broke off [^\n]+; try again\n$/,
+        /^Cannot back up: the connection was lost [^\n]+; try again\n$/,
       ),
     })
     expect(readdirSync(admin.folder)).toEqual([])
@@ -249,7 +251,7 @@ function defineBackingUp(stage: () => Stage): void {
     })
     expect([ended.stdout.toString(), ended.stderr.toString()]).toEqual([
       "exit 1\n",
-      'Cannot write "disk/x": the disk is full; write it somewhere else\n',
+      'Cannot write "disk/x": the disk is full; choose another path\n',
     ])
   })
 }

@@ -1,7 +1,7 @@
-import { expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { readdirSync } from "node:fs"
 import manifest from "../../package.json" with { type: "json" }
-import type { Stage } from "../support/stage.ts"
+import { useStage } from "../support/shared-stage.ts"
 
 /** The name, the status and the advice of each check. */
 function summarise(findings: readonly { check: string; status: string; mend: string | null }[]) {
@@ -19,8 +19,9 @@ const toObjects = (text: string) =>
     .split("\n")
     .map((line) => JSON.parse(line))
 
-/** doctor: what the machine and the server are like, seen from here. */
-export function defineDoctor(stage: () => Stage): void {
+describe("doctor", () => {
+  const stage = useStage()
+
   test("looks at the machine with the server's flags, then at the server, and changes nothing", async () => {
     const { admin } = stage()
     const before = readdirSync(admin.folder)
@@ -78,7 +79,7 @@ export function defineDoctor(stage: () => Stage): void {
     const refused = await nobody.hamlet(["doctor", "--only", "server", "--json"])
     expect([refused.exit, summarise(toObjects(refused.stdout)).token]).toEqual([
       1,
-      'failure: "hamlet login" takes another token',
+      'failure: sign in again with "hamlet login"',
     ])
     const gone = await admin.hamlet(["doctor", "--only", "server", "--json"], {
       env: { HAMLET_URL: "http://localhost:1", HAMLET_TOKEN: "x" },
@@ -115,7 +116,7 @@ export function defineDoctor(stage: () => Stage): void {
         {
           check: "server version",
           status: "warning",
-          found: `9.9.9, and this program is ${manifest.version}`,
+          found: `9.9.9; this program is ${manifest.version}`,
         },
         {
           check: "server clock",
@@ -142,7 +143,7 @@ export function defineDoctor(stage: () => Stage): void {
     const stranger = await stage().holder("x", false)
     expect(await stranger.hamlet(["doctor", "--only", "server"])).toMatchObject({
       exit: 0,
-      stdout: expect.stringContaining("not signed in"),
+      stdout: expect.stringContaining('sign in with "hamlet login"'),
     })
     // As a setting of a server it would be too short.
     const env = { HAMLET_URL: stage().url, HAMLET_TOKEN: "short" }
@@ -170,4 +171,4 @@ export function defineDoctor(stage: () => Stage): void {
     const ended = await interrupted.ended()
     expect([ended.exit, ended.stdout.includes("\x1b[")]).toEqual([130, false])
   })
-}
+})

@@ -1,6 +1,7 @@
-import { expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { readdirSync } from "node:fs"
-import type { Person, Stage } from "../support/stage.ts"
+import { useStage } from "../support/shared-stage.ts"
+import type { Person } from "../support/stage.ts"
 
 /** What a person sees, line by line. */
 async function see(
@@ -17,8 +18,9 @@ async function see(
   }
 }
 
-/** Human output, at a real terminal. */
-export function defineTerminal(stage: () => Stage): void {
+describe("at a terminal", () => {
+  const stage = useStage()
+
   test("lists are aligned tables with headings, within the width of the terminal", async () => {
     const ada = await stage().person("table1")
     const long = "a".repeat(48)
@@ -43,7 +45,7 @@ export function defineTerminal(stage: () => Stage): void {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100)
     expect(raw).toContain("\x1b[1m")
     expect((await see(await stage().person("table2"), ["val", "list"])).lines).toEqual([
-      'There are none: "hamlet val new" makes one',
+      'No vals; create one with "hamlet val new"',
     ])
   })
 
@@ -111,4 +113,4 @@ export function defineTerminal(stage: () => Stage): void {
     expect((await see(ada, ["val", "show", "nothing"])).lines[0]).toStartWith("Cannot find val")
     expect(readdirSync(ada.folder)).toEqual([])
   })
-}
+})

@@ -1,7 +1,8 @@
-import { expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Person, Stage } from "../support/stage.ts"
+import { useStage } from "../support/shared-stage.ts"
+import type { Person } from "../support/stage.ts"
 
 const read = (person: Person, ...path: readonly string[]) =>
   readFileSync(join(person.folder, ...path), "utf8")
@@ -10,8 +11,9 @@ const write = (person: Person, name: string, text: string) =>
 const codeOf = async (person: Person, name: string) =>
   (await person.client.getValByName({ username: person.username, val_name: name })).code
 
-/** val push, pull and clone: files and vals. */
-export function defineFiles(stage: () => Stage): void {
+describe("val push, pull, clone", () => {
+  const stage = useStage()
+
   test("push makes vals of files and changes them, without their first lines", async () => {
     const ada = await stage().person("push1")
     write(ada, "hello.ts", "export default 1\n")
@@ -251,4 +253,4 @@ export function defineFiles(stage: () => Stage): void {
     })
     expect(read(ada, "file")).toBe("not a folder")
   })
-}
+})
