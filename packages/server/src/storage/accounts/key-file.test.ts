@@ -29,7 +29,7 @@ describe("key file", () => {
 
   const modeOf = () => statSync(path).mode & 0o777
 
-  test("loadKeyFile makes a random key at the first start, for the owner's eyes only, and the same again later", () => {
+  test("loadKeyFile creates a random key at the first start, readable by the owner only, and reads it later", () => {
     const first = loadKeyFile(folder)
 
     expect(first.map((key) => key.length)).toEqual([keyBytes])
@@ -67,19 +67,19 @@ describe("key file", () => {
     )
   })
 
-  test("writeKeyFile puts a new file in place of the old one, which whoever has it open still reads whole", () => {
+  test("writeKeyFile replaces the file, and a reader that has the old one open still reads it completely", () => {
     writeKeyFile(folder, [one])
     const before = statSync(path).ino
     writeKeyFile(folder, [two])
     expect(statSync(path).ino).not.toBe(before)
   })
 
-  test("readKeyFile never makes a key: another one in place of a lost one would make every secret unreadable", () => {
+  test("readKeyFile never creates a key, which would make every secret unreadable", () => {
     expect(() => readKeyFile(folder)).toThrow("ENOENT")
     expect(existsSync(path)).toBe(false)
   })
 
-  test("takes a file that somebody wrote by hand", () => {
+  test("loadKeyFile reads a file that was written by hand", () => {
     writeFileSync(path, `${one.toString("base64")}\r\n\n${two.toString("base64url")}`)
     expect(loadKeyFile(folder)).toEqual([one, two])
   })
@@ -106,7 +106,7 @@ describe("key file", () => {
     },
   )
 
-  test("refuses a folder that is not there", () => {
+  test("loadKeyFile fails for a missing folder", () => {
     expect(() => loadKeyFile(join(folder, "missing"))).toThrow(
       /^Cannot read the key file ".*": ENOENT/,
     )

@@ -4,7 +4,7 @@ import { describeEachDatabase } from "../../../test/support/databases.ts"
 import { backupTables } from "./backup-tables.ts"
 import { isId } from "./format/row-values.ts"
 
-test("isId is true of the columns that PostgreSQL has as uuid, and of no other", () => {
+test("isId is true exactly for the uuid columns of PostgreSQL", () => {
   const schema = readFileSync(new URL("../schema/postgresql.sql", import.meta.url), "utf8")
   const columns = [...schema.matchAll(/^ {2}(?!constraint)(\w+) (\w+)/gm)]
   expect(columns.length).toBeGreaterThan(50)
@@ -14,7 +14,7 @@ test("isId is true of the columns that PostgreSQL has as uuid, and of no other",
 })
 
 describeEachDatabase("backupTables", (open) => {
-  test("says of every table what becomes of it, and of no other", async () => {
+  test("has an entry for every table, and no others", async () => {
     const { db } = await open()
     const found = await db.read<{ table_name: string }>(db.dialect.columns)
     expect(Object.keys(backupTables).sort()).toEqual(
@@ -22,7 +22,7 @@ describeEachDatabase("backupTables", (open) => {
     )
   })
 
-  test("dialect.columns tells the columns of a table in their order, with types that both databases have", async () => {
+  test("dialect.columns returns the columns of a table in order, with types that both databases share", async () => {
     const { db } = await open()
     const found = await db.read<{ table_name: string; column_name: string; type: string }>(
       db.dialect.columns,

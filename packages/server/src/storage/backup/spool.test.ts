@@ -20,9 +20,9 @@ const whole = Buffer.concat(
 )
 
 describe("readAhead", () => {
-  // From none of it in memory to all of it.
+  // From nothing in memory to everything in memory.
   for (const memoryBytesMax of [0, 2_500, 50_000, 1_000_000]) {
-    test(`takes everything before the second piece is asked for, and gives it in order (${memoryBytesMax} bytes in memory)`, async () => {
+    test(`reads everything before the second piece is requested, and yields it in order (${memoryBytesMax} bytes in memory)`, async () => {
       const folder = mkdtempSync(join(tmpdir(), "hamlet-spool-"))
       try {
         const { promise, resolve } = Promise.withResolvers<void>()
@@ -41,7 +41,7 @@ describe("readAhead", () => {
     })
   }
 
-  test("waits for the reader when neither memory nor disk has room, and goes on", async () => {
+  test("waits for the reader when neither memory nor disk has room, then continues", async () => {
     const limits = {
       memoryBytesMax: 3_000,
       freeBytesMin: Number.MAX_SAFE_INTEGER,
@@ -52,7 +52,7 @@ describe("readAhead", () => {
     expect(Buffer.concat(read).equals(whole)).toBe(true)
   })
 
-  test("ends with a clear error when there is no room and the reader takes too long", async () => {
+  test("fails when there is no room and the reader is too slow", async () => {
     const limits = { memoryBytesMax: 3_000, freeBytesMin: Number.MAX_SAFE_INTEGER, waitMsMax: 1 }
     let isLetGo = false
     async function* watched() {
@@ -71,7 +71,7 @@ describe("readAhead", () => {
     )
   })
 
-  test("gives an error after what came before it, and lets go of the source when nobody reads on", async () => {
+  test("throws an error after all earlier pieces, and closes the source when the reader stops", async () => {
     async function* failing() {
       yield Buffer.from("a")
       throw new Error("no more")
@@ -96,7 +96,7 @@ describe("readAhead", () => {
 })
 
 describe("createSpool", () => {
-  test("gives what one writes and another reads at the same time, whole and in order", async () => {
+  test("returns concurrent writes complete and in order", async () => {
     const spool = createSpool({
       folder: tmpdir(),
       limits: { memoryBytesMax: 5_000, freeBytesMin: 0 },

@@ -61,7 +61,7 @@ describeEachDatabase("createBlobStore", (open) => {
     ])
   }
 
-  test("put keeps what is stored as it is, and remove forgets it", async () => {
+  test("put stores a blob unchanged, and remove deletes it", async () => {
     const content = Uint8Array.from({ length: 256 }, (_, index) => index)
     expect(await put("a/é", content)).toBe(true)
     const found = await blobs.find(ada, "a/é")
@@ -76,7 +76,7 @@ describeEachDatabase("createBlobStore", (open) => {
     expect(await blobs.find(ada, "a/é")).toBeUndefined()
   })
 
-  test("put keeps an empty blob, and one without a type", async () => {
+  test("put stores an empty blob, and one without a type", async () => {
     await put("empty", "")
     await blobs.put(
       { ownerId: ada, key: "bare", contentType: null, content: new Uint8Array(1), at: 5 },
@@ -89,7 +89,7 @@ describeEachDatabase("createBlobStore", (open) => {
     expect((await blobs.find(ada, "bare"))?.contentType).toBeNull()
   })
 
-  test("put and remove count what a user has", async () => {
+  test("put and remove update the usage of a user", async () => {
     await put("a", "12345")
     await put("b", "123")
     expect(await usageOf(ada)).toEqual([8, 2])
@@ -102,7 +102,7 @@ describeEachDatabase("createBlobStore", (open) => {
     ])
   })
 
-  test("put refuses what is too much together and changes nothing, but lets whoever has too much have less", async () => {
+  test("put refuses to exceed the limit, but lets a user above it reduce their usage", async () => {
     expect(await put("a", "12345", 8)).toBe(true)
     expect([await put("b", "1234", 8), await put("b", "123", 8)]).toEqual([false, true])
     expect([await put("a", "123456", 8), await put("a", "12345", 8)]).toEqual([false, true])
@@ -110,10 +110,10 @@ describeEachDatabase("createBlobStore", (open) => {
     expect(await usageOf(ada)).toEqual([7, 2])
   })
 
-  test("findRoom says how large a blob may become", async () => {
+  test("findRoom returns the largest size that a blob may have", async () => {
     expect(await blobs.findRoom(ada, "a", 10)).toBe(10)
     await put("a", "12345")
-    // Whoever has too much already may have as much there as there is.
+    // A user above the limit may replace a blob by one of the same size.
     expect([await blobs.findRoom(ada, "a", 3), await blobs.findRoom(ada, "b", 3)]).toEqual([5, 0])
     expect([
       await blobs.findRoom(ada, "a", 10),
@@ -122,7 +122,7 @@ describeEachDatabase("createBlobStore", (open) => {
     ]).toEqual([10, 5, 10])
   })
 
-  test("put takes an object over from nobody, and leaves the old one to be purged", async () => {
+  test("put refers to an unused object, and leaves the old one to be purged", async () => {
     const first = await write(70_000)
     expect(await unusedOf()).toEqual([[null, 1]])
     await blobs.put({ ownerId: ada, key: "a", contentType: null, content: first, at: 7 }, 1e9)
@@ -147,7 +147,7 @@ describeEachDatabase("createBlobStore", (open) => {
     ])
   })
 
-  test("put refuses an object that is gone, and remove leaves one to be purged", async () => {
+  test("put refuses a deleted object, and remove leaves its object to be purged", async () => {
     const object = await write(70_000)
     await objects.discard(object)
     const blob = { ownerId: ada, key: "a", contentType: null, content: object, at: 7 }
@@ -157,7 +157,7 @@ describeEachDatabase("createBlobStore", (open) => {
     expect(await unusedOf()).toEqual([[70_000, 9]])
   })
 
-  test("never lets anybody have more than they may, however many are stored at once", async () => {
+  test("put never exceeds the limit, however many blobs are stored at once", async () => {
     const puts = Array.from({ length: 20 }, (_, index) =>
       put(`key${index % 15}`, "x".repeat(10 + index), 100),
     )
@@ -190,7 +190,7 @@ describeEachDatabase("createBlobStore", (open) => {
       "\u{10ffff}\u{10ffff}x",
     ]
 
-    test("finds what begins with any prefix and nothing else, in the order of code points", async () => {
+    test("finds exactly the keys with a prefix, in the order of code points", async () => {
       const keys = odd.filter((key) => key !== "")
       for (const key of keys.toReversed()) await put(key, "x")
       await put("a", "x", 1e9, 5, bob)
@@ -201,7 +201,7 @@ describeEachDatabase("createBlobStore", (open) => {
         ])
     })
 
-    test("goes on after any key, in parts", async () => {
+    test("continues after any key, page by page", async () => {
       const keys = odd.filter((key) => key !== "").sort(byPoints)
       for (const key of keys) await put(key, "x")
       for (const after of [...odd, "zz"])

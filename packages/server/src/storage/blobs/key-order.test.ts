@@ -20,13 +20,13 @@ describe("isBefore", () => {
         expect(isBefore(left, right)).toBe(expected(toPoints(left), toPoints(right))),
       ),
     )
-    // What JavaScript itself says is another thing.
+    // The operator of JavaScript orders them differently.
     expect([isBefore("\uffff", "😀"), "\uffff" < "😀"]).toEqual([true, false])
   })
 })
 
 describe("firstAfterPrefix", () => {
-  test("comes after everything that begins with the prefix, and before everything else that comes after it", () => {
+  test("sorts after all texts with the prefix, and before all other later texts", () => {
     const isWithin = (value: string, prefix: string) => {
       const end = firstAfterPrefix(prefix)
       return !isBefore(value, prefix) && (end === undefined || isBefore(value, end))

@@ -25,7 +25,7 @@ describeEachDatabase("createObjectStore", (open) => {
     })
   })
 
-  /** As putBlob does, and then as one that replaces it does. */
+  /** Refers to the object as putBlob does, and then replaces it. */
   const name = (object: NewObject) =>
     change(
       sql`update objects set unused_since = null, size = ${object.size} where id = ${object.id}`,
@@ -51,7 +51,7 @@ describeEachDatabase("createObjectStore", (open) => {
     while (await objects.purge(before));
   }
 
-  test("write takes any pieces, and read gives any part of them", async () => {
+  test("write accepts pieces of any size, and read returns any part", async () => {
     const content = crypto.getRandomValues(new Uint8Array(65_536))
     const all = Buffer.concat(Array.from({ length: 11 }, () => content)).subarray(
       0,
@@ -81,7 +81,7 @@ describeEachDatabase("createObjectStore", (open) => {
     }
   })
 
-  test("write leaves nothing behind when the content breaks off", async () => {
+  test("write leaves nothing behind when the content is cut off", async () => {
     const broken = async function* () {
       yield new Uint8Array(chunkBytes + 1)
       throw new Error("gone")
@@ -90,7 +90,7 @@ describeEachDatabase("createObjectStore", (open) => {
     expect([await countOf("objects"), await countOf("object_chunks")]).toEqual([0, 0])
   })
 
-  test("purge deletes what has been unused for long enough, and nothing else", async () => {
+  test("purge deletes objects that have been unused long enough, and no others", async () => {
     const [used, fresh, old, unfinished] = [await add(3), await add(1), await add(40), await add(1)]
     await name(used)
     await drop(fresh, at)
@@ -105,7 +105,7 @@ describeEachDatabase("createObjectStore", (open) => {
     expect([await countOf("objects"), await countOf("object_chunks")]).toEqual([1, 3])
   })
 
-  test("read goes on with what was replaced, and ends with an error when it is gone", async () => {
+  test("read continues with a replaced object, and fails when it is deleted", async () => {
     const object = await add(3)
     await name(object)
     const reading = objects.read(object, 0, object.size)
@@ -117,7 +117,7 @@ describeEachDatabase("createObjectStore", (open) => {
     await expect(reading.next()).rejects.toMatchObject({ code: "storage_unavailable" })
   })
 
-  test("write says now and then that it still goes on, so that nobody purges what it has begun", async () => {
+  test("write marks its object now and then, so that purge does not delete it", async () => {
     const slow = async function* () {
       for (let minute = 0; minute < 30; minute += 1) {
         yield new Uint8Array(chunkBytes)
@@ -129,7 +129,7 @@ describeEachDatabase("createObjectStore", (open) => {
     expect((await read(object, 0, object.size)).length).toBe(30 * chunkBytes)
   })
 
-  test("discard leaves what a blob names", async () => {
+  test("discard keeps an object that a blob refers to", async () => {
     const [used, unused] = [await add(2), await add(2)]
     await name(used)
     await objects.discard(used)
@@ -137,7 +137,7 @@ describeEachDatabase("createObjectStore", (open) => {
     expect([await countOf("objects"), await countOf("object_chunks")]).toEqual([1, 2])
   })
 
-  test("purgeBeyond deletes the oldest of what a user no longer uses, as much as is too much", async () => {
+  test("purgeBeyond deletes the oldest unused objects of a user beyond the limit", async () => {
     const all = [await add(2), await add(2), await add(2), await add(2)]
     for (const [index, object] of all.entries()) await drop(object, at + index)
     const [used, writing, other] = [

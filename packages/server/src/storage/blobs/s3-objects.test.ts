@@ -56,7 +56,7 @@ describeEachDatabase("createBucketContent", (open) => {
     },
   )
 
-  test("asks for no more than is read", async () => {
+  test("requests no more bytes than are read", async () => {
     const object = await objects.write(owner, pieces(random(12 * mega)))
     bucket.requests.length = 0
     const reading = objects.read(object, 0, 12 * mega)
@@ -65,7 +65,7 @@ describeEachDatabase("createBucketContent", (open) => {
     expect(bucket.requests.map(({ range }) => range)).toEqual([`bytes=0-${4 * mega - 1}`])
   })
 
-  test("leaves nothing in the bucket of content that breaks off", async () => {
+  test("leaves nothing in the bucket when the content is cut off", async () => {
     const broken = async function* () {
       for await (const piece of pieces(random(12 * mega))) yield piece
       throw new Error("gone")
@@ -74,10 +74,10 @@ describeEachDatabase("createBucketContent", (open) => {
     expect([bucket.files.size, bucket.openUploads, await countObjects()]).toEqual([0, 0, 0])
   })
 
-  describe("when the bucket is away", () => {
+  describe("when the bucket is unavailable", () => {
     const unavailable = { code: "storage_unavailable" }
 
-    test("writing and reading fail with an error that says so", async () => {
+    test("write and read fail with storage_unavailable", async () => {
       const object = await objects.write(owner, pieces(random(70_000)))
       bucket.fault = away
       await expect(objects.write(owner, pieces(random(70_000)))).rejects.toMatchObject(unavailable)
@@ -89,7 +89,7 @@ describeEachDatabase("createBucketContent", (open) => {
       await expect(objects.read(object, 0, 10).next()).rejects.toMatchObject(unavailable)
     })
 
-    test("nothing is forgotten: what could not be deleted is deleted when it is back", async () => {
+    test("purge deletes later what it could not delete", async () => {
       const object = await objects.write(owner, pieces(random(70_000)))
       bucket.fault = away
       await objects.discard(object)
@@ -100,7 +100,7 @@ describeEachDatabase("createBucketContent", (open) => {
       expect([bucket.files.size, await countObjects()]).toEqual([0, 0])
     })
 
-    test("a shorter answer than was asked for is no content", async () => {
+    test("read fails when the bucket returns fewer bytes than requested", async () => {
       const object = await objects.write(owner, pieces(random(70_000)))
       bucket.fault = ({ method }) =>
         method === "GET" ? new Response("short", { status: 206 }) : undefined
@@ -108,7 +108,7 @@ describeEachDatabase("createBucketContent", (open) => {
     })
   })
 
-  test("what is in the database stays readable after a bucket was configured, and what is in the bucket says so when there is none", async () => {
+  test("read finds objects in the database after a bucket was configured, and fails for objects in a bucket when there is none", async () => {
     const plain = createObjectStore({
       db,
       bucket: undefined,
@@ -119,7 +119,7 @@ describeEachDatabase("createBucketContent", (open) => {
     const inBucket = await objects.write(owner, pieces(random(70_000)))
     expect((await objects.read(inDatabase, 0, 10).next()).value?.length).toBe(10)
     expect(() => plain.read(inBucket, 0, 10)).toThrow("this server knows of none")
-    // Who knows of no bucket deletes what is in the database, and leaves the rest to those who do.
+    // A node without a bucket deletes objects in the database, and leaves the rest to other nodes.
     while (await plain.purge(2));
     expect([bucket.files.size, await countObjects()]).toEqual([1, 1])
   })

@@ -2,14 +2,15 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { createBatchLookup } from "./batch-lookups.ts"
 
-/** Answers when told to, so that a test decides what overlaps. */
+/** Responds when the test calls `respond`, so that the test controls what overlaps. */
 function createSource() {
-  const calls: { readonly keys: readonly string[]; answer(): void; fail(error: Error): void }[] = []
+  const calls: { readonly keys: readonly string[]; respond(): void; fail(error: Error): void }[] =
+    []
   const fetchMany = (keys: readonly string[]) => {
     const { promise, resolve, reject } = Promise.withResolvers<ReadonlyMap<string, string>>()
     calls.push({
       keys,
-      answer: () => resolve(new Map(keys.map((key) => [key, `value of ${key}`]))),
+      respond: () => resolve(new Map(keys.map((key) => [key, `value of ${key}`]))),
       fail: reject,
     })
     return promise
@@ -19,20 +20,20 @@ function createSource() {
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-describe("createCoalescer", () => {
-  test("asks once for the keys of one turn, each key once", async () => {
+describe("createBatchLookup", () => {
+  test("fetches the keys of one turn together, each key once", async () => {
     const { calls, fetchMany } = createSource()
     const find = createBatchLookup(fetchMany, { keysMax: 10 })
 
     const found = Promise.all([find("a"), find("b"), find("a")])
     await nextTurn()
-    calls[0]?.answer()
+    calls[0]?.respond()
 
     expect(await found).toEqual(["value of a", "value of b", "value of a"])
     expect(calls.map(({ keys }) => keys)).toEqual([["a", "b"]])
   })
 
-  test("gathers what is asked for while all batches are under way", async () => {
+  test("gathers keys while the maximum of batches is in flight", async () => {
     const { calls, fetchMany } = createSource()
     const find = createBatchLookup(fetchMany, { keysMax: 10, batchesMax: 1 })
     const first = find("a")
@@ -43,16 +44,16 @@ describe("createCoalescer", () => {
     later.push(find("c"))
     await nextTurn()
     expect(calls.length).toBe(1)
-    calls[0]?.answer()
+    calls[0]?.respond()
     await first
     await nextTurn()
-    calls[1]?.answer()
+    calls[1]?.respond()
 
     expect(await Promise.all(later)).toEqual(["value of b", "value of c"])
     expect(calls.map(({ keys }) => keys)).toEqual([["a"], ["b", "c"]])
   })
 
-  test("asks again for a key that is being fetched, since the answer may be older than the question", async () => {
+  test("fetches a key again that is in flight, because its value may be older than the request", async () => {
     const { calls, fetchMany } = createSource()
     const find = createBatchLookup(fetchMany, { keysMax: 10, batchesMax: 2 })
     const first = find("a")
@@ -62,17 +63,17 @@ describe("createCoalescer", () => {
     await nextTurn()
 
     expect(calls.map(({ keys }) => keys)).toEqual([["a"], ["a"]])
-    for (const call of calls) call.answer()
+    for (const call of calls) call.respond()
     await Promise.all([first, second])
   })
 
-  test("gives undefined for a key that was not found", async () => {
+  test("returns undefined for a key that was not found", async () => {
     const find = createBatchLookup(async () => new Map<string, string>(), { keysMax: 10 })
 
     expect(await find("a")).toBeUndefined()
   })
 
-  test("passes an error to each caller of the batch, and goes on", async () => {
+  test("rejects each caller of a failed batch, and continues", async () => {
     const { calls, fetchMany } = createSource()
     const find = createBatchLookup(fetchMany, { keysMax: 10, batchesMax: 1 })
     const failing = Promise.allSettled([find("a"), find("b")])
@@ -82,12 +83,12 @@ describe("createCoalescer", () => {
     calls[0]?.fail(new Error("gone"))
     expect((await failing).map((outcome) => outcome.status)).toEqual(["rejected", "rejected"])
     await nextTurn()
-    calls[1]?.answer()
+    calls[1]?.respond()
 
     expect(await next).toBe("value of c")
   })
 
-  test("passes on an error that is thrown at once", async () => {
+  test("rejects with an error that is thrown synchronously", async () => {
     const find = createBatchLookup<string, string>(
       () => {
         throw new Error("at once")
@@ -98,7 +99,7 @@ describe("createCoalescer", () => {
     await expect(find("a")).rejects.toThrow("at once")
   })
 
-  test("keeps its limits and answers everybody with a state no older than the question", async () => {
+  test("keeps its limits and never returns a state older than the request", async () => {
     const script = fc.array(fc.array(fc.constantFrom("a", "b", "c", "d", "e"), { maxLength: 6 }), {
       maxLength: 12,
     })
@@ -109,34 +110,34 @@ describe("createCoalescer", () => {
         fc.integer({ min: 1, max: 3 }),
         async (turns, keysMax, batchesMax) => {
           let clock = 0
-          let underWay = 0
-          const answer = async (keys: readonly string[]) => {
+          let inFlight = 0
+          const fetchMany = async (keys: readonly string[]) => {
             const startedAt = clock
-            underWay += 1
-            expect(underWay).toBeLessThanOrEqual(batchesMax)
+            inFlight += 1
+            expect(inFlight).toBeLessThanOrEqual(batchesMax)
             expect(keys.length).toBeLessThanOrEqual(keysMax)
             expect(new Set(keys).size).toBe(keys.length)
             for (let turn = 0; turn < 1 + (startedAt % 3); turn += 1) await nextTurn()
-            underWay -= 1
+            inFlight -= 1
             return new Map(keys.map((key) => [key, { key, startedAt }]))
           }
-          const find = createBatchLookup(answer, { keysMax, batchesMax })
+          const find = createBatchLookup(fetchMany, { keysMax, batchesMax })
 
-          const asked: Promise<void>[] = []
+          const lookups: Promise<void>[] = []
           for (const keys of turns) {
             for (const key of keys) {
-              const askedAt = clock
-              asked.push(
+              const requestedAt = clock
+              lookups.push(
                 find(key).then((found) => {
                   expect(found?.key).toBe(key)
-                  expect(found?.startedAt).toBeGreaterThanOrEqual(askedAt)
+                  expect(found?.startedAt).toBeGreaterThanOrEqual(requestedAt)
                 }),
               )
             }
             clock += 1
             await nextTurn()
           }
-          await Promise.all(asked)
+          await Promise.all(lookups)
         },
       ),
     )

@@ -53,7 +53,7 @@ describeEachDatabase("Database", (open) => {
     expect(await namesIn(db)).toEqual(["a"])
   })
 
-  test("write runs last steps after everything else, by their keys, and of those with one key the last", async () => {
+  test("write runs last steps at the end, in the order of their keys, and only the last one for each key", async () => {
     const { db } = await openWithTables(open)
     const order: string[] = []
     const last = (key: string, name: string) => ({
@@ -78,7 +78,7 @@ describeEachDatabase("Database", (open) => {
     expect(await namesIn(db)).toEqual(["first", "second", "third"])
   })
 
-  test("write keeps nothing of a script whose last step fails, and everything of others that come with it", async () => {
+  test("write rolls back a script whose last step fails, and commits the others of the same turn", async () => {
     const { db } = await openWithTables(open)
     const script = (name: string, lastName: string) =>
       function* () {
@@ -105,7 +105,7 @@ describeEachDatabase("Database", (open) => {
     expect(await namesIn(db)).toEqual(["a", "a last", "c", "c last"])
   })
 
-  test("write keeps nothing of a script that throws, and passes its error on", async () => {
+  test("write rolls back a script that throws, and rejects with its error", async () => {
     const { db } = await openWithTables(open)
     const error = new Error("changed my mind")
 
@@ -118,7 +118,7 @@ describeEachDatabase("Database", (open) => {
     expect(await namesIn(db)).toEqual([])
   })
 
-  test("write keeps nothing of a script of which a statement fails, even if the script would go on", async () => {
+  test("write rolls back a script with a failed statement, even if the script catches the error", async () => {
     const { db } = await openWithTables(open)
 
     const written = db.write(function* () {
@@ -134,7 +134,7 @@ describeEachDatabase("Database", (open) => {
     expect(await namesIn(db)).toEqual([])
   })
 
-  test("write does not let failing scripts affect others that came at the same time", async () => {
+  test("write keeps failing scripts from affecting others of the same turn", async () => {
     const { db } = await openWithTables(open)
     const numbers = Array.from({ length: 60 }, (_, index) => index)
 
@@ -153,7 +153,7 @@ describeEachDatabase("Database", (open) => {
     expect(await namesIn(db)).toEqual(numbers.filter(isKept).map(String).sort())
   })
 
-  test("write loses no update when many change the same row", async () => {
+  test("write loses no update when many scripts change the same row", async () => {
     const { db } = await openWithTables(open)
     await db.write(insertOnly("a"))
 
@@ -171,7 +171,7 @@ describeEachDatabase("Database", (open) => {
     expect(await db.read(sql`select count from items`)).toEqual([{ count: 50 }])
   })
 
-  test("write can be called many times more often than there are connections", async () => {
+  test("write accepts many more scripts than there are connections", async () => {
     const { db } = await openWithTables(open)
     const names = Array.from({ length: 600 }, (_, index) => String(index))
 
@@ -188,7 +188,7 @@ describeEachDatabase("Database", (open) => {
     const written = await db.write(function* () {
       yield insert("a")
       const reading = namesIn(db).then((names) => seen.push(names))
-      // Where statements take time, this holds the commit back until the read has been answered.
+      // Where statements are asynchronous, this delays the commit until the read has returned.
       for (let step = 0; step < 1_000 && seen.length === 0; step += 1) yield sql`select 1`
       return { reading }
     })
@@ -204,7 +204,7 @@ describeEachDatabase("Database", (open) => {
     expect(await namesIn(db)).toEqual([])
   })
 
-  test("values come back as they were sent", async () => {
+  test("read returns values as they were written", async () => {
     const { db } = await openWithTables(open)
     const bytes = new Uint8Array([0, 1, 255])
     const id = "6a9a5a9e-7bc4-4e7f-9a39-2d6e1f1c8c35"
@@ -231,7 +231,7 @@ describeEachDatabase("Database", (open) => {
     ])
   })
 
-  test("one statement takes small numbers, large ones and null in turn", async () => {
+  test("one prepared statement accepts small numbers, large numbers and null", async () => {
     const { db } = await openWithTables(open)
     await db.write(() => rows(sql`insert into items (name, at) values (${"a"}, ${2 ** 40})`))
 
@@ -243,7 +243,7 @@ describeEachDatabase("Database", (open) => {
     expect(found).toEqual([0, 0, 1, 1, 0])
   })
 
-  test("texts are in the order of their bytes", async () => {
+  test("texts are ordered by their bytes", async () => {
     const { db } = await openWithTables(open)
     const names = ["B", "a", "Z", "ä", "_", "b", "1"]
 
@@ -252,7 +252,7 @@ describeEachDatabase("Database", (open) => {
     expect(await namesIn(db)).toEqual(["1", "B", "Z", "_", "a", "b", "ä"])
   })
 
-  test("a text with a NUL is refused, and harms nobody", async () => {
+  test("write refuses a text with a NUL, and other scripts succeed", async () => {
     const { db } = await openWithTables(open)
 
     const outcomes = await Promise.allSettled([
@@ -288,7 +288,7 @@ describeEachDatabase("Database", (open) => {
     expect((error as ConstraintError).kind).toBe(kind)
   })
 
-  test("a mistake in our SQL is not taken for an unavailable database", async () => {
+  test("a mistake in our SQL is not reported as an unavailable database", async () => {
     const { db } = await openWithTables(open)
 
     const errors = await Promise.all([
@@ -302,7 +302,7 @@ describeEachDatabase("Database", (open) => {
     }
   })
 
-  test("explain tells a plan", async () => {
+  test("explain returns a plan", async () => {
     const { db } = await openWithTables(open)
 
     const plan = await db.read(db.dialect.explain(sql`select * from items where name = ${"a"}`))
@@ -310,13 +310,13 @@ describeEachDatabase("Database", (open) => {
     expect(JSON.stringify(plan)).toContain("items")
   })
 
-  test("ping answers while open", async () => {
+  test("ping resolves while the database is open", async () => {
     const { db } = await openWithTables(open)
 
     await db.ping()
   })
 
-  test("stop finishes the writes that were asked for before, and refuses those after", async () => {
+  test("stop finishes earlier writes and refuses later ones", async () => {
     const database = await openWithTables(open)
     const db = await openAgain(database)
     const before = Array.from({ length: 20 }, (_, index) => db.write(insertOnly(String(index))))
@@ -335,7 +335,7 @@ describeEachDatabase("Database", (open) => {
     expect((await namesIn(database.db)).length).toBe(20)
   })
 
-  test("nothing acknowledged is lost when the process is killed", async () => {
+  test("write loses nothing acknowledged when the process is killed", async () => {
     const database = await openWithTables(open)
     const program = new URL("../../../test/support/writing-child.ts", import.meta.url).pathname
     const child = Bun.spawn([process.execPath, program, database.url ?? "", database.path ?? ""], {

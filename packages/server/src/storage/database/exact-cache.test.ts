@@ -6,8 +6,8 @@ import { createExactCache } from "./exact-cache.ts"
 import { raw, sql } from "./sql.ts"
 
 /**
- * What arrives later is handled in a later turn: that is how far one question to the database
- * reaches.
+ * The change count is read once per turn of the event loop, so a change is visible in the next
+ * turn at the latest.
  */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 const keys = ["a", "b", "c"] as const
@@ -18,11 +18,11 @@ interface Item {
   readonly value: number
 }
 
-describe("remember", () => {
+describe("createExactCache", () => {
   let database: TestDatabase
   let other: Database
-  /** What the database was asked for. */
-  let asked: string[]
+  /** The keys that were read from the database. */
+  let reads: string[]
 
   beforeAll(async () => {
     const [sqlite] = databases
@@ -41,7 +41,7 @@ describe("remember", () => {
   })
 
   beforeEach(async () => {
-    asked = []
+    reads = []
     await database.db.write(function* () {
       yield sql`update items set value = 0`
     })
@@ -49,7 +49,7 @@ describe("remember", () => {
   })
 
   async function look(key: string): Promise<Item | undefined> {
-    asked.push(key)
+    reads.push(key)
     const [row] = await database.db.read<Item>(sql`select key, value from items where key = ${key}`)
     return row
   }
@@ -62,17 +62,17 @@ describe("remember", () => {
       yield sql`insert into items (key, value) values (${key}, ${value}) on conflict (key) do update set value = excluded.value`
     })
 
-  test("looks once for as long as nothing changes, and gives the very same thing", async () => {
+  test("reads once while nothing changes, and returns the same object", async () => {
     const find = createFind()
     const first = await find("a")
     for (let turn = 0; turn < 5; turn++) {
       await nextTurn()
       expect(await find("a")).toBe(first)
     }
-    expect(asked).toEqual(["a"])
+    expect(reads).toEqual(["a"])
   })
 
-  test("looks again after any change, also of something else", async () => {
+  test("reads again after any change, also of another row", async () => {
     const find = createFind()
     await find("a")
     await write(database.db, "b", 1)
@@ -80,10 +80,10 @@ describe("remember", () => {
     await write(other, "b", 2)
     await nextTurn()
     await find("a")
-    expect(asked).toEqual(["a", "a", "a"])
+    expect(reads).toEqual(["a", "a", "a"])
   })
 
-  test("sees a write of the same process from the moment it is acknowledged, even in the same turn", async () => {
+  test("sees a write of the same process once it is acknowledged, even in the same turn", async () => {
     const find = createFind()
     for (let value = 1; value <= 20; value++) {
       const written = write(database.db, "a", value)
@@ -94,7 +94,7 @@ describe("remember", () => {
     }
   })
 
-  test("sees it also where another write of the same moment was refused", async () => {
+  test("sees a write also where another write of the same turn was refused", async () => {
     const find = createFind()
     const refused = database.db.write(function* () {
       yield sql`insert into items (key, value) values ('x', null)`
@@ -133,7 +133,7 @@ describe("remember", () => {
     expect(await child.exited).toBe(0)
   })
 
-  test("never gives anything older than what was acknowledged before it was asked", async () => {
+  test("never returns a value older than the last write acknowledged before the call", async () => {
     const key = fc.constantFrom(...keys)
     const step = fc.oneof(
       {
@@ -173,7 +173,7 @@ describe("remember", () => {
             last += 1
             const value = last
             await write(db, key, value)
-            // Writes of two connections may be committed in another order than they are told of.
+            // Writes of two connections may be acknowledged in another order than they are committed.
             if (db === other) await nextTurn()
             acknowledged.set(key, value)
           }
@@ -184,8 +184,7 @@ describe("remember", () => {
             if (kind === "write and wait") await change(database.db, key)
             if (kind === "turn") await nextTurn()
             if (kind === "write elsewhere") {
-              // Not at the same time as our own: then nobody could say which of the two is the
-              // newer.
+              // Not at the same time as our own write: then the order of the two is undefined.
               await Promise.all(underWay.splice(0))
               await change(other, key)
             }
@@ -199,7 +198,7 @@ describe("remember", () => {
     )
   })
 
-  test("does not remember what was being looked for while the database changed", async () => {
+  test("does not cache a value that was being read while the database changed", async () => {
     const started = Promise.withResolvers<void>()
     const gate = Promise.withResolvers<void>()
     const slow = async (key: string) => {
@@ -220,14 +219,14 @@ describe("remember", () => {
     expect((await find("a"))?.value).toBe(1)
   })
 
-  test("remembers nothing of what is not there", async () => {
+  test("does not cache missing values", async () => {
     const find = createFind()
     expect(await find("missing")).toBeUndefined()
     expect(await find("missing")).toBeUndefined()
-    expect(asked).toEqual(["missing", "missing"])
+    expect(reads).toEqual(["missing", "missing"])
   })
 
-  test("passes an error on, and looks again the next time", async () => {
+  test("rejects with the error of a read, and reads again the next time", async () => {
     let isAway = true
     const find = createExactCache(
       database.db,
@@ -240,7 +239,7 @@ describe("remember", () => {
     expect(await find("a")).toEqual({ key: "a", value: 0 })
   })
 
-  test("fails like any other reading when the database is closed", async () => {
+  test("fails like any other read when the database is closed", async () => {
     const db = await openAgain(database)
     const find = createExactCache(db, look, { weightMax: 1000 }, () => 1)
     await find("a")
@@ -249,18 +248,18 @@ describe("remember", () => {
     await expect(find("a")).rejects.toThrow("Cannot use the database: it is closed")
   })
 
-  test("forgets everything when it has become too heavy", async () => {
+  test("drops everything when its weight exceeds the limit", async () => {
     const find = createFind(2)
     for (const key of [...keys, ...keys]) await find(key)
-    // The third was one too many, so the fourth began anew.
-    expect(asked).toEqual([...keys, ...keys])
-    asked = []
+    // The third exceeded the limit, so the fourth emptied the cache.
+    expect(reads).toEqual([...keys, ...keys])
+    reads = []
     const heavy = createFind(10, (item) => (item.key === "a" ? 11 : 1))
     for (const key of ["b", "a", "b", "b"]) await heavy(key)
-    expect(asked).toEqual(["b", "a", "b"])
+    expect(reads).toEqual(["b", "a", "b"])
   })
 
-  test("weighs once what several looked for at the same time", async () => {
+  test("weighs a value once that several callers read at the same time", async () => {
     let weighed = 0
     const find = createFind(1000, () => {
       weighed += 1
@@ -270,7 +269,7 @@ describe("remember", () => {
     expect(weighed).toBe(1)
   })
 
-  test("stands aside where asking for changes costs as much as looking", () => {
+  test("caches nothing where detecting changes costs as much as reading", () => {
     expect(
       createExactCache(
         { ...database.db, changeCount: undefined },

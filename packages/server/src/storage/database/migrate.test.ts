@@ -30,7 +30,7 @@ const first = migration(1, "create table one (a integer)")
 const second = migration(2, "create table two (a integer)", "insert into two values (2)")
 
 describeEachDatabase("migrate", (open) => {
-  test("applies what is missing, in order, and tells from where to where", async () => {
+  test("applies missing migrations in order, and returns the versions before and after", async () => {
     const { db } = await open({ isEmpty: true })
 
     expect(await migrate(db, [first])).toEqual({ from: 0, to: 1 })
@@ -46,7 +46,7 @@ describeEachDatabase("migrate", (open) => {
     ])
   })
 
-  test("keeps the steps before one that fails, and nothing of that one", async () => {
+  test("keeps the migrations before one that fails, and nothing of that one", async () => {
     const { db } = await open({ isEmpty: true })
     const broken = migration(2, "create table two (a integer)", "create table two (a integer)")
 
@@ -89,7 +89,7 @@ describeEachDatabase("migrate", (open) => {
     expect(await database.db.read(sql`select a from whole`)).toEqual([{ a: 1 }])
   })
 
-  test("leaves the former schema when it is killed half-way", async () => {
+  test("leaves the previous schema when it is killed in the middle", async () => {
     const database = await open({ isEmpty: true })
     const child = spawnMigration(database, true)
 

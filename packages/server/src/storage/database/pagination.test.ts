@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test"
 import { limitPart, limitTo, toPage } from "./pagination.ts"
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
-/** What a database gives for these limits. */
+/** The rows that a database returns for these limits. */
 const cut = (rows: readonly number[], limit: number, offset = 0) =>
   rows.slice(offset, offset + limit)
 
-describe("limitTo with toSlice", () => {
-  test("gives the page that was asked for, converted, and whether there is more", () => {
+describe("limitTo and toPage", () => {
+  test("return the requested page, converted, and whether there is more", () => {
     for (const length of upTo(9)) {
       for (const at of upTo(4).flatMap((limit) =>
         upTo(9).map((offset) => ({ limit: limit + 1, offset })),
@@ -25,7 +25,7 @@ describe("limitTo with toSlice", () => {
     }
   })
 
-  test("converts no row that is not on the page", () => {
+  test("convert no row that is not on the page", () => {
     const converted: number[] = []
     toPage([1, 2, 3], { limit: 2, offset: 0 }, (row) => converted.push(row))
     expect(converted).toEqual([1, 2])
@@ -33,13 +33,13 @@ describe("limitTo with toSlice", () => {
 })
 
 describe("limitPart", () => {
-  test("leaves in each part of a list everything that can be on the page of all of them together", () => {
+  test("keeps in each part every row that can be on the page of the merged list", () => {
     const all = upTo(7)
     for (const at of upTo(3).flatMap((limit) =>
       upTo(6).map((offset) => ({ limit: limit + 1, offset })),
     )) {
       const [limit = 0] = limitPart(at).values.map(Number)
-      // Every way to have the rows in two parts.
+      // Every way to split the rows into two parts.
       for (const mask of upTo(2 ** all.length)) {
         const parts = [
           all.filter((row) => mask & (1 << row)),

@@ -3,7 +3,7 @@ import { describeEachDatabase } from "../../../test/support/databases.ts"
 import { dumpSchema } from "./schema-dump.ts"
 
 describeEachDatabase("dumpSchema", (open) => {
-  test("gives one line for each column, and leaves quoted text alone", async () => {
+  test("prints one line for each column, and keeps quoted text unchanged", async () => {
     const { db } = await open({ isEmpty: true })
     await db.write(function* () {
       yield {

@@ -5,7 +5,7 @@ import { guardSchema, NewerSchema } from "./schema-guard.ts"
 import { sql } from "./sql.ts"
 
 describeEachDatabase("guardSchema", (open) => {
-  test("lets nothing be written once another node has migrated the database, says so once, and still reads", async () => {
+  test("refuses writes once another node has migrated the database, reports it once, and still reads", async () => {
     const database = await open()
     const other = await openAgain(database)
     const said: string[] = []

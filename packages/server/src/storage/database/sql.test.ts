@@ -45,7 +45,7 @@ describe("sql", () => {
     )
   })
 
-  test("numbers upwards without gaps, however statements are nested", () => {
+  test("numbers values without gaps, however statements are nested", () => {
     const { statement } = fc.letrec<{ statement: Statement }>((tie) => ({
       statement: fc.oneof(
         { maxDepth: 4, depthSize: "medium" },

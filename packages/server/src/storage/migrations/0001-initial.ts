@@ -2,8 +2,8 @@ import type { Ddl } from "../database/ddl.ts"
 import type { Migration } from "../database/migrate.ts"
 
 /**
- * Times are milliseconds since 1970, booleans 0 or 1, a `…_key` is the lower-cased text that must
- * be unique.
+ * Times are milliseconds since 1970, booleans are 0 or 1, and a `…_key` is the lower-case text that
+ * must be unique.
  */
 export const initial: Migration = {
   version: 1,
@@ -45,8 +45,8 @@ function tables({ types, tableOptions }: Ddl): readonly string[] {
       updated_at ${time} not null,
       primary key (user_id, name)
     ${end}`,
-    // `version` is the current one; `version_last` is the highest number ever given, so that none
-    // is used twice.
+    // `version` is the current version; `version_last` is the highest number ever used, so that no
+    // number is used twice.
     `create table vals (
       id ${id} primary key,
       owner_id ${id} not null references users on delete cascade,
@@ -74,7 +74,7 @@ function tables({ types, tableOptions }: Ddl): readonly string[] {
       code ${text} not null,
       primary key (val_id, version)
     ${end}`,
-    // What the code of a version imports, as it is written there, whether or not such a val exists.
+    // The imports in the code of a version, whether or not such vals exist.
     `create table imports (
       val_id ${id} not null,
       version ${integer} not null,
@@ -83,7 +83,7 @@ function tables({ types, tableOptions }: Ddl): readonly string[] {
       primary key (val_id, version, username_key, name_key),
       foreign key (val_id, version) references versions on delete cascade
     ${end}`,
-    // Which val really imports which: the imports of current versions, resolved.
+    // The imports of current versions, resolved to vals.
     `create table dependencies (
       from_val_id ${id} not null references vals on delete cascade,
       to_val_id ${id} not null references vals on delete cascade,
@@ -140,8 +140,8 @@ function tables({ types, tableOptions }: Ddl): readonly string[] {
       name ${text} primary key,
       value ${text} not null
     ${end}`,
-    // What search looks through, folded as in fold-text.ts. Only the rows of public vals are in the
-    // search index.
+    // The texts that search compares, folded as in fold-text.ts. Only the rows of public vals are in
+    // the search index.
     `create table search_texts (
       key ${identity},
       val_id ${id} not null unique references vals on delete cascade,
@@ -173,9 +173,8 @@ const indexes: readonly string[] = [
   "create index comments_received on comments (val_owner_id, created_at desc, id desc) where author_id <> val_owner_id",
   "create index runs_by_account on runs (account_id, started_at desc, id desc)",
   "create index runs_by_val on runs (val_id, started_at desc, id desc)",
-  // The rare kinds have indexes of their own, so that a filter for them does not walk past all the
-  // others, while the frequent kind, a successful run of an http val by its owner, is written to
-  // two indexes only.
+  // The rare kinds have indexes of their own, so that a filter for them does not scan all the
+  // others. The frequent kind, a successful run of an http val by its owner, is in two indexes only.
   "create index runs_failed_by_account on runs (account_id, started_at desc, id desc) where status in ('failed', 'timed_out', 'crashed')",
   "create index runs_failed_by_val on runs (val_id, started_at desc, id desc) where status in ('failed', 'timed_out', 'crashed')",
   "create index runs_by_account_and_source on runs (account_id, source, started_at desc, id desc) where source <> 'http'",

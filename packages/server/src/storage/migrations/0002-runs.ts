@@ -2,8 +2,8 @@ import type { Ddl } from "../database/ddl.ts"
 import type { Migration } from "../database/migrate.ts"
 
 /**
- * What running vals needs: which code a version imports, when an environment changed, tokens that
- * end with a process, runs and nodes.
+ * The schema for running vals: the imports of versions, changes of an environment, tokens that end
+ * with a process, runs and nodes.
  */
 export const runs: Migration = {
   version: 2,
@@ -18,11 +18,11 @@ export const runs: Migration = {
 }
 
 /**
- * `specifiers` are the imports as they are written, a JSON array; null in rows from before, whose
- * code has to be read again. Pinned are imports of other people's vals, to the val that had the
- * name when the version was saved (it may be renamed or deleted, and another may take its name, but
- * what was saved goes on importing the same code) and to its version of then, or the one that is
- * written. No foreign key: a pin to what is gone must not turn into a name that somebody can take.
+ * `specifiers` are the imports as they are in the code, a JSON array; null in older rows, whose code
+ * must be parsed again. Imports of other people's vals are pinned: to the val that had the name when
+ * the version was saved, and to its version at that time or the version in the specifier. That val
+ * may be renamed or deleted and another may take its name, but the saved version keeps importing the
+ * same code. No foreign key: a pin to a deleted val must not become a name that others can take.
  */
 function imports({ types: { id, integer, text } }: Ddl): readonly string[] {
   return [
@@ -33,7 +33,8 @@ function imports({ types: { id, integer, text } }: Ddl): readonly string[] {
 }
 
 /**
- * Tokens with a `node_id` belong to the processes of a node: they are in no list and end with it.
+ * Tokens with a `node_id` belong to the processes of a node: no list shows them, and they end with
+ * the node.
  */
 function environment({ types: { id, integer } }: Ddl): readonly string[] {
   return [
@@ -44,16 +45,15 @@ function environment({ types: { id, integer } }: Ddl): readonly string[] {
 }
 
 /**
- * Runs anew: nothing could run a val before, so there are none to keep. A busy server writes
- * thousands of them in a second, nearly all of them http runs that succeeded. SQLite takes longer
- * for `in` with a list than for everything else about such a row, so every condition settles the
- * frequent case before it comes to a list.
+ * Creates the runs again: vals could not run before, so there are none to keep. A busy server writes
+ * thousands per second, nearly all of them successful http runs. SQLite takes longer for `in` with a
+ * list than for the rest of such a row, so every condition tests the frequent case before the list.
  */
 function runTables({ types: { id, time, integer, text }, tableOptions }: Ddl): readonly string[] {
   return [
     "drop table runs",
-    // `node_id` is the node that a run is on while it lasts. `input` is what a replay needs of a
-    // request beyond its address.
+    // `node_id` is the node of a run while it lasts. `input` is the part of a request, besides its
+    // address, that a replay needs.
     `create table runs (
       id ${id} primary key,
       val_id ${id} not null,
@@ -86,8 +86,7 @@ function runTables({ types: { id, time, integer, text }, tableOptions }: Ddl): r
   ]
 }
 
-// The rare kinds have indexes of their own, so that a filter for them does not walk past all the
-// others.
+// The rare kinds have indexes of their own, so that a filter for them does not scan all the others.
 const runIndexes: readonly string[] = [
   "create index runs_by_account on runs (account_id, started_at desc, id desc)",
   "create index runs_by_val on runs (val_id, started_at desc, id desc)",

@@ -1,7 +1,7 @@
 import type { Ddl } from "../database/ddl.ts"
 import type { Migration } from "../database/migrate.ts"
 
-/** What vals need to reach out: what a run sent, what versions import from elsewhere, blobs. */
+/** The schema for egress of runs, for remote imports of versions, and for blobs. */
 export const reach: Migration = {
   version: 3,
   name: "reach",
@@ -13,10 +13,10 @@ export const reach: Migration = {
 }
 
 /**
- * A version that imports something from elsewhere has a lock, made together with it, so that
- * nothing is forgotten when a node dies. `claimed_until` is when somebody else may take over what a
- * node has begun; `due_at` when to try (again). Bundles are shared by all versions that import the
- * same, and go when the last of them has.
+ * A version with remote imports has a lockfile (table `locks`), created in the same transaction, so
+ * that it is resolved even if the node dies. After `claimed_until` another node may take over;
+ * `due_at` is the time of the next attempt. Bundles are shared by all versions with the same imports
+ * and are deleted with the last of them.
  */
 function dependencies({
   types: { id, integer, text, time, bytes },
@@ -49,8 +49,8 @@ function dependencies({
 
 /**
  * A small blob is in its row, a large one is an object: chunks in the database, or a file in a
- * bucket. Objects never change; one that no blob names any more, or that nobody finished writing,
- * is unused, and goes in the background. It has a size once a blob has named it.
+ * bucket. Objects never change. An object without a blob, or one whose upload was not finished, is
+ * unused and is deleted in the background. An object has a size once a blob has referred to it.
  */
 function blobs({
   types: { id, integer, text, time, bytes },

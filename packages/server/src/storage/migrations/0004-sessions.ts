@@ -1,9 +1,9 @@
 import type { Migration } from "../database/migrate.ts"
 
 /**
- * Browsers that are signed in. A session is a token that lives in a cookie, and a sign-in link one
- * that is used up when it is used. `parent_id` is the token that either came from: revoking it ends
- * them. A node of the version before makes nothing but tokens.
+ * Signed-in browsers. A session is a token in a cookie, and a sign-in link is a token that can be
+ * used once. `parent_id` is the token that either was created with: revoking it ends them. A node of
+ * the previous version creates tokens only.
  */
 export const sessions: Migration = {
   version: 4,

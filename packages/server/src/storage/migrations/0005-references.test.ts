@@ -26,8 +26,8 @@ describeEachDatabase("migration 5", (open) => {
         for (const version of [1, 2])
           yield sql`insert into versions (val_id, version, created_at, code) values (${id}, ${version}, ${version * 10}, '1')`
       }
-      // The val that was called "library" when these were saved is "archive" now, and another one
-      // has its name.
+      // The val that was called "library" when these were saved is called "archive" now, and another
+      // val is called "library".
       const addImport = (val: string, version: number, pin: string | null) =>
         sql`insert into imports (val_id, version, username_key, name_key, pinned_val_id, pinned_version)
           values (${val}, ${version}, 'ada', 'library', ${pin}, ${pin === null ? null : 1})`

@@ -2,13 +2,11 @@ import type { Ddl } from "../database/ddl.ts"
 import type { Migration } from "../database/migrate.ts"
 
 /**
- * References follow what runs: an import that is pinned refers to the val that it is pinned to,
- * whatever that is called now. Until now they followed names, so that a val lost its references
- * when it was renamed, and another one that took its name got them. An import without a pin goes on
- * meaning the val that has the name.
+ * References follow what runs: a pinned import refers to the val that it is pinned to, whatever the
+ * name of that val is now. Before, they followed names: a renamed val lost its references to the
+ * next val with its name. An import without a pin still means the val with the name.
  *
- * A key for idempotency notes which node works under it and how far it has come, so that what was
- * done is known from the moment it is.
+ * An idempotency key records its node and its progress, in the transaction of each write.
  */
 export const references: Migration = {
   version: 5,
@@ -20,7 +18,7 @@ export const references: Migration = {
   ],
 }
 
-/** The current versions and what they import. */
+/** The current versions and their imports. */
 const imported = `
   from vals f
   join versions c on c.val_id = f.id and c.version = f.version

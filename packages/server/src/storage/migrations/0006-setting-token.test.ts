@@ -6,7 +6,7 @@ import { settingToken } from "./0006-setting-token.ts"
 import { migrations } from "./index.ts"
 
 describeEachDatabase("settingToken", (open) => {
-  test("leaves whatever could take a backup able to, and gives the scope to nothing else", async () => {
+  test("adds the scope backup to tokens with admin, and to no others", async () => {
     const { db } = await open({ isEmpty: true })
     await migrate(
       db,

@@ -1,8 +1,8 @@
 import type { Migration } from "../database/migrate.ts"
 
 /**
- * Which token the setting of the server names, so that another one replaces it. And the scope
- * `backup`, which was a part of `admin` until now: what could make a backup still can.
+ * Marks the token of the server's setting, so that another one replaces it. Adds the scope `backup`,
+ * which was part of `admin` before, to all tokens with `admin`.
  */
 export const settingToken: Migration = {
   version: 6,

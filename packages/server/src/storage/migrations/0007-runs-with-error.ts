@@ -1,8 +1,8 @@
 import type { Migration } from "../database/migrate.ts"
 
 /**
- * Runs that have an error, cancelled ones among them: the indexes of before left these out, and so
- * did the filter.
+ * Indexes of runs with an error, cancelled ones included: the previous indexes left these out, and
+ * so did the filter.
  */
 export const runsWithError: Migration = {
   version: 7,

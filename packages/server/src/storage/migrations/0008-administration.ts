@@ -1,9 +1,9 @@
 import type { Migration } from "../database/migrate.ts"
 
 /**
- * What administrators do. A suspended account is refused everywhere; one that is deleted is
- * suspended too, and `purge_at` says that its data is to go. `quotas` is JSON, null where the
- * limits of the server apply. The audit log refers to nothing, so that it stays when users go.
+ * The schema for administration. A suspended account is refused everywhere. A deleted account is
+ * suspended too, and has a `purge_at` while its data is being deleted. `quotas` is JSON, null where
+ * the limits of the server apply. The audit log has no foreign keys, so that it outlives users.
  */
 export const administration: Migration = {
   version: 8,

@@ -1,9 +1,8 @@
 import type { Migration } from "../database/migrate.ts"
 
 /**
- * How much each run takes on disk, so that accounts can have a limit for it. What was written
- * before counts as nothing: it goes when it is too old. The index holds the sizes, because the rows
- * are what is large.
+ * The size of each run on disk, for a limit per account. Older runs count as 0 and are deleted by
+ * age. The index contains the sizes, so that adding them up does not read the rows, which are large.
  */
 export const runBytes: Migration = {
   version: 9,

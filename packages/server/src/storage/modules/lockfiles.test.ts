@@ -22,7 +22,7 @@ const ada = "10000000-0000-7000-8000-000000000001"
 const bob = "10000000-0000-7000-8000-000000000002"
 const idOf = (number: number) => `20000000-0000-7000-8000-${String(number).padStart(12, "0")}`
 
-describeEachDatabase("createLockStore", (open) => {
+describeEachDatabase("createLockfileStore", (open) => {
   let database: TestDatabase
   let locks: LockfileStore
   let bundles: BundleStore
@@ -40,7 +40,7 @@ describeEachDatabase("createLockStore", (open) => {
     })
   })
 
-  /** A val whose first version needs a lock from that moment on. */
+  /** A val whose first version has a lockfile that is due at that time. */
   async function addVal(
     number: number,
     at: number,
@@ -88,8 +88,8 @@ describeEachDatabase("createLockStore", (open) => {
     return found
   }
 
-  describe("a lock", () => {
-    test("is made with the version that needs one, and with no other", async () => {
+  describe("a lockfile", () => {
+    test("is created with each version that needs one, and with no other", async () => {
       const [remote, near] = [await addVal(1, 10), await addVal(2, 10, ada, false)]
       expect(await locks.find(remote, 1)).toEqual({
         state: "pending",
@@ -120,7 +120,7 @@ describeEachDatabase("createLockStore", (open) => {
       ]).toEqual([{ state: "pending", bundle: null, updatedAt: 20 }, null, null])
     })
 
-    test("goes with its version", async () => {
+    test("is deleted with its version", async () => {
       const id = await addVal(1, 10)
       await locks.findSummary(id, 1)
       await createValStore(database.db).delete(id, () => {})
@@ -128,7 +128,7 @@ describeEachDatabase("createLockStore", (open) => {
       expect(await claim(50)).toBeUndefined()
     })
 
-    test("can be made for a version that has none, once, and for no version that is not there", async () => {
+    test("can be added once to a version that has none, and not to a missing version", async () => {
       const id = await addVal(1, 10, ada, false)
       await locks.add(id, 1, 20)
       await locks.add(id, 1, 30)
@@ -143,7 +143,7 @@ describeEachDatabase("createLockStore", (open) => {
   })
 
   describe("claim", () => {
-    test("gives what has been due for longest, to one at a time, until the claim has run out", async () => {
+    test("returns the lockfile that has been due longest, to one caller at a time, until the claim expires", async () => {
       const [later, sooner] = [await addVal(1, 20), await addVal(2, 10)]
       expect(await claim(9)).toBeUndefined()
       expect(await claim(25)).toEqual({
@@ -163,19 +163,19 @@ describeEachDatabase("createLockStore", (open) => {
       expect(await claim(125)).toMatchObject({ attempts: 2, claimedUntil: 225 })
     })
 
-    test("leaves out those who are busy", async () => {
+    test("skips the lockfiles of busy owners", async () => {
       await addVal(1, 10)
       const others = await addVal(2, 20, bob)
       expect(await claim(30, [ada])).toMatchObject({ valId: others, ownerId: bob })
       expect(await claim(30, [ada, bob])).toBeUndefined()
     })
 
-    test("gives a lock to one of many nodes", async () => {
+    test("gives a lockfile to one of many nodes", async () => {
       const nodes = await Promise.all(Array.from({ length: 4 }, () => openAgain(database)))
       for (let number = 1; number <= 12; number++) await addVal(number, number)
       const work = async (store: LockfileStore) => {
         const mine: string[] = []
-        // A node may find nothing while others take what it was after.
+        // A node may find nothing while others claim the same lockfiles.
         for (let idle = 0; idle < 20; ) {
           const found = await claim(1000, [], store)
           if (found) mine.push(found.valId)
@@ -190,7 +190,7 @@ describeEachDatabase("createLockStore", (open) => {
   })
 
   describe("settle", () => {
-    test("keeps what came of it together with the bundle", async () => {
+    test("stores the resolution together with the bundle", async () => {
       const [id, bundle] = [
         await addVal(1, 10),
         { ...toBundle(["({ default: 1 })"]), cache: new Uint8Array([1, 2, 3]) },
@@ -218,7 +218,7 @@ describeEachDatabase("createLockStore", (open) => {
       expect(await claim(10_000)).toBeUndefined()
     })
 
-    test("shares a bundle among versions, and keeps a cache that it has", async () => {
+    test("shares a bundle among versions, and keeps its existing cache", async () => {
       const bundle = toBundle(["1"])
       await addVal(1, 10)
       await locks.settle(await claimed(20), ready({ ...bundle, cache: new Uint8Array([1]) }), 30)
@@ -234,7 +234,7 @@ describeEachDatabase("createLockStore", (open) => {
       ])
     })
 
-    test("does nothing for whom the lock no longer belongs to", async () => {
+    test("does nothing for a claim that has expired", async () => {
       const id = await addVal(1, 10)
       const first = await claimed(20)
       const second = await claimed(200)
@@ -251,7 +251,7 @@ describeEachDatabase("createLockStore", (open) => {
       expect((await locks.find(id, 1))?.state).toBe("pending")
     })
 
-    test("does nothing for a version that is gone", async () => {
+    test("does nothing for a deleted version", async () => {
       const id = await addVal(1, 10)
       const mine = await claimed(20)
       await createValStore(database.db).delete(id, () => {})
@@ -261,7 +261,7 @@ describeEachDatabase("createLockStore", (open) => {
   })
 
   describe("postpone", () => {
-    test("lets it be tried again at that moment, and tells what came of the attempt", async () => {
+    test("makes it due again at that time, and stores the result of the attempt", async () => {
       const id = await addVal(1, 10)
       await locks.postpone(await claimed(20), 500, { resolution: failed.resolution, counts: true })
       const expected = {
@@ -276,7 +276,7 @@ describeEachDatabase("createLockStore", (open) => {
       expect(await claim(500)).toMatchObject({ attempts: 2 })
     })
 
-    test("does not count an attempt that was broken off, which says nothing either", async () => {
+    test("does not count an aborted attempt, which has no result either", async () => {
       const id = await addVal(1, 10)
       await locks.postpone(await claimed(20), 30, { resolution: failed.resolution, counts: true })
       await locks.postpone(await claimed(30), 40, { resolution: null, counts: false })
@@ -285,7 +285,7 @@ describeEachDatabase("createLockStore", (open) => {
     })
   })
 
-  test("reopen makes a failed lock pending, and no other", async () => {
+  test("reopen makes a failed lockfile pending, and no other", async () => {
     const [broken, fine] = [await addVal(1, 10), await addVal(2, 20)]
     await locks.settle(await claimed(30), failed, 40)
     await locks.settle(await claimed(30), ready(toBundle(["1"])), 40)
@@ -297,7 +297,7 @@ describeEachDatabase("createLockStore", (open) => {
     expect(await claim(50)).toMatchObject({ valId: broken, attempts: 1 })
   })
 
-  test("findStamp is up to date whoever changed the lock", async () => {
+  test("findStamp is up to date whichever node changed the lockfile", async () => {
     const id = await addVal(1, 10)
     expect(await locks.findSummary(id, 1)).toMatchObject({ state: "pending" })
     const other = await openAgain(database)
@@ -308,7 +308,7 @@ describeEachDatabase("createLockStore", (open) => {
     expect(await locks.findSummary(id, 1)).toEqual({ state: "failed", bundle: null, updatedAt: 30 })
   })
 
-  test("bundles.find gives what it is asked for, however often and however much there is", async () => {
+  test("bundles.find returns every bundle, also when the cache is full", async () => {
     const large = Array.from({ length: 4 }, (_, index) =>
       toBundle([`"${String(index).repeat(6_000_000)}"`]),
     )
@@ -326,7 +326,7 @@ describeEachDatabase("createLockStore", (open) => {
     expect(await bundles.find("0".repeat(64))).toBeUndefined()
   })
 
-  test("bundles.find asks once for what is used again, where asking takes long", async () => {
+  test("bundles.find caches bundles where reading takes long", async () => {
     const statements: Statement[] = []
     const store = createBundleStore(
       recording(database.db, (statement) => statements.push(statement)),
@@ -340,7 +340,7 @@ describeEachDatabase("createLockStore", (open) => {
       await locks.settle(await claimed(20), ready(bundle), 30)
     }
     for (const { hash } of [one, one, one, one, two, one, one, two]) await store.find(hash)
-    // The large one alone is more than is remembered.
+    // The large one alone exceeds the limit of the cache.
     expect(statements).toHaveLength(database.db.dialect.gather ? 4 : 8)
   })
 
@@ -360,7 +360,7 @@ describeEachDatabase("createLockStore", (open) => {
         .map(({ hash }) => hash)
         .sort()
 
-    test("deletes what no version needs any more, slice by slice", async () => {
+    test("deletes bundles that no version needs, in batches", async () => {
       const hashes = await addBundles(7)
       const gone = [1, 3, 4, 7]
       for (const number of gone) await createValStore(database.db).delete(idOf(number), () => {})
@@ -371,7 +371,7 @@ describeEachDatabase("createLockStore", (open) => {
       expect(await left()).toEqual(hashes.filter((_, index) => !gone.includes(index + 1)).sort())
     })
 
-    test("leaves what was written lately, also when it was there before", async () => {
+    test("keeps recently written bundles, also when they existed before", async () => {
       const [hash = ""] = await addBundles(1)
       await createValStore(database.db).delete(idOf(1), () => {})
       expect(await bundles.purge("", 100, 10)).toBeUndefined()

@@ -43,7 +43,7 @@ else
     const increment = (name: string) => sql`update items set count = count + 1 where name = ${name}`
     const counts = () => db.read(sql`select name, count from items order by name`)
 
-    /** Resolves once so many backends wait for a lock. */
+    /** Resolves once this many backends wait for a lock. */
     async function areWaiting(backends: number): Promise<void> {
       const query =
         "select distinct pid from pg_locks where not granted and pid in (select pid from pg_stat_activity where datname = current_database())"
@@ -74,7 +74,7 @@ else
       expect(await db.read(settings)).toEqual([{ ...shared, readonly: "on" }])
     })
 
-    test("gives a patient script an hour", async () => {
+    test("gives a patient script a time limit of an hour", async () => {
       const setting = sql`select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`
 
       expect(await db.write(() => rows(setting), { isPatient: true })).toEqual([
@@ -83,7 +83,7 @@ else
       expect(await db.write(() => rows(setting))).toEqual([{ statement: "10s", lock: "5s" }])
     })
 
-    test("repeats a script that was the victim of a deadlock", async () => {
+    test("repeats a script that lost a deadlock", async () => {
       let attempts = 0
       const both = (mine: number, first: string, second: string) => {
         let isRepeated = false
@@ -91,7 +91,7 @@ else
           attempts += 1
           yield increment(first)
           yield sql`select pg_advisory_xact_lock(${mine})`
-          // Neither goes on before the other has its first row too. In a repetition the other may
+          // Neither continues before the other has its first row too. In a repetition the other may
           // be done.
           const isOtherReady = sql`select 1 from pg_locks where locktype = 'advisory' and granted and objid = ${3 - mine}
             and database = (select oid from pg_database where datname = current_database())`
@@ -103,8 +103,7 @@ else
 
       await Promise.all([db.write(both(1, "a", "b")), db.write(both(2, "b", "a"))])
 
-      // Whoever is repeated may be faster than the other one notices that it can go on, and get in
-      // its way once more.
+      // The repeated script may be faster than the other one continues, and conflict with it again.
       expect(attempts).toBeGreaterThanOrEqual(3)
       expect(await counts()).toEqual([
         { name: "a", count: 2 },
@@ -112,7 +111,7 @@ else
       ])
     })
 
-    test("stops repeating after some attempts", async () => {
+    test("stops repeating a script after the maximum of attempts", async () => {
       const other = await openWith({ attemptsMax: 3 })
       let attempts = 0
 
@@ -200,7 +199,7 @@ else
       expect(await migrated).toEqual({ from: 0, to: 0 })
     })
 
-    test("passes on what a commit finds wrong", async () => {
+    test("rejects with the error of a commit", async () => {
       await outsider.unsafe(
         "alter table items add column parent text references items deferrable initially deferred",
       )
@@ -212,7 +211,7 @@ else
       await expect(written).rejects.toBeInstanceOf(ConstraintError)
     })
 
-    test("asks a read again when its connection broke", async () => {
+    test("retries a read when its connection breaks", async () => {
       await outsider.unsafe("begin; lock table items")
       const read = counts()
       await areWaiting(1)
@@ -225,13 +224,13 @@ else
       expect(await read).toHaveLength(2)
     })
 
-    test("stops asking a read that breaks its connection every time", async () => {
+    test("stops retrying a read that breaks its connection every time", async () => {
       await expect(
         db.read(sql`select pg_terminate_backend(pg_backend_pid())`),
       ).rejects.toMatchObject({ code: "database_unavailable" })
     })
 
-    test("goes on after all its connections were ended", async () => {
+    test("continues after the server has closed all connections", async () => {
       await outsider.unsafe(
         "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'hamlet' and datname = current_database()",
       )
@@ -258,8 +257,7 @@ else
     })
 
     test("gives up waiting for a connection", async () => {
-      // Whoever has the connection waits longer than whoever waits for it, however slow all of them
-      // are.
+      // The script that has the connection always waits longer than the one that waits for it.
       const other = await openWith({
         connectionsMax: 2,
         waitMsMax: 2_000,
@@ -305,7 +303,7 @@ else
       expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"])
     })
 
-    test("the database in the address wins over the environment", async () => {
+    test("uses the database of the address, not of the environment", async () => {
       process.env.PGDATABASE = "nowhere"
       try {
         await (await openAgain(database)).stop()

@@ -95,8 +95,8 @@ else
 
         const kept = await count(db)
 
-        // A commit whose answer was lost may have happened: one for each connection that was
-        // writing at most.
+        // A commit whose result was lost may have happened: at most one for each connection that was
+        // writing.
         expect(kept).toBeGreaterThanOrEqual(acknowledged)
         expect(kept).toBeLessThanOrEqual(acknowledged + 8)
       },
@@ -138,7 +138,7 @@ else
   })
 
 describe("openPostgres, when there is no server,", () => {
-  test("says that nothing listens there", async () => {
+  test("reports that no server listens", async () => {
     const listener = Bun.listen({
       hostname: "127.0.0.1",
       port: 0,
@@ -152,7 +152,7 @@ describe("openPostgres, when there is no server,", () => {
     ).rejects.toMatchObject(unavailable)
   })
 
-  test("gives up what accepts connections and never answers", async () => {
+  test("gives up on a server that accepts connections and never responds", async () => {
     const listener = Bun.listen({
       hostname: "127.0.0.1",
       port: 0,

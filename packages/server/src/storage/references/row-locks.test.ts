@@ -4,7 +4,7 @@ import { sql } from "../database/sql.ts"
 import { LinksMoved, writeLinks } from "./row-locks.ts"
 
 describeEachDatabase("writeLinks", (open) => {
-  test("begins again when the links have moved", async () => {
+  test("starts again when the links have changed", async () => {
     const { db } = await open()
     let runs = 0
 
@@ -18,7 +18,7 @@ describeEachDatabase("writeLinks", (open) => {
     expect(await written).toBe("written")
   })
 
-  test("gives up when they move every time, and says that it may be tried later", async () => {
+  test("fails with a retryable error when they change every time", async () => {
     const { db } = await open()
     let runs = 0
 

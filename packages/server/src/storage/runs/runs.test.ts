@@ -74,7 +74,7 @@ describeEachDatabase("createRunStore", (open) => {
     },
   )
 
-  test("record takes the same run twice, the later state counts", async () => {
+  test("record accepts the same run twice, and keeps the later state", async () => {
     const { runs, val } = await setUp()
     const run = toRun(val, { status: "running", endedAt: null })
     await runs.record([
@@ -88,7 +88,7 @@ describeEachDatabase("createRunStore", (open) => {
     })
   })
 
-  test("record opens nothing again that has ended", async () => {
+  test("record never reopens a run that has ended", async () => {
     const { runs, val } = await setUp()
     const run = toRun(val, { returnValue: 1 })
     await runs.record([run])
@@ -96,7 +96,7 @@ describeEachDatabase("createRunStore", (open) => {
     expect(await runs.find(user, run.id)).toMatchObject({ status: "succeeded", returnValue: 1 })
   })
 
-  test("findInput gives what was kept of a request", async () => {
+  test("findInput returns the stored request", async () => {
     const { runs, val } = await setUp()
     const input = { headers: [["content-type", "text/plain"]] as const, body: "aGVsbG8=" }
     const [kept, bare] = [toRun(val, { input }), toRun(val)]
@@ -106,7 +106,7 @@ describeEachDatabase("createRunStore", (open) => {
     expect(await runs.findInput(Bun.randomUUIDv7())).toBeUndefined()
   })
 
-  test("findInput knows what earlier versions of the server kept", async () => {
+  test("findInput reads the format of earlier versions of the server", async () => {
     const { db, runs, val } = await setUp()
     const [typed, bare] = [toRun(val), toRun(val)]
     await runs.record([typed, bare])
@@ -122,7 +122,7 @@ describeEachDatabase("createRunStore", (open) => {
     expect(await runs.findInput(bare.id)).toEqual({ headers: [], body: "aGVsbG8=" })
   })
 
-  test("requestCancel reaches the node that a run is on, whatever the run says of itself meanwhile", async () => {
+  test("requestCancel reaches the node of a run, whatever the run records meanwhile", async () => {
     const { runs, val, nodes } = await setUp()
     const [node, other] = [Bun.randomUUIDv7(), Bun.randomUUIDv7()]
     for (const id of [node, other]) await nodes.beat({ id, host: "h", pid: 1, pidStarted: "" }, 1)
@@ -171,7 +171,7 @@ describeEachDatabase("createRunStore", (open) => {
     expect(await runs.find(user, kept.id)).toBeDefined()
   })
 
-  test("purgeFrom deletes a run and those before it, and listSizes says how large they are", async () => {
+  test("purgeFrom deletes a run and earlier ones, and listSizes returns their sizes", async () => {
     const { runs, vals } = await setUp(1)
     const [val = ""] = vals
     const all = Array.from({ length: 7 }, (_, index) =>

@@ -27,7 +27,7 @@ const statuses: readonly RunStatus[] = [
   "crashed",
 ]
 const people = ["ada", "bob"] as const
-/** Whose val, and who may see it; those of the third kind are deleted once they have runs. */
+/** Owners and privacy of the vals; those of the third kind are deleted once they have runs. */
 const kinds = people.flatMap((owner) =>
   (["public", "private", "gone"] as const).map((privacy) => ({ owner, privacy })),
 )
@@ -41,8 +41,7 @@ interface Draw {
 }
 
 /**
- * Few moments, so that many runs meet at the edge of a bucket, and at the end of what is read at
- * once.
+ * Few times, so that many runs are at the edge of a bucket and at the end of a batch.
  */
 const draws = fc.array(
   fc.record({
@@ -78,7 +77,7 @@ describeEachDatabase("createStatStore", (open) => {
 
   afterAll(() => scene.database.close())
 
-  /** Writes the runs down in place of those before, and deletes the vals that are to be gone. */
+  /** Replaces all runs by these, and deletes the vals of the third kind. */
   async function record(drawn: readonly Draw[]): Promise<readonly RunRecord[]> {
     const { database, vals } = scene
     const runs = drawn.map((draw) => toRun(scene, draw))
@@ -120,7 +119,7 @@ describeEachDatabase("createStatStore", (open) => {
       buckets,
     }))
 
-  test("getAccountStats says what counting one by one says, however many are read at once", async () => {
+  test("getAccountStats equals counting run by run, whatever the batch size", async () => {
     await fc.assert(
       fc.asyncProperty(
         draws,
@@ -165,7 +164,7 @@ describeEachDatabase("createStatStore", (open) => {
     )
   })
 
-  test("getActivity says of each of one's own vals what counting one by one says, those that ran last first", async () => {
+  test("getActivity equals counting run by run for each own val, the last run first", async () => {
     await fc.assert(
       fc.asyncProperty(
         draws,
@@ -239,7 +238,7 @@ describeEachDatabase("createStatStore", (open) => {
     }
   })
 
-  test("counts each run once where many began at the same moment", async () => {
+  test("counts each run once where many started at the same time", async () => {
     await record(
       Array.from({ length: 12 }, () => ({
         val: 0,
@@ -256,7 +255,7 @@ describeEachDatabase("createStatStore", (open) => {
     }
   })
 
-  test("counts runs that one may not see for the limit, and for nothing else", async () => {
+  test("counts runs that the user may not see towards the limit only", async () => {
     const hidden = { account: 0, val: 4, ms: 1, status: "failed" } as const
     const shown = { ...hidden, val: 0 }
     await record([
@@ -275,7 +274,7 @@ describeEachDatabase("createStatStore", (open) => {
     expect(await count(5)).toEqual([0, 0, null, true])
   })
 
-  test("getActivity tells of so many vals and says that there are more", async () => {
+  test("getActivity returns at most the maximum of vals, and whether there are more", async () => {
     await record(
       [0, 1, 0, 1].map((val, offset) => ({ val, account: 0, offset, ms: 1, status: "succeeded" })),
     )
@@ -299,7 +298,7 @@ describeEachDatabase("createStatStore", (open) => {
     expect(await tell(1)).toEqual([[[1, 2]], true])
   })
 
-  test("lets others have their turn between what it reads, however many walk", async () => {
+  test("leaves turns of the event loop to other requests, however many callers read", async () => {
     await record(
       Array.from({ length: 20 }, (_, offset) => ({
         val: 0,
@@ -412,7 +411,7 @@ function newestFirst(runs: readonly RunRecord[]): readonly RunRecord[] {
   )
 }
 
-/** The same in the simplest way: every bucket looks at every run. */
+/** The expected result, computed in the simplest way: every bucket checks every run. */
 function countOneByOne(
   runs: readonly RunRecord[],
   query: { readonly since: number; readonly until: number; readonly buckets: number },
@@ -444,7 +443,7 @@ function summary(runs: readonly RunRecord[]) {
   }
 }
 
-/** The shortest duration that so large a part of all does not exceed. */
+/** The shortest duration that this part of all durations does not exceed. */
 function shortestFor(durations: readonly number[], part: number): number | null {
   const enough = durations.filter(
     (one) => durations.filter((other) => other <= one).length >= durations.length * part - 1e-9,

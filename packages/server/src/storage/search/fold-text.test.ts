@@ -34,7 +34,7 @@ const text = fc.oneof(
   fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join("")),
   fc.string({ unit: "binary", maxLength: 12 }),
 )
-/** A text and another that is often a part of it, in another case perhaps. */
+/** A text and another one that is often a part of it, sometimes in another case. */
 const pair = fc.oneof(
   fc.tuple(text, text),
   fc
@@ -48,15 +48,15 @@ const pair = fc.oneof(
     .map(([before, part, after]): [string, string] => [before + part.toUpperCase() + after, part]),
 )
 /**
- * The letters that stand for punctuation: a text of that script may be found by punctuation, which
- * is the price.
+ * The letters that replace punctuation. A query with punctuation may find a text in that script,
+ * which we accept.
  */
 const borrowed = /[\u1401-\u1480]/
-/** As everybody would compare texts, but for the sigma at the end of a word, which is a sigma. */
+/** Ignores case. A sigma at the end of a word equals any other sigma. */
 const lower = (value: string) => value.toLowerCase().replaceAll("ς", "σ")
 
 describe("foldText", () => {
-  test("keeps what is in what: a folded text contains a folded part exactly if the text contains the part, ignoring case", () => {
+  test("keeps substrings: a folded text contains a folded part exactly if the text contains the part, ignoring case", () => {
     fc.assert(
       fc.property(pair, ([whole, part]) => {
         fc.pre(!borrowed.test(whole + part))
@@ -66,7 +66,7 @@ describe("foldText", () => {
     )
   })
 
-  test("never loses a part that is there as written, whatever the script", () => {
+  test("keeps every substring, whatever the script", () => {
     const any = fc.oneof(
       text,
       fc
@@ -81,7 +81,7 @@ describe("foldText", () => {
     )
   })
 
-  test("folds what differs in more than case to what differs", () => {
+  test("folds texts that differ in more than case to different texts", () => {
     fc.assert(
       fc.property(text, text, (left, right) => {
         fc.pre(!borrowed.test(left + right))
@@ -90,7 +90,7 @@ describe("foldText", () => {
     )
   })
 
-  test("leaves no character that has a meaning to LIKE, to a trigram index or to a quoted text", () => {
+  test("leaves no character that is special to LIKE, a trigram index or a quoted text", () => {
     const ascii = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code))
     expect(foldText(ascii.join("")).replace(/[^\0-\x7f]/g, "")).toBe(
       "0123456789abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz",
@@ -99,13 +99,13 @@ describe("foldText", () => {
     expect(new Set(ascii.map(foldText)).size).toBe(128 - 26)
   })
 
-  test("changes nothing more when it is done twice", () => {
+  test("is idempotent", () => {
     fc.assert(fc.property(text, (value) => expect(foldText(foldText(value))).toBe(foldText(value))))
   })
 })
 
 describe("foldBody", () => {
-  test("has what code and readme have, and nothing that begins in one and ends in the other", () => {
+  test("contains the substrings of code and readme, and none that spans both", () => {
     fc.assert(
       fc.property(text, fc.option(text), text, (code, readme, query) => {
         fc.pre(query !== "")
@@ -130,7 +130,7 @@ describeEachDatabase("LIKE over folded texts", (open) => {
 
   afterAll(() => database.close())
 
-  test("finds what is there, and takes nothing for a pattern", async () => {
+  test("finds substrings, and treats no character as a wildcard", async () => {
     const samples = fc.sample(pair, 200)
     for (const [whole, part] of samples) {
       const [row] = await database.db.read<{ hit: number }>(

@@ -4,14 +4,14 @@ import { AppError } from "../../domain/app-error.ts"
 import type { Candidates } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
 
-/** How a search comes out, in a word. */
+/** The outcome of a search in one word. */
 const outcomeOf = (search: Promise<unknown>) =>
   search.then(
     () => "found",
     (error: unknown) => (error instanceof AppError ? error.code : String(error)),
   )
 
-/** As many candidates as are asked for, each of which matches. */
+/** The given number of candidates, all of which match. */
 const numbers = (count: number): Candidates => ({
   select: sql`
     with recursive numbers(value) as (select 1 union all select value + 1 from numbers where value < ${count})
@@ -20,14 +20,14 @@ const numbers = (count: number): Candidates => ({
 })
 
 describeEachDatabase("openSearch", (open) => {
-  test("gives the best ranked hits", async () => {
+  test("returns the best ranked hits", async () => {
     const { db } = await open({ isEmpty: true })
     expect(
       (await db.openSearch("ada").find(numbers(100))).map(({ like_count }) => Number(like_count)),
     ).toEqual([100, 99])
   })
 
-  test("ends a search that takes too long, and lets others read and search meanwhile", async () => {
+  test("ends a search that takes too long, without blocking other reads and searches", async () => {
     const database = await open({ isEmpty: true })
     const db = await openAgain(database, { searchMsMax: 300 })
     try {
@@ -44,7 +44,7 @@ describeEachDatabase("openSearch", (open) => {
     }
   })
 
-  test("refuses searches when too many are waiting, of one searcher or of all", async () => {
+  test("refuses searches when too many of one searcher or of all are waiting", async () => {
     const database = await open({ isEmpty: true })
     const db = await openAgain(database, { searchesWaitingMax: 8 })
     try {

@@ -7,18 +7,18 @@ const rareTrigrams = (...args: Parameters<typeof module.rareTrigrams>) =>
   module.rareTrigrams(...args).map(({ text }) => text)
 
 describe("rareTrigrams", () => {
-  test("takes rare characters before frequent ones", () => {
+  test("chooses rare characters before frequent ones", () => {
     expect(rareTrigrams("the zqx tree", 1, (text) => text)).toEqual(["zqx"])
     expect(rareTrigrams(foldText("return ~^|"), 1, foldText)).toEqual([foldText("~^|")])
   })
 
-  test("spreads over the text, so that every word of it counts", () => {
+  test("spreads its choice over the text, so that every word counts", () => {
     const trigrams = rareTrigrams("weather report", 8, (text) => text)
     expect(trigrams.some((trigram) => "weather".includes(trigram))).toBe(true)
     expect(trigrams.some((trigram) => "report".includes(trigram))).toBe(true)
   })
 
-  test("gives at least one, at most as many as asked for, each once and each in the text", () => {
+  test("returns between one and the maximum, each once and each in the text", () => {
     const query = fc.string({ unit: "grapheme", minLength: 3 }).map(foldText)
     fc.assert(
       fc.property(query, fc.integer({ min: 1, max: 10 }), (text, countMax) => {

@@ -20,7 +20,7 @@ describe("byRank", () => {
   const hit: fc.Arbitrary<Hit> = fc.record({
     id: fc.uuid({ version: 7 }),
     like_count: fc.nat(2),
-    // PostgreSQL gives large integers as text.
+    // PostgreSQL returns 64-bit integers as text.
     created_at: fc.oneof(fc.constantFrom(9, 10, 100), fc.constantFrom("9", "10", "100")),
     is_name: fc.nat(1),
   })
@@ -37,7 +37,7 @@ describe("byRank", () => {
     )
   })
 
-  test("is one order, whatever the hits are ordered by before", () => {
+  test("sorts to the same order from any order", () => {
     fc.assert(
       fc.property(hits, (some) => {
         for (const left of some)
@@ -93,7 +93,7 @@ describeEachDatabase("search hits", (open) => {
 
   afterAll(() => database.close())
 
-  // Where a range of names ends is what goes wrong: after "z", "9" and "_", and between them.
+  // Errors are likely at the end of a range of names: after "z", "9" and "_", and between them.
   const names = [
     "a",
     "A9",
@@ -141,7 +141,7 @@ describeEachDatabase("search hits", (open) => {
     return hits.toSorted((left, right) => byRank({ ...left, is_name: 0 }, { ...right, is_name: 0 }))
   }
 
-  test("hitsInOrder has the hits among the best ranked of a part, in their order, and tells which are in the name", async () => {
+  test("hitsInOrder returns the hits among the best ranked of a part, in order, and marks those in the name", async () => {
     for (const rowsMax of [0, 1, 5, 100]) {
       for (const [part, some] of [
         ["privacy = 'public'", shown()],
@@ -158,7 +158,7 @@ describeEachDatabase("search hits", (open) => {
     }
   })
 
-  test("hitsInOrder looks only where the pattern says", async () => {
+  test("hitsInOrder compares only the columns of the pattern", async () => {
     const only = (pattern: Partial<Pattern>): Pattern => ({
       name: undefined,
       body: undefined,
@@ -186,7 +186,7 @@ describeEachDatabase("search hits", (open) => {
     )
   })
 
-  test("hitsByNamePrefix has the public vals whose name begins with it, ignoring case, and no others", async () => {
+  test("hitsByNamePrefix returns exactly the public vals whose name begins with it, ignoring case", async () => {
     const prefixes = new Set(
       names.flatMap((name) => [
         name.toLowerCase(),
@@ -205,7 +205,7 @@ describeEachDatabase("search hits", (open) => {
     expect(await database.db.read(hitsByNamePrefix("a", 2))).toHaveLength(2)
   })
 
-  test("hitsByIds has the best ranked of what the index found in names", async () => {
+  test("hitsByIds returns the best ranked of the hits in names", async () => {
     const found = ranked(shown().filter((val) => inName(val, "needle")))
     for (const wanted of [1, 2, 100]) {
       const ids = findIndexed(index(), "name", foldText("needle"), 1000)
@@ -215,7 +215,7 @@ describeEachDatabase("search hits", (open) => {
     }
   })
 
-  test("hitsByIds has the best ranked of what the index found in code and readme, without those found by name", async () => {
+  test("hitsByIds returns the best ranked of the hits in code and readme, without the hits in names", async () => {
     const found = ranked(shown().filter((val) => inBody(val, "needle") && !inName(val, "needle")))
     for (const wanted of [1, 3, 100]) {
       const ids = findIndexed(index(), "body", foldText("needle"), 1000)
@@ -225,7 +225,7 @@ describeEachDatabase("search hits", (open) => {
     }
   })
 
-  test("hitsByIds has no val that is not public, even if it is given one", async () => {
+  test("hitsByIds returns only public vals, even if the index returns others", async () => {
     const ids = { ids: sql`select id as val_id from vals`, check: undefined }
     const found = namesOf(
       await find(hitsByIds(ids, { ...anywhere("nothing"), name: undefined }, 100, 0)),

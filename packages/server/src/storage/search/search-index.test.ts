@@ -12,7 +12,7 @@ import { openSqlite } from "../sqlite/open.ts"
 import { createValStore } from "../vals/vals.ts"
 
 const valsMax = 3
-// Short pieces from few characters: trigrams that go and trigrams that stay are often the same.
+// Short pieces of few characters: removed trigrams often remain elsewhere.
 const code = fc
   .array(fc.constantFrom("ab", "abc", "b", "😀", " = ", "\n"), { maxLength: 12 })
   .map((pieces) => pieces.join(""))
@@ -28,7 +28,7 @@ const step = fc.record({
   val: fc.nat(valsMax - 1),
   change: fc.option(change, { nil: undefined, freq: 12 }),
 })
-/** Groups of changes that come together, and so share a transaction. */
+/** Groups of changes that arrive together and share a transaction. */
 const story = fc.array(fc.array(step, { minLength: 1, maxLength: 6 }), {
   minLength: 1,
   maxLength: 6,
@@ -45,7 +45,7 @@ afterAll(async () => {
 })
 
 describe("sqliteSearchIndex", () => {
-  test("knows exactly the trigrams of the public texts, whatever is changed and deleted in one transaction", async () => {
+  test("contains exactly the trigrams of the public texts after any changes in one transaction", async () => {
     const vals = createValStore(db)
     const owner = await addUser(db, "ada")
     await fc.assert(
@@ -62,7 +62,7 @@ describe("sqliteSearchIndex", () => {
     )
   })
 
-  test("knows them also when vals are changed or deleted in the transaction that makes them", async () => {
+  test("contains them also when vals are changed or deleted in the transaction that creates them", async () => {
     const vals = createValStore(db)
     const owner = await addUser(db, "bob")
     const makeIds = () => Array.from({ length: 80 }, () => Bun.randomUUIDv7())
@@ -72,7 +72,7 @@ describe("sqliteSearchIndex", () => {
     const code = { source: { code: "xyz", imports: [] }, privacy: "public" } as const
     await Promise.all([...make(some), ...some.slice(0, 20).map((id) => apply(vals, id, code))])
     expect(indexedTrigrams()).toEqual(publicTrigrams())
-    // This one spoils the transaction for all, so that each is repeated by itself.
+    // This one makes the shared transaction fail, so that each is repeated alone.
     await Promise.all([
       ...make(others),
       ...others.slice(10, 15).map((id) => apply(vals, id, undefined)),
@@ -108,13 +108,13 @@ async function create(
   return id
 }
 
-/** A val that is gone stays gone. */
+/** A deleted val stays deleted. */
 async function apply(vals: ValStore, id: string, wanted: ValChange | undefined): Promise<void> {
   if (wanted) await vals.change(id, wanted, () => {}, 2)
   else await vals.delete(id, () => {})
 }
 
-/** Each trigram with the number of texts that the index has it in. */
+/** Each trigram of the index with the number of its texts. */
 function indexedTrigrams(): readonly unknown[] {
   return ask((connection) => {
     connection.run("create virtual table temp.words using fts5vocab (main, search_body, row)")

@@ -7,8 +7,8 @@ function trigramsOf(text: string): readonly string[] {
   return characters.slice(2).map((_, index) => characters.slice(index, index + 3).join(""))
 }
 
-// Few characters, so that what goes in one place often stays in another; the last two share half of
-// their code.
+// Few characters, so that a trigram that is removed at one position often remains at another; the
+// last two share a surrogate.
 const text = (lengthMax: number) =>
   fc
     .array(fc.constantFrom("a", "b", "c", "ᐡ", "😀", "😁"), { maxLength: lengthMax })
@@ -22,7 +22,7 @@ const edit = fc.oneof(
 )
 
 describe("findChangedPart", () => {
-  test("gives parts whose trigrams make those of the one text those of the other", () => {
+  test("returns parts whose trigrams turn those of the one text into those of the other", () => {
     fc.assert(
       fc.property(edit, ([before, after]) => {
         const part = findChangedPart(before, after)
@@ -35,7 +35,7 @@ describe("findChangedPart", () => {
     )
   })
 
-  test("gives parts that differ in as many trigrams as the texts do", () => {
+  test("returns parts that differ in as many trigrams as the texts do", () => {
     fc.assert(
       fc.property(edit, ([before, after]) => {
         const part = findChangedPart(before, after)
@@ -78,7 +78,7 @@ describe("findChangedPart", () => {
     expect(findChangedPart(before, after)).toEqual(part)
   })
 
-  test("gives both texts where most of it has changed", () => {
+  test("returns both texts where most of the text has changed", () => {
     const [before, after] = ["a".repeat(50) + "b".repeat(100), "a".repeat(50) + "c".repeat(100)]
 
     expect(findChangedPart(before, after)).toEqual({ before, after })

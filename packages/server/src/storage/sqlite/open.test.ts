@@ -68,13 +68,13 @@ describe("openSqlite", () => {
     if (forReading !== undefined) expect(Object.values(read ?? {})).toEqual([forReading])
   })
 
-  test("says what is wrong with a path that cannot be opened", () => {
+  test("reports why a path cannot be opened", () => {
     expect(() => openSqlite(join(folder, "missing", "hamlet.db"))).toThrow(
       new AppError("database_unavailable", "Cannot use the database: unable to open database file"),
     )
   })
 
-  test("says what is wrong with a file that is not a database", () => {
+  test("reports a file that is not a database", () => {
     writeFileSync(path, "something else".repeat(1_000))
 
     expect(() => openSqlite(path)).toThrow(
@@ -125,7 +125,7 @@ describe("SqliteWriter", () => {
     expect(await countIn(db)).toBe(100)
   })
 
-  test("puts no more scripts in a group than allowed", async () => {
+  test("puts at most the maximum of scripts into a group", async () => {
     const db = await openWithItems({ groupMax: 10 })
     const watcher = new Connection(path, { readonly: true })
     const seen = new Set<number>()
@@ -145,7 +145,7 @@ describe("SqliteWriter", () => {
     expect([...seen]).toEqual([0, 10, 20])
   })
 
-  test("repeats the neighbours of a script that made SQLite roll everything back", async () => {
+  test("repeats the other scripts of a group after one made SQLite roll back the transaction", async () => {
     const db = await openWithItems()
     await db.write(
       statement(
@@ -165,7 +165,7 @@ describe("SqliteWriter", () => {
     await db.write(insert("c"))
   })
 
-  test("blames only the script that breaks a constraint which the commit checks", async () => {
+  test("rejects only the script that violates a constraint checked at the commit", async () => {
     const db = await openWithItems()
 
     const outcomes = await Promise.allSettled([
@@ -192,7 +192,7 @@ describe("SqliteWriter", () => {
     expect(await countIn(db)).toBe(2)
   })
 
-  test("waits for another process that writes, without holding up reads", async () => {
+  test("waits for another process that writes, without blocking reads", async () => {
     const db = await openWithItems()
     const other = new Connection(path)
     other.run("begin immediate")
@@ -246,7 +246,7 @@ describe("SqliteWriter", () => {
 })
 
 describe("fromSqliteError", () => {
-  test("takes a full database for unavailable", () => {
+  test("reports a full database as unavailable", () => {
     const connection = new Connection(path)
     connection.run("create table items (name text)")
     connection.run("pragma max_page_count = 2")
@@ -265,7 +265,7 @@ describe("fromSqliteError", () => {
     })
   })
 
-  test("lets other errors pass", () => {
+  test("returns other errors unchanged", () => {
     const error = new Error("of a script")
 
     expect(fromSqliteError(error)).toBe(error)

@@ -38,7 +38,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await writer.stop()
   await db.stop()
-  // Whoever closes the file last leaves nothing beside it: nobody has kept it open.
+  // The last connection that closes removes the WAL: its absence shows that none was left open.
   expect(readdirSync(folder)).toEqual(["hamlet.db"])
   rmSync(folder, { recursive: true })
 })
@@ -79,13 +79,13 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 const countRuns = async () =>
   (await db.read<{ n: number }>(sql`select count(*) as n from runs`))[0]?.n ?? 0
 
-/** Whoever asks first is told no, and the thread is started. */
+/** The first call returns false and starts the thread. */
 async function ready(runs: readonly RunValues[]): Promise<void> {
   while (!writer.canWrite(runs)) await nextTurn()
 }
 
 describe("SqliteScribe", () => {
-  test("starts for what is worth it, and takes everything once it is there", async () => {
+  test("starts for a batch that is large enough, and takes every batch once it is ready", async () => {
     for (let turn = 0; turn < 50; turn++) {
       expect(writer.canWrite(toValues(1))).toBe(false)
       await nextTurn()
@@ -96,7 +96,7 @@ describe("SqliteScribe", () => {
     expect(writer.canWrite(toValues(1))).toBe(true)
   })
 
-  test("starts for a single run too where that is large", async () => {
+  test("starts for a single large run too", async () => {
     const large = toValues(1, { returnValue: "x".repeat(limits.threadBytesMin) })
     expect(writer.canWrite(large)).toBe(false)
     const deadline = Date.now() + 20_000
@@ -104,7 +104,7 @@ describe("SqliteScribe", () => {
     expect(writer.canWrite(toValues(1))).toBe(true)
   })
 
-  test("writes what everybody sees then, as it was", async () => {
+  test("writes runs that other connections then read unchanged", async () => {
     const odd = {
       error: { name: "Error", message: 'no\u0000\ud800"\\' },
       request: { method: "GET", url: "http://x/\u2028", status: 200 },
@@ -125,7 +125,7 @@ describe("SqliteScribe", () => {
     ).toEqual([{ run_started_at: 1, run_ended_at: 2 }])
   })
 
-  test("writes nothing while another process writes, and not half of what cannot be written", async () => {
+  test("writes nothing while another process writes, and never a part of a batch", async () => {
     await ready(toValues(2))
     const other = new Connection(path)
     other.run("begin immediate")
@@ -138,7 +138,7 @@ describe("SqliteScribe", () => {
     expect(await writer.write(toValues(2))).toBe(true)
   })
 
-  test("has nothing to do with a file that it cannot open", async () => {
+  test("writes nothing to a file that it cannot open", async () => {
     const lost = new SqliteRunWriter(join(folder, "missing", "hamlet.db"), limits)
     expect(lost.canWrite(toValues(2))).toBe(false)
     await lost.stop()
@@ -146,23 +146,23 @@ describe("SqliteScribe", () => {
     expect(await lost.write(toValues(2))).toBe(false)
   })
 
-  test("can be stopped before it is there", async () => {
+  test("can be stopped before it is ready", async () => {
     writer.canWrite(toValues(2))
     await writer.stop()
     expect(await writer.write(toValues(2))).toBe(false)
   })
 })
 
-describe("openSqlite with a writer", () => {
+describe("openSqlite with a run writer", () => {
   const record = (runs: readonly RunRecord[]) => createRunStore(db).record(runs)
 
-  /** Until the thread is there, runs are written where they are. */
+  /** Until the thread is ready, the main thread writes runs. */
   async function warmUp(): Promise<void> {
     await record(toRuns(2))
     while (db.stats().connections < 3) await nextTurn()
   }
 
-  test("keeps the order of what was asked for, whoever writes it", async () => {
+  test("keeps the order of writes, whichever connection does them", async () => {
     await warmUp()
     const runs = toRuns(200, { status: "running", startedAt: 2, endedAt: null })
     const ended = runs.map((run) => ({ ...run, status: "succeeded" as const, endedAt: 3 }))
@@ -175,7 +175,7 @@ describe("openSqlite with a writer", () => {
       () => db.write(() => changeStatus("crashed", "failed")),
     ]) {
       all.push(write())
-      // Some come while the writer is writing.
+      // Some arrive while the thread is writing.
       await nextTurn()
     }
     expect((await Promise.allSettled(all)).map(({ status }) => status)).toEqual(
@@ -183,18 +183,17 @@ describe("openSqlite with a writer", () => {
     )
   })
 
-  /** Fails unless all of them are as they should be by then. */
+  /** Fails unless all runs are as expected. */
   function* changeStatus(from: string, to: string) {
     const changed =
       (yield sql`update runs set status = ${to} where status = ${from} and started_at = ${2} returning id`) as readonly unknown[]
     if (changed.length !== 200) throw new Error(`${changed.length} runs are ${from}`)
   }
 
-  test("tells of the change before anybody hears of the write", async () => {
+  test("changes the change count before a write is acknowledged", async () => {
     await warmUp()
     let isOver = false
-    // What is known of the database in a turn is asked for at its beginning, before the writer is
-    // heard.
+    // Reads the change count at the beginning of a turn, before the reply of the thread arrives.
     const ask = () => {
       if (isOver) return
       db.changeCount?.()
@@ -209,7 +208,7 @@ describe("openSqlite with a writer", () => {
     isOver = true
   })
 
-  test("writes by itself what the writer could not, and says what is wrong", async () => {
+  test("writes runs itself that the thread could not write, and reports the error", async () => {
     await warmUp()
     const before = await countRuns()
     const bad = toRun({ source: "nobody" as RunRecord["source"] })
@@ -227,7 +226,7 @@ describe("openSqlite with a writer", () => {
     expect(await countRuns()).toBe(before + 2)
   })
 
-  test("writes what was asked for before it stops", async () => {
+  test("finishes earlier writes before it stops", async () => {
     await warmUp()
     const before = await countRuns()
     const writing = [record(toRuns(200)), record(toRuns(200))]

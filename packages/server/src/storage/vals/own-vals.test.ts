@@ -22,7 +22,7 @@ interface Placed {
   readonly run: number | null
 }
 
-/** Few values of each kind, so that the tie has to be broken often. */
+/** Few values of each kind, so that ties are frequent. */
 function toPlaced(index: number): Placed {
   const name = ["Fetch", "fetch_all", "a_b", "aXb", "Zebra", "zoo"][index % 6] + String(index)
   const run = index % 3 === 0 ? null : 5 + ((index * 3) % 4)
@@ -73,7 +73,7 @@ describeEachDatabase("createOwnValStore", (open) => {
     offset: fc.oneof(fc.constant(0), fc.nat(45)),
   })
 
-  test("lists what sorting and filtering all of the owner's vals gives, on every page", async () => {
+  test("lists on every page what sorting and filtering all vals of the owner gives", async () => {
     const store = createOwnValStore(database.db)
     await fc.assert(
       fc.asyncProperty(filters, pages, async (filter, page) => {

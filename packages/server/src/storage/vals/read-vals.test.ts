@@ -9,7 +9,7 @@ import { createVersionStore } from "./versions.ts"
 const page = { limit: 10, offset: 0 }
 
 describeEachDatabase("lists of vals", (open) => {
-  test("have all of a code and a readme, however long", async () => {
+  test("contain the whole code and readme, however long", async () => {
     const { db } = await open()
     const ownerId = await addUser(db, "ada")
     const vals = createValStore(db)

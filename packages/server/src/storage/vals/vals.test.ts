@@ -26,7 +26,7 @@ describeEachDatabase("listVals", (open) => {
     people = await Promise.all(
       ["ada", "bob", "eve"].map((username) => addUser(database.db, username)),
     )
-    // Many at the same moment: then the id decides, and not the order in which they were written.
+    // Many at the same time: then the id decides the order, not the order of the inserts.
     const places = Array.from({ length: 36 }, (_, index) => ({
       id: Bun.randomUUIDv7(),
       ownerId: people[index % 2] ?? "",
@@ -55,7 +55,7 @@ describeEachDatabase("listVals", (open) => {
     )
   }
 
-  /** What the viewer may find, newest first. */
+  /** The vals that the viewer may find, newest first. */
   function expected(
     viewerId: string | undefined,
     filter: { ownerId?: string | undefined; privacy?: Privacy | undefined },
@@ -68,7 +68,7 @@ describeEachDatabase("listVals", (open) => {
       .map(({ id }) => id)
   }
 
-  test("has for every viewer, filter and page the vals that they may find, newest first, and one more to tell of a next page", async () => {
+  test("returns for every viewer, filter and page the vals they may find, newest first, and one row more", async () => {
     for (const viewerId of [undefined, ...people]) {
       for (const ownerId of [undefined, ...people, Bun.randomUUIDv7()]) {
         for (const privacy of [undefined, ...privacies]) {
