@@ -1,45 +1,45 @@
-/** Lets so many go on at once; the others wait for their turn. */
+/** Runs a limited number of actions at once. Others wait, first come, first served. */
 export class ConcurrencyLimit {
   readonly #atOnceMax: number
   readonly #waiting = new Set<() => void>()
-  readonly #going = new Set<Promise<unknown>>()
+  readonly #running = new Set<Promise<unknown>>()
 
   constructor(atOnceMax: number) {
     this.#atOnceMax = atOnceMax
   }
 
-  /** Fails with the reason of the signal when it is aborted before its turn. */
+  /** Rejects with the reason of the signal when it aborts before the action starts. */
   async run<Result>(signal: AbortSignal, act: () => Promise<Result>): Promise<Result> {
-    while (this.#going.size >= this.#atOnceMax) await this.#wait(signal)
+    while (this.#running.size >= this.#atOnceMax) await this.#wait(signal)
     signal.throwIfAborted()
-    const going = act()
-    this.#going.add(going)
+    const running = act()
+    this.#running.add(running)
     try {
-      return await going
+      return await running
     } finally {
-      this.#going.delete(going)
+      this.#running.delete(running)
       const [next] = this.#waiting
       next?.()
     }
   }
 
-  /** Resolves when nothing goes on any more. */
+  /** Resolves when no action runs. */
   async whenIdle(): Promise<void> {
-    while (this.#going.size > 0) await Promise.allSettled(this.#going)
+    while (this.#running.size > 0) await Promise.allSettled(this.#running)
   }
 
   #wait(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     return new Promise((resolve, reject) => {
       const settle = (act: () => void) => {
-        this.#waiting.delete(enter)
-        signal.removeEventListener("abort", leave)
+        this.#waiting.delete(start)
+        signal.removeEventListener("abort", cancel)
         act()
       }
-      const enter = () => settle(resolve)
-      const leave = () => settle(() => reject(signal.reason))
-      this.#waiting.add(enter)
-      signal.addEventListener("abort", leave, { once: true })
+      const start = () => settle(resolve)
+      const cancel = () => settle(() => reject(signal.reason))
+      this.#waiting.add(start)
+      signal.addEventListener("abort", cancel, { once: true })
     })
   }
 }

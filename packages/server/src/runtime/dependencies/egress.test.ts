@@ -63,7 +63,7 @@ test("The resolver reaches its registries wherever they are, and otherwise what 
   )
   expect(resolved.imports.map(({ error }) => error)).toEqual([
     null,
-    `${open.registry.host} redirects it to what cannot be had`,
+    `${open.registry.host} redirects it to an address that cannot be fetched`,
     "blocked: 127.0.0.1 is a loopback address",
     "blocked: 127.0.0.1 is a loopback address",
     "blocked: ::1 is a loopback address",

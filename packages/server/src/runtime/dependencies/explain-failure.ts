@@ -1,14 +1,14 @@
 import type { OutgoingRequest } from "../../domain/egress.ts"
 import type { ImportFailure } from "./tool/tool-messages.ts"
 
-/** Why an import came to nothing, in a sentence, and whether it may be different later. */
+/** Why an import failed, in a sentence, and whether it may work later. */
 export interface Explanation {
-  /** What follows `Cannot import "…": `. */
+  /** The text after `Cannot import "…": `. */
   readonly error: string
   readonly isTemporary: boolean
 }
 
-/** Says in words of ours what Deno or esbuild said, with what the way out knows of it. */
+/** Explains a message of Deno or esbuild. `requests` are the requests that they sent. */
 export function explainFailure(
   failure: ImportFailure,
   requests: readonly OutgoingRequest[],
@@ -35,7 +35,7 @@ function explain(
     const match = pattern.exec(message)
     if (match) return toExplanation(match, requests)
   }
-  const first = cut(message.split("\n")[0] ?? "")
+  const first = truncate(message.split("\n")[0] ?? "")
   return lasting(
     from === "deno" ? `it cannot be fetched: ${first}` : `it cannot be bundled: ${first}`,
   )
@@ -43,7 +43,7 @@ function explain(
 
 const noVersion = "the registry has no version that fits"
 
-/** The first that fits counts. */
+/** The first match counts. */
 const denoRules: readonly Rule[] = [
   [
     /No space left on device|os error 28\b/,
@@ -75,7 +75,7 @@ const denoRules: readonly Rule[] = [
   ],
   [
     /Tarball checksum did not match .* for (\S+)\./,
-    ([, id]) => lasting(`what the registry gives for "${id}" is not what it promises`),
+    ([, id]) => lasting(`the checksum of "${id}" is not the one that the registry lists`),
   ],
   [
     /Could not find npm package tarball at: (\S+)/,
@@ -92,31 +92,34 @@ const denoRules: readonly Rule[] = [
   [/Module not found "([^"]+)"/, ([, url = ""], requests) => explainUrl(url, requests, "404")],
   [
     /Failed caching npm package '(.+?)'[\s\S]*Bad response: (\d{3})/,
-    ([, id, status]) => explainStatus(`for "${id}" the registry`, Number(status)),
+    ([, id, status]) => explainStatus(`the registry, asked for "${id}",`, Number(status)),
   ],
   [
     /error sending request|connection (?:closed|reset|error)|error decoding response body/i,
-    () => passing("the connection broke off"),
+    () => temporary("the connection was interrupted"),
   ],
   [
     /Failed caching npm package '(.+?)'\s+0: ([^\n]+)/,
-    ([, id, why = ""]) => lasting(`"${id}" cannot be unpacked: ${cut(why)}`),
+    ([, id, why = ""]) => lasting(`"${id}" cannot be unpacked: ${truncate(why)}`),
   ],
   [/Invalid (?:package|npm|jsr) specifier/i, () => lasting("it does not name a package")],
   [
     /pending module load never completed|[Tt]oo many redirects/,
-    () => lasting("it is redirected again and again"),
+    () => lasting("it has too many redirects"),
   ],
   [
     /Expected a JavaScript or TypeScript module/,
     () => lasting("it is neither JavaScript nor TypeScript"),
   ],
-  [/SyntaxError: ([^\n]+)/, ([, what = ""]) => lasting(`its code cannot be read: ${cut(what)}`)],
+  [
+    /SyntaxError: ([^\n]+)/,
+    ([, what = ""]) => lasting(`its code cannot be parsed: ${truncate(what)}`),
+  ],
   [
     /not prefixed with \/ or \.\/ or \.\.\/|not a dependency/,
-    () => lasting("it is the name of no module"),
+    () => lasting("it does not name a module"),
   ],
-  [/^It is not there$/, () => lasting("it cannot be had together with the others")],
+  [/^It is missing$/, () => lasting("it cannot be resolved together with the other imports")],
 ]
 
 const esbuildRules: readonly Rule[] = [
@@ -127,33 +130,34 @@ const esbuildRules: readonly Rule[] = [
   ],
   [
     /Could not resolve "([^"]+)"/,
-    ([, name]) => lasting(`there is no "${name}" in what the registry or the server gives`),
+    ([, name]) => lasting(`neither the registry nor the server has "${name}"`),
   ],
 ]
 
-/** What came of a request, if there was one. */
+/** Explains by the request for the URL, if there was one. */
 function explainUrl(
   url: string,
   requests: readonly OutgoingRequest[],
-  answered: string | undefined,
+  reportedStatus: string | undefined,
 ): Explanation {
   const request = requests.findLast((one) => one.url === url)
-  const status = request?.status ?? (answered === undefined ? undefined : Number(answered))
-  // The way out says no with 403; a name that nobody knows now may be known later.
-  if (request?.blocked && answered === "403" && !unknownName.test(request.blocked))
+  const status =
+    request?.status ?? (reportedStatus === undefined ? undefined : Number(reportedStatus))
+  // The egress proxy blocks with 403. A host name that does not exist now may exist later.
+  if (request?.blocked && reportedStatus === "403" && !unknownName.test(request.blocked))
     return lasting(`blocked: ${request.blocked}`)
-  if (request?.blocked) return passing(request.blocked)
-  if (status === undefined) return passing(`${toHost(url)} did not answer`)
+  if (request?.blocked) return temporary(request.blocked)
+  if (status === undefined) return temporary(`${toHost(url)} did not respond`)
   return explainStatus(toHost(url), status)
 }
 
 const unknownName = /cannot be found$|not found in time$|cannot be looked up/
 
-function explainStatus(who: string, status: number): Explanation {
-  if (status < 300) return lasting(`what ${who} gives makes no sense`)
-  if (status < 400) return lasting(`${who} redirects it to what cannot be had`)
-  const error = `${who} answered ${status}`
-  return status >= 500 || status === 429 || status === 408 ? passing(error) : lasting(error)
+function explainStatus(server: string, status: number): Explanation {
+  if (status < 300) return lasting(`${server} sent an invalid response`)
+  if (status < 400) return lasting(`${server} redirects it to an address that cannot be fetched`)
+  const error = `${server} responded with ${status}`
+  return status >= 500 || status === 429 || status === 408 ? temporary(error) : lasting(error)
 }
 
 function toHost(url: string): string {
@@ -164,10 +168,10 @@ function lasting(error: string): Explanation {
   return { error, isTemporary: false }
 }
 
-function passing(error: string): Explanation {
+function temporary(error: string): Explanation {
   return { error, isTemporary: true }
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   return text.length <= messageCharsMax ? text : `${text.slice(0, messageCharsMax - 1)}…`
 }

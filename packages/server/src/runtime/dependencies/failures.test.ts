@@ -82,7 +82,7 @@ describe("resolve says what is wrong with", () => {
     const { errors } = await explain(["npm:good/nope.js", "npm:closed/inner.js", "npm:forgetful"])
     const missing = ["good/nope.js", "closed/inner.js", "./left-out.js"]
     expect(errors).toEqual(
-      missing.map((name) => `there is no "${name}" in what the registry or the server gives`),
+      missing.map((name) => `neither the registry nor the server has "${name}"`),
     )
   })
 
@@ -95,8 +95,8 @@ describe("resolve says what is wrong with", () => {
     registry.publishTarball("empty", "1.0.0", toTarball([]))
     expect(await explain(["npm:nonsense", "npm:broken", "npm:no-tarball", "npm:empty"])).toEqual({
       errors: [
-        `what ${host} gives makes no sense`,
-        'what the registry gives for "broken@1.0.0" is not what it promises',
+        `${host} sent an invalid response`,
+        'the checksum of "broken@1.0.0" is not the one that the registry lists',
         expect.stringMatching(/^"no-tarball@1.0.0" cannot be unpacked: /),
         expect.any(String),
       ],
@@ -111,15 +111,15 @@ describe("resolve says what is wrong with", () => {
     registry.serve("/npm/lost/-/1.0.0.tgz", { status: 500 })
     registry.serve("/error.ts", { status: 500 })
     expect(await explain(["npm:trouble"])).toEqual({
-      errors: [`${host} answered 503`],
+      errors: [`${host} responded with 503`],
       isTemporary: true,
     })
     expect(await explain(["npm:lost"])).toEqual({
-      errors: ['for "lost@1.0.0" the registry answered 500'],
+      errors: ['the registry, asked for "lost@1.0.0", responded with 500'],
       isTemporary: true,
     })
     expect(await explain([`${registry.url}error.ts`])).toEqual({
-      errors: [`${host} answered 500`],
+      errors: [`${host} responded with 500`],
       isTemporary: true,
     })
     expect(await explain(["http://127.0.0.1:1/x.ts"])).toEqual({
@@ -139,13 +139,13 @@ describe("resolve says what is wrong with", () => {
     const names = ["gone.ts", "forbidden.ts", "loop.ts", "page", "deep.ts", "bare.ts", "wrong.ts"]
     expect(await explain(names.map((name) => registry.url + name))).toEqual({
       errors: [
-        `${host} answered 404`,
-        `${host} answered 403`,
-        "it is redirected again and again",
+        `${host} responded with 404`,
+        `${host} responded with 403`,
+        "it has too many redirects",
         "it is neither JavaScript nor TypeScript",
-        `it imports "${registry.url}missing.ts": ${host} answered 404`,
-        'it imports "lodash": it is the name of no module',
-        expect.stringMatching(/^its code cannot be read: /),
+        `it imports "${registry.url}missing.ts": ${host} responded with 404`,
+        'it imports "lodash": it does not name a module',
+        expect.stringMatching(/^its code cannot be parsed: /),
       ],
       isTemporary: false,
     })
@@ -189,7 +189,7 @@ describe("resolve says what is wrong with", () => {
     ])
     registry.serve("/text.txt", { headers: { "content-type": "text/plain" }, body: "hello" })
     const text = await explain([`${registry.url}text.txt`], ' with { type: "text" }')
-    expect(text.errors).toEqual(['"text" is no type that can be imported, only "json" is'])
+    expect(text.errors).toEqual(['the import type "text" is not supported, only "json" is'])
   })
 })
 

@@ -1,10 +1,8 @@
 const publicRegistry = "https://registry.npmjs.org/"
-/** npm takes about half a second to say it. */
+/** npm takes about half a second. */
 const npmMsMax = 15_000
 
-/**
- * The registry that the machine's npm configuration names; the public one where there is no npm.
- */
+/** The registry of the machine's npm configuration; the public one without npm. */
 export async function findRegistry(
   command: readonly string[] = ["npm", "config", "get", "registry"],
 ): Promise<string> {
@@ -16,11 +14,12 @@ export async function findRegistry(
       timeout: npmMsMax,
       killSignal: "SIGKILL",
     })
-    const said = (await new Response(child.stdout).text()).trim()
-    const isGood = (await child.exited) === 0 && /^https?:$/.test(URL.parse(said)?.protocol ?? "")
-    return isGood ? said.replace(/\/*$/, "/") : publicRegistry
+    const output = (await new Response(child.stdout).text()).trim()
+    const isValid =
+      (await child.exited) === 0 && /^https?:$/.test(URL.parse(output)?.protocol ?? "")
+    return isValid ? output.replace(/\/*$/, "/") : publicRegistry
   } catch {
-    // There is no npm.
+    // npm is not installed.
     return publicRegistry
   }
 }

@@ -6,9 +6,9 @@ const specifierCharsMax = 10_000
 const nameCharsMax = 1_000
 const messageCharsMax = 100_000
 
-const place = z.object({ start: z.int().min(0), end: z.int().min(0) })
-const common = { specifier: chars(specifierCharsMax), places: z.array(place) }
-const foundAnswer = z.object({ found: z.array(z.object(common)) })
+const range = z.object({ start: z.int().min(0), end: z.int().min(0) })
+const common = { specifier: chars(specifierCharsMax), places: z.array(range) }
+const foundResponse = z.object({ found: z.array(z.object(common)) })
 const resolvedImport = z.object({
   ...common,
   resolved: chars(specifierCharsMax).nullable(),
@@ -22,44 +22,44 @@ const resolvedImport = z.object({
   entry: z.int(),
   exports: z.array(chars(nameCharsMax)),
 })
-const resolveAnswer = z.object({ imports: z.array(resolvedImport), hasBundle: z.boolean() })
-const compileAnswer = z.object({ error: z.string().nullable() })
+const resolveResponse = z.object({ imports: z.array(resolvedImport), hasBundle: z.boolean() })
+const compileResponse = z.object({ error: z.string().nullable() })
 
-/** What the tool has found out about the code, as far as it got. */
+/** The response of the resolve tool. */
 export interface ResolverResponse {
-  readonly found: z.infer<typeof foundAnswer>["found"]
-  /** Undefined when it did not get to the end. */
+  readonly found: z.infer<typeof foundResponse>["found"]
+  /** Undefined when the tool did not finish. */
   readonly imports: readonly z.infer<typeof resolvedImport>[] | undefined
   readonly bundle: Uint8Array | null
 }
 
 /**
- * Nothing of it is believed: the tool has read what strangers wrote. Undefined when it makes no
- * sense, or too much of it.
+ * Validates what the resolve tool wrote: the tool has read untrusted code. Undefined when it is
+ * invalid or too large.
  */
 export function readResolveResponse(
   output: Uint8Array,
   headBytesMax: number,
 ): ResolverResponse | undefined {
   const first = splitResponse(output, headBytesMax)
-  const found = foundAnswer.safeParse(first?.head).data?.found
+  const found = foundResponse.safeParse(first?.head).data?.found
   if (!first || !found) return undefined
   const second = splitResponse(first.body, headBytesMax)
-  const answer = resolveAnswer.safeParse(second?.head).data
-  if (!second || !answer) return { found, imports: undefined, bundle: null }
+  const resolved = resolveResponse.safeParse(second?.head).data
+  if (!second || !resolved) return { found, imports: undefined, bundle: null }
   return {
     found,
-    imports: answer.imports,
-    bundle: answer.hasBundle ? new Uint8Array(second.body) : null,
+    imports: resolved.imports,
+    bundle: resolved.hasBundle ? new Uint8Array(second.body) : null,
   }
 }
 
-/** The same for the tool that compiles. */
+/** Validates what the compile tool wrote. */
 export function readCompileResponse(
   output: Uint8Array,
   headBytesMax: number,
 ): { readonly error: string | null; readonly cache: Uint8Array } | undefined {
-  const answer = splitResponse(output, headBytesMax)
-  const head = compileAnswer.safeParse(answer?.head).data
-  return answer && head && { error: head.error, cache: new Uint8Array(answer.body) }
+  const response = splitResponse(output, headBytesMax)
+  const head = compileResponse.safeParse(response?.head).data
+  return response && head && { error: head.error, cache: new Uint8Array(response.body) }
 }

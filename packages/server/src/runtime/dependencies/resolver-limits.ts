@@ -2,21 +2,21 @@ import { availableParallelism } from "node:os"
 import type { ToolLimits } from "../sandbox/launch/tool-run.ts"
 import type { ToolResolveLimits } from "./tool/tool-messages.ts"
 
-/** What resolving the imports of one version may take. */
+/** What resolving the imports of one version may use. */
 export interface ResolverLimits
   extends ToolResolveLimits,
     Omit<ToolLimits, "msMax" | "outputBytesMax"> {
-  /** For all of it, from its turn on. */
+  /** The time of one resolution, without the time that it waits. */
   readonly resolveMsMax: number
-  /** Resolutions at the same time; the others wait. */
+  /** Resolutions at the same time. Others wait. */
   readonly atOnceMax: number
-  /** What is said of the imports, beside their code: it is kept with the version. */
+  /** The metadata of the imports, without their code. It is stored with the version. */
   readonly answerBytesMax: number
 }
 
 const mebibyte = 1024 ** 2
 
-/** The limits that hold when nothing else is said. */
+/** The defaults. */
 export const resolverLimits: ResolverLimits = {
   resolveMsMax: 120_000,
   atOnceMax: availableParallelism(),
@@ -27,7 +27,7 @@ export const resolverLimits: ResolverLimits = {
   modulesMax: 20_000,
   bundleBytesMax: 10 * mebibyte,
   exportsMax: 5_000,
-  // What is fetched is in memory too, where there is bubblewrap.
+  // With bubblewrap, fetched files are in memory too.
   memoryBytesMax: 1024 * mebibyte,
   heapBytesMax: 256 * mebibyte,
   threadsMax: 128,

@@ -116,7 +116,7 @@ export default () => [data, import("${url}", { with: { "type": 'json' }, }), imp
     const often = await few.resolve(
       "import 'npm:one'; import 'npm:one'; import 'npm:one'; import 'npm:one'",
     )
-    expect(importOf(often, "npm:one").error).toBe("the val says it more than 2 times")
+    expect(importOf(often, "npm:one").error).toBe("the val imports it more than 2 times")
     expect(few.registry.requests.filter((path) => path === "/npm/one")).toHaveLength(1)
   })
 })

@@ -18,18 +18,18 @@ import type { ResolveRequest } from "./tool/tool-messages.ts"
 
 export type { ToolHost } from "./resolver-tools.ts"
 
-/** What the resolver needs of the rest of the program. */
+/** What the resolver needs. */
 export interface ResolverDeps {
   readonly tools: () => Promise<ToolHost>
-  /** What is there is not remote. */
+  /** Imports from these hosts are not remote. */
   readonly importHosts: ImportHosts
-  /** Undefined: that of the machine's npm configuration. */
+  /** Undefined: the registry of the machine's npm configuration. */
   readonly npmRegistry: string | undefined
   readonly jsrUrl: string
   /**
-   * Opens the only way out that fetching has. `allow` are the registries, as `host:port`: the
-   * operator has named them, so they may be reached wherever they are. `note` hears what came of
-   * each request.
+   * Opens the egress socket through which the tool fetches. `allow` are the registries, as
+   * `host:port`: the operator has configured them, so private addresses are allowed too. `note`
+   * gets each request when it is over.
    */
   openEgress(
     path: string,
@@ -40,21 +40,22 @@ export interface ResolverDeps {
 }
 
 /**
- * Resolves what code imports. Whatever reads the code or the packages does so in a sandbox, and nothing of it is ever run:
+ * Resolves the imports of code. All tools that read the code or the packages run in a sandbox, and
+ * none of the code is ever run:
  *
- *   resolve tool   Deno finds the imports and fetches them, esbuild makes one script of them
- *   compile tool   V8 makes its cache of that script, in a sandbox of its own that has seen no package
+ *   resolve tool   Deno finds and fetches the imports, esbuild bundles them into one script
+ *   compile tool   V8 creates its code cache of that script, in a sandbox that has read no package
  */
 export class SandboxedResolver implements DependencyResolver {
   readonly #deps: ResolverDeps
-  readonly #turns: ConcurrencyLimit
+  readonly #concurrency: ConcurrencyLimit
   readonly #stopping = new AbortController()
   #tools: Promise<Tools> | undefined
   #registry: Promise<string> | undefined
 
   constructor(deps: ResolverDeps) {
     this.#deps = deps
-    this.#turns = new ConcurrencyLimit(deps.limits.atOnceMax)
+    this.#concurrency = new ConcurrencyLimit(deps.limits.atOnceMax)
   }
 
   async resolve({
@@ -65,13 +66,13 @@ export class SandboxedResolver implements DependencyResolver {
     readonly signal: AbortSignal
   }): Promise<ResolvedCode> {
     const either = AbortSignal.any([signal, this.#stopping.signal])
-    return await this.#turns.run(either, () => this.#resolve(code, either))
+    return await this.#concurrency.run(either, () => this.#resolve(code, either))
   }
 
-  /** Ends what is going on; those who wait for it get an AbortError. */
+  /** Ends all resolutions. They reject with an AbortError. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await this.#turns.whenIdle()
+    await this.#concurrency.whenIdle()
   }
 
   async #resolve(code: string, signal: AbortSignal): Promise<ResolvedCode> {
@@ -80,26 +81,26 @@ export class SandboxedResolver implements DependencyResolver {
     const tools = await this.#prepare()
     const requests: OutgoingRequest[] = []
     const outcome = await this.#runResolve(tools, code, requests, signal)
-    const answer = readResolveResponse(
+    const response = readResolveResponse(
       outcome.kind === "done" ? outcome.output : outcome.partial,
       limits.answerBytesMax,
     )
-    if (outcome.kind === "failed" || !answer?.imports) {
-      const said = outcome.kind === "failed" ? outcome.said : "the tool makes no sense"
+    if (outcome.kind === "failed" || !response?.imports) {
+      const reason = outcome.kind === "failed" ? outcome.stderr : invalidOutput
       if (outcome.kind === "done" || outcome.reason === "exited")
-        onError(new Error(`Cannot resolve imports: ${said}`))
+        onError(new Error(`Cannot resolve imports: ${reason}`))
       return toFailed(
-        answer?.found ?? guessImports(code, this.#deps),
+        response?.found ?? guessImports(code, this.#deps),
         outcome.kind === "failed" ? toExplanation(outcome, limits) : crashed,
       )
     }
     const bundled =
-      answer.bundle &&
-      (await this.#compile(tools, answer.bundle, deadlineMs - performance.now(), signal))
-    return toResolvedCode(answer, answer.imports, bundled, requests)
+      response.bundle &&
+      (await this.#compile(tools, response.bundle, deadlineMs - performance.now(), signal))
+    return toResolvedCode(response, response.imports, bundled, requests)
   }
 
-  /** Anew after it has failed. */
+  /** Tries again after a failure. */
   async #prepare(): Promise<Tools> {
     this.#tools ??= createTools(this.#deps.tools).catch((error) => {
       this.#tools = undefined
@@ -141,7 +142,7 @@ export class SandboxedResolver implements DependencyResolver {
     })
   }
 
-  /** Without the cache a bundle is only slower, so that is no reason to have none. */
+  /** A bundle without a cache is only slower to load, so a failure here is not an error. */
   async #compile(
     tools: Tools,
     code: Uint8Array,
@@ -168,7 +169,7 @@ export class SandboxedResolver implements DependencyResolver {
     if (!compiled)
       onError(
         new Error(
-          `Cannot compile a bundle: ${outcome.kind === "done" ? "the tool makes no sense" : outcome.said}`,
+          `Cannot compile a bundle: ${outcome.kind === "done" ? invalidOutput : outcome.stderr}`,
         ),
       )
     const hash = new Bun.CryptoHasher("sha256").update(code).digest("hex")
@@ -176,9 +177,10 @@ export class SandboxedResolver implements DependencyResolver {
   }
 }
 
+const invalidOutput = "the tool wrote invalid output"
 const requestsNotedMax = 10_000
 const compileMsMin = 5_000
-/** V8's cache of code can be larger than the code. */
+/** V8's code cache can be larger than the code. */
 const cacheShareMax = 4
 
 function toResolveLimits(limits: ResolverLimits): ResolveRequest["limits"] {
@@ -192,7 +194,7 @@ function toHostAndPort(address: string): string {
 }
 
 const crashed: Explanation = {
-  error: "it could not be resolved: something in it brings the resolver down",
+  error: "it could not be resolved: it crashes the resolver",
   isTemporary: true,
 }
 
@@ -205,20 +207,17 @@ function toExplanation({ reason }: ToolFailure, limits: ResolverLimits): Explana
     }
   if (reason === "memory")
     return {
-      error: `to resolve it takes more than ${memoryBytesMax} bytes of memory`,
+      error: `resolving it takes more than ${memoryBytesMax} bytes of memory`,
       isTemporary: false,
     }
   if (reason === "files")
     return { error: `what it needs is larger than ${scratchBytesMax} bytes`, isTemporary: false }
   if (reason === "output" || reason === "cpu" || reason === "processes")
-    return { error: "to resolve it takes more than it may", isTemporary: false }
+    return { error: "resolving it exceeds a limit", isTemporary: false }
   return crashed
 }
 
-/**
- * Nobody could read the code; what in it looks like an import is at least named, so that it is
- * known that something is wrong.
- */
+/** For code that the tool could not parse: reports at least what looks like an import as failed. */
 function guessImports(
   code: string,
   { importHosts, limits }: ResolverDeps,
@@ -250,12 +249,12 @@ function toFailed(
 }
 
 function toResolvedCode(
-  answer: ResolverResponse,
+  response: ResolverResponse,
   imports: NonNullable<ResolverResponse["imports"]>,
   bundled: Bundle | Explanation | null,
   requests: readonly OutgoingRequest[],
 ): ResolvedCode {
-  if (bundled && "error" in bundled) return toFailed(answer.found, bundled)
+  if (bundled && "error" in bundled) return toFailed(response.found, bundled)
   let isTemporary = false
   const locked = imports.map(
     ({ specifier, places, resolved, failure, entry, exports }): LockedImport => {

@@ -176,7 +176,7 @@ describe.each(levels)("The resolver with %s", (isolation) => {
       })
       const resolved = await open.resolve("import 'npm:large'")
       expect(importOf(resolved, "npm:large").error).toBe(
-        `to resolve it takes more than ${memoryBytesMax} bytes of memory`,
+        `resolving it takes more than ${memoryBytesMax} bytes of memory`,
       )
       expect(resolved.bundle).toBeNull()
       expect(listTraces(open)).toEqual([])

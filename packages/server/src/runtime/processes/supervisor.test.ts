@@ -483,7 +483,7 @@ describe("Supervisor", () => {
       expect((await fetchOnce(toProgram(identity))).text).toHaveLength(36)
       renameSync(denoPath, `${denoPath}-away`)
       // Processes that were ready before still work.
-      const problem = `Cannot start a sandbox: Deno is not at "${denoPath}" any more`
+      const problem = `Cannot start a sandbox: Deno is no longer at "${denoPath}"`
       for (let number = 0; stage.supervisor.status().problem === undefined; number++)
         await fetchOnce(toProgram(identity, { label: `ada/${number}` })).catch(({ code }) =>
           expect(code).toBe("sandbox_unavailable"),

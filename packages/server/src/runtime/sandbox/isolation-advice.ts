@@ -4,7 +4,7 @@ import type { IsolationReport } from "./sandboxes.ts"
 const install =
   "install bubblewrap (bubblewrap is its package on Debian, Ubuntu, Fedora, Arch and Alpine)"
 
-/** What to do so that bubblewrap can be used; `details` say why it is not. */
+/** What the operator can do to make bubblewrap work. `details` say why it does not. */
 export function adviseOnBubblewrap(details: readonly string[]): string {
   const all = details.join(" ")
   if (all.includes("is not installed"))
@@ -15,7 +15,7 @@ export function adviseOnBubblewrap(details: readonly string[]): string {
   return adviseOnNamespaces() ?? "docs/self-hosting.md says what sandboxes need"
 }
 
-/** What everybody has to know about weak isolation, in sentences; empty for bubblewrap. */
+/** What the operator has to know about weak isolation, in sentences; empty for bubblewrap. */
 export function listIsolationWarnings(
   { level, details }: IsolationReport,
   isChosen: boolean,
@@ -36,17 +36,17 @@ const switches = [
   {
     path: "/proc/sys/kernel/unprivileged_userns_clone",
     bad: "0",
-    mend: "sysctl kernel.unprivileged_userns_clone=1",
+    fix: "sysctl kernel.unprivileged_userns_clone=1",
   },
   {
     path: "/proc/sys/user/max_user_namespaces",
     bad: "0",
-    mend: "sysctl user.max_user_namespaces=15000",
+    fix: "sysctl user.max_user_namespaces=15000",
   },
   {
     path: "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
     bad: "1",
-    mend: "sysctl kernel.apparmor_restrict_unprivileged_userns=0, or give bwrap a profile with userns",
+    fix: "sysctl kernel.apparmor_restrict_unprivileged_userns=0, or give bwrap a profile with userns",
   },
 ]
 
@@ -54,7 +54,7 @@ function adviseOnNamespaces(): string | undefined {
   const off = switches.filter(
     ({ path, bad }) => existsSync(path) && readFileSync(path, "utf8").trim() === bad,
   )
-  if (off.length > 0) return `allow user namespaces: ${off.map(({ mend }) => mend).join("; ")}`
+  if (off.length > 0) return `allow user namespaces: ${off.map(({ fix }) => fix).join("; ")}`
   if (existsSync("/.dockerenv") || existsSync("/run/.containerenv"))
     return "the container forbids what bubblewrap needs: start it with --security-opt seccomp=unconfined and --cap-add SYS_ADMIN, or run Hamlet outside of it"
   return undefined

@@ -24,27 +24,27 @@ import {
 import type { SandboxFolder } from "./sandbox-folder.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
 
-/** One way to isolate a guest. Whether it works on this machine shows only when it is tried. */
+/** One way to isolate a guest. Only trying it shows whether it works on this machine. */
 export interface Isolation {
   readonly level: "bubblewrap" | "deno"
-  /** For the operator. */
+  /** Sentences for the operator. */
   readonly details: readonly string[]
-  /** The programs that it needs, by their names for the operator. */
+  /** The paths of the programs that it needs, by their names. */
   readonly programs: Readonly<Record<string, string>>
   /** Whether each sandbox is a user of its own. */
   readonly hasOwnUser: boolean
-  /** Whether there is a process around the guest's, which tells of it. */
+  /** Whether a bubblewrap process is around the guest's, which reports its process id. */
   readonly hasOuterProcess: boolean
   toCommand(sandbox: { readonly folder: SandboxFolder; readonly uid: number | undefined }): string[]
   toEnvironment(folder: SandboxFolder): Record<string, string>
-  /** The same for a tool in the place of the guest. */
+  /** The same for a tool instead of the guest. */
   toToolLaunch(place: ToolSpec): {
     readonly command: string[]
     readonly environment: Record<string, string>
   }
 }
 
-/** Where a tool works, and within which limits. */
+/** One launch of a tool. */
 export interface ToolSpec {
   readonly folder: SandboxFolder
   readonly uid: number | undefined
@@ -52,7 +52,7 @@ export interface ToolSpec {
   readonly limits: SandboxLimits
 }
 
-/** What the ways are made of. */
+/** What all isolations need. */
 export interface IsolationParts {
   readonly denoPath: string
   /** The guest as one file. */
@@ -63,17 +63,17 @@ export interface IsolationParts {
   readonly hasFilter: boolean
 }
 
-/** The ways worth trying, the best first, and why others are not. */
+/** The isolations worth trying, the strongest first, and why others are not. */
 export function listIsolations(
   parts: IsolationParts,
   wanted: "auto" | "bubblewrap" | "deno",
-): { ways: Isolation[]; missing: string[] } {
+): { isolations: Isolation[]; missing: string[] } {
   const missing: string[] = []
-  const ways = [
+  const isolations = [
     ...(wanted === "deno" ? [] : listBubblewraps(parts, missing)),
     ...(wanted === "bubblewrap" ? [] : [createBareDeno(parts)]),
   ]
-  return { ways, missing }
+  return { isolations, missing }
 }
 
 const isRoot = process.getuid?.() === 0
@@ -85,7 +85,7 @@ function listBubblewraps(parts: IsolationParts, missing: string[]): Isolation[] 
   const setpriv = Bun.which("setpriv") ?? undefined
   if (isRoot && !setpriv)
     missing.push(
-      "the server is root and setpriv (util-linux), which would make sandboxes another user, is not installed",
+      "the server is root, and setpriv (util-linux), which runs sandboxes as another user, is not installed",
     )
   if (missing.length > 0 || !bwrap) return []
   const deno = realpathSync(parts.denoPath)
@@ -97,11 +97,11 @@ function listBubblewraps(parts: IsolationParts, missing: string[]): Isolation[] 
     libraries: listLibraries(isRoot && setpriv ? [deno, setpriv] : [deno]),
     hasFilter: parts.hasFilter,
   }
-  const ways: BubblewrapMode[] = isRoot ? ["outside", "inside"] : ["own"]
-  return ways.map((way) => createBubblewrap(parts, tools, way))
+  const modes: BubblewrapMode[] = isRoot ? ["outside", "inside"] : ["own"]
+  return modes.map((mode) => createBubblewrap(parts, tools, mode))
 }
 
-const wayDetails: Readonly<Record<BubblewrapMode, string>> = {
+const modeDetails: Readonly<Record<BubblewrapMode, string>> = {
   outside: "each sandbox is an unprivileged user of its own, in a user namespace",
   inside: "each sandbox is an unprivileged user of its own, without a user namespace",
   own: "sandboxes are the server's own user, in a user namespace",
@@ -110,7 +110,7 @@ const wayDetails: Readonly<Record<BubblewrapMode, string>> = {
 function createBubblewrap(
   parts: IsolationParts,
   tools: BubblewrapTools,
-  way: BubblewrapMode,
+  mode: BubblewrapMode,
 ): Isolation {
   const command = toDenoCommand(insidePaths, parts.imports, parts.limits, true)
   const environment = toDenoEnvironment(insidePaths, true)
@@ -121,13 +121,13 @@ function createBubblewrap(
     : "system calls are not filtered on this kind of machine"
   return {
     level: "bubblewrap",
-    details: [wayDetails[way], filter],
+    details: [modeDetails[mode], filter],
     programs: {
       Deno: tools.program,
       bubblewrap: tools.bwrap,
       ...(tools.setpriv ? { setpriv: tools.setpriv } : {}),
     },
-    hasOwnUser: way !== "own",
+    hasOwnUser: mode !== "own",
     hasOuterProcess: true,
     toCommand({ folder, uid }) {
       const readable = {
@@ -139,12 +139,12 @@ function createBubblewrap(
       const { scratchBytesMax } = parts.limits
       return toBubblewrapCommand(
         tools,
-        way,
+        mode,
         { uid, environment, readable, writable, scratchBytesMax, ...ofDeno },
         command,
       )
     },
-    // bubblewrap sets the guest's.
+    // bubblewrap sets the guest's environment itself.
     toEnvironment: () => ({}),
     toToolLaunch({ folder, uid, tool, limits }) {
       const paths = toInsidePaths(tool.helpers)
@@ -152,7 +152,7 @@ function createBubblewrap(
         paths.helpers[name],
         outside,
       ])
-      // What is in the folder is there already, so nothing has to be written to it.
+      // The socket in the run folder exists already, so the tool need not write there.
       const readable = {
         ...maps,
         [paths.program]: tool.program,
@@ -168,7 +168,7 @@ function createBubblewrap(
         ...ofDeno,
       }
       return {
-        command: toBubblewrapCommand(tools, way, box, toToolCommand(paths, tool, limits)),
+        command: toBubblewrapCommand(tools, mode, box, toToolCommand(paths, tool, limits)),
         environment: {},
       }
     },
@@ -176,8 +176,8 @@ function createBubblewrap(
 }
 
 /**
- * Deno's permissions are the only wall here. Even so, a server that is root gives its sandboxes
- * other users.
+ * Isolation by Deno's permissions alone. A server that runs as root still gives each sandbox a user
+ * of its own.
  */
 function createBareDeno(parts: IsolationParts): Isolation {
   const setpriv = Bun.which("setpriv")
@@ -192,7 +192,7 @@ function createBareDeno(parts: IsolationParts): Isolation {
   return {
     level: "deno",
     details: [
-      "nothing but Deno's permissions stands between vals and this machine",
+      "only Deno's permissions keep vals from this machine",
       isRoot
         ? "each sandbox is an unprivileged user of its own"
         : "sandboxes are the server's own user",
@@ -216,12 +216,12 @@ function createBareDeno(parts: IsolationParts): Isolation {
   }
 }
 
-/** Becomes the sandbox's user, and ends with the server. */
+/** A command prefix that switches to the sandbox's user, and kills the process with the server. */
 function toPrefix(setpriv: string | null, uid: number | undefined): string[] {
   if (isRoot && !setpriv)
     throw new AppError(
       "sandbox_unavailable",
-      "Cannot start a sandbox: the server is root and setpriv (util-linux) is not installed",
+      "Cannot start a sandbox: the server is root, and setpriv (util-linux) is not installed",
     )
   const user = [
     `--reuid=${uid}`,
@@ -231,12 +231,11 @@ function toPrefix(setpriv: string | null, uid: number | undefined): string[] {
     "--inh-caps=-all",
     "--bounding-set=-all",
   ]
-  // Without it a guest of a server that was killed would have to notice by itself; there is no such
-  // thing outside of Linux.
+  // Without `--pdeathsig` (Linux only) a guest has to notice by itself that its server was killed.
   return setpriv ? [setpriv, ...(isRoot ? user : []), "--pdeathsig=KILL"] : []
 }
 
-/** The files that a program is linked with, its loader included. */
+/** The shared libraries of the programs, their loader included. */
 export function listLibraries(programs: readonly string[]): string[] {
   const text = Bun.spawnSync(["ldd", ...programs]).stdout.toString()
   return [...new Set([...text.matchAll(/(\/\S+) \(0x/g)].map((match) => match[1] ?? ""))]

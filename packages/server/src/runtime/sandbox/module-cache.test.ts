@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { writeModules } from "./module-cache.ts"
 
-test("writeModules puts nothing outside of the cache, whatever the address", () => {
+test("writeModules writes only inside of the cache, whatever the address", () => {
   const folder = mkdtempSync(join(tmpdir(), "hamlet-cache-test-"))
   const bad = [
     "http://../x",

@@ -10,8 +10,8 @@ export interface CachedModule {
 }
 
 /**
- * Puts modules where Deno keeps those it has downloaded, so that with `--cached-only` it imports
- * them without a network. The layout is Deno's own and not documented: its version is pinned, and a
+ * Writes modules into Deno's cache of downloaded modules, so that `--cached-only` imports them
+ * without a network. Deno does not document the layout of the cache: its version is pinned, and a
  * test imports a module from here.
  */
 export function writeModules(denoDir: string, modules: readonly CachedModule[]): void {
@@ -22,7 +22,7 @@ export function writeModules(denoDir: string, modules: readonly CachedModule[]):
   }
 }
 
-/** The same for one that nobody waits for. */
+/** The same without blocking, for a module that no run waits for. */
 export async function writeModuleLater(denoDir: string, module: CachedModule): Promise<void> {
   const { path, folder, text } = toCacheFile(denoDir, module)
   await mkdir(folder, folderMode)
@@ -41,14 +41,14 @@ function toCacheFile(
   return { path, folder: dirname(path), text: `${code}\n// denoCacheMetadata=${metadata}` }
 }
 
-/** Host names become folder names, so nothing else than a host name may get through. */
+/** Host names become folder names, so only valid host names are accepted. */
 const hostPattern = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\])$/
 
 function toCachePath(text: string): string {
   const url = URL.parse(text)
   const scheme = url?.protocol.slice(0, -1)
   if (!url || (scheme !== "http" && scheme !== "https") || !hostPattern.test(url.hostname))
-    throw new Error(`Cannot put module "${text}" into the cache: it has no http address`)
+    throw new Error(`Cannot put module "${text}" into the cache: it has no HTTP address`)
   const host = url.port === "" ? url.hostname : `${url.hostname}_PORT${url.port}`
   return join(
     "remote",

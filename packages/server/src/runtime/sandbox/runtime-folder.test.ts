@@ -30,7 +30,7 @@ const isPrivateTested = isRoot && process.platform === "linux"
 if (!isPrivateTested)
   notRun("a checkout that other users cannot enter", "the tests do not run as root on Linux")
 
-/** A folder that only its owner may enter, as the home of root is, with the program in it. */
+/** A folder that only its owner may enter, like the home of root, with the program in it. */
 function openPrivateFolder(program: string) {
   const folder = mkdtempSync(join(tmpdir(), "hamlet-private-"))
   chmodSync(folder, 0o700)
@@ -49,7 +49,7 @@ async function openFolder(dataDir: string) {
 }
 
 describe("RuntimeFolder", () => {
-  test("shares a file as it is where everybody can reach it, and otherwise where it can be reached", async () => {
+  test("share returns the path of a reachable file, and links or copies others", async () => {
     const shell = realpathSync("/bin/sh")
     using hidden = openPrivateFolder(shell)
     const dataDir = createDataDir()
@@ -63,7 +63,7 @@ describe("RuntimeFolder", () => {
     rmSync(dataDir, { recursive: true })
   })
 
-  test.if(isRoot)("takes another name where somebody else has taken its own", async () => {
+  test.if(isRoot)("takes another name when another user has taken its name", async () => {
     const dataDir = createDataDir()
     const taken = findRuntimeFolder(dataDir)
     mkdirSync(taken)
@@ -73,7 +73,7 @@ describe("RuntimeFolder", () => {
       const parent = dirname(opened.folder.path)
       expect(parent).not.toBe(taken)
       expect(dirname(parent)).toBe(dirname(taken))
-      // A name that the next server sweeps.
+      // The next server sweeps this name too.
       expect(basename(parent)).toMatch(/^hamlet-0-[0-9a-f]{8}$/)
       expect(statSync(parent).uid).toBe(0)
     }
@@ -83,16 +83,16 @@ describe("RuntimeFolder", () => {
   })
 })
 
-describe.if(isPrivateTested)("sandboxes of a checkout that other users cannot enter", () => {
+describe.if(isPrivateTested)("Sandboxes in a checkout that other users cannot enter", () => {
   test.each(hasBubblewrap ? (["bubblewrap", "deno"] as const) : (["deno"] as const))(
-    "are as they are elsewhere: %s",
+    "work as elsewhere: %s",
     async (isolation) => {
       using hidden = openPrivateFolder(denoPath)
       using helper = openPrivateFolder(realpathSync(Bun.which("true") ?? "/bin/true"))
       await using usual = await openSandboxes({ isolation })
       await using opened = await openSandboxes({ isolation, denoPath: hidden.path })
       expect(opened.sandboxes.report).toEqual(usual.sandboxes.report)
-      // What packages are bundled with is a program of the checkout too.
+      // esbuild, which bundles packages, is a program of the checkout too.
       expect(await tryTool(opened.sandboxes, { helper: helper.path })).toBe(0)
     },
   )

@@ -20,34 +20,35 @@ import { AppError } from "../../domain/app-error.ts"
 import { identityOf } from "./launch/process-identity.ts"
 import { groupsFile, removeIfEmpty, sweepServers } from "./sweep.ts"
 
-/** Longer addresses of Unix sockets are refused; the closing zero counts too. */
+/** The kernel's limit for paths of Unix sockets, without the closing zero. */
 const socketPathBytesMax = process.platform === "linux" ? 107 : 103
-/** What follows after the server's folder in the longest of them. */
+/** The longest socket path, after the server's folder. */
 const sandboxPart = "/s999999/run/control.sock"
-/** A server may be in one process more than once, as in tests. */
+/** Tests run several servers in one process. */
 const serversPerProcessMax = 1000
-/** How many names are tried where other users have taken the first. */
+/** How many names are tried when other users have taken the first. */
 const parentNamesMax = 10
 
 /**
  * The temporary files of one server:
  *
- *   {tmp}/hamlet-{uid}-{hash of the data folder}/     of all servers of this data folder, also dead ones; a random name where somebody
- *                                                     else has taken this one
- *     {identity of the process}.{number}/             of this server
- *       guest.js  resolve.js  compile.js  groups      programs for sandboxes; the cgroup folders that this server makes
- *       {number}-{name}                               a program that sandboxes could not reach where it is
- *       s{number}/                                    of one sandbox
- *         run/  deno/  scratch/                       what it can reach; see sandbox-folder.ts
- *         process  bubblewrap                         who it is, for whoever has to sweep
+ *   {tmp}/hamlet-{uid}-{hash of the data folder}/   all servers of this data folder, dead ones too;
+ *                                                   a random name when another user has this one
+ *     {identity of the process}.{number}/           this server
+ *       guest.js  resolve.js  compile.js            programs for sandboxes
+ *       groups                                      the cgroup folders that this server creates
+ *       {number}-{name}                             a copy of a program that sandboxes cannot reach
+ *       s{number}/                                  one sandbox
+ *         run/  deno/  scratch/                     what it can reach; see sandbox-folder.ts
+ *         process  bubblewrap                       its processes, for a later sweep
  */
 export class RuntimeFolder {
-  /** Of this server. */
+  /** The folder of this server. */
   readonly path: string
-  /** A name for what has to have one outside of the folder. */
+  /** A unique name for what this server creates outside of the folder. */
   readonly name: string
   readonly #parent: string
-  /** Where files are that others reach, by their own paths. */
+  /** The reachable paths of files, by their original paths. */
   readonly #shared = new Map<string, string>()
 
   private constructor(parent: string, path: string) {
@@ -57,8 +58,8 @@ export class RuntimeFolder {
   }
 
   /**
-   * Makes the folder, and removes what dead servers of this user have left, of whatever data
-   * folder, unless it `sweeps` nothing.
+   * Creates the folder. With `sweeps` it removes what dead servers of this user have left, also
+   * those of other data folders.
    */
   static async create(dataDir: string, endMsMax: number, sweeps = true): Promise<RuntimeFolder> {
     const parentName = toParentName(dataDir)
@@ -73,7 +74,7 @@ export class RuntimeFolder {
     return folder
   }
 
-  /** Leaves word of a cgroup folder, for the next server if this one is killed. */
+  /** Records a cgroup folder, so that the next server can remove it if this one is killed. */
   noteGroup(folder: string): void {
     appendFileSync(join(this.path, groupsFile), `${folder}\n`)
   }
@@ -90,9 +91,8 @@ export class RuntimeFolder {
   }
 
   /**
-   * A path at which other users can read and execute a file: its own, or one in this folder where a
-   * folder above it lets only its owner through, as the home of root does. A link costs nothing;
-   * only on another disk it is a copy.
+   * A path at which other users can read and execute a file: its own path, or a link in this folder
+   * when a folder above the file is private, as the home of root is. On another disk it is a copy.
    */
   share(path: string): string {
     const known = this.#shared.get(path)
@@ -140,7 +140,7 @@ function canPass(folder: string): boolean {
 }
 
 function linkOrCopy(from: string, to: string): void {
-  // The mode belongs to the file: changed at a link, it would be changed for all.
+  // A link shares its mode with the file, so it must not be changed there.
   if ((statSync(from).mode & readAndExecute) === readAndExecute && tryToLink(from, to)) return
   copyFileSync(from, to, constants.COPYFILE_FICLONE)
   chmodSync(to, 0o755)
@@ -151,7 +151,7 @@ function tryToLink(from: string, to: string): boolean {
     linkSync(from, to)
     return true
   } catch {
-    // It is on another disk, or on one without links.
+    // Another disk, or a file system without links.
     return false
   }
 }
@@ -161,10 +161,7 @@ function toParentName(dataDir: string): string {
   return `hamlet-${ownUid()}-${hash}`
 }
 
-/**
- * Those of other data folders included, but nothing that somebody else has put there under such a
- * name.
- */
+/** The folders of all data folders, without those that another user has created. */
 function listParents(temporary: string): string[] {
   const prefix = `hamlet-${ownUid()}-`
   return readdirSync(temporary)
@@ -185,8 +182,8 @@ function ownUid(): number {
 }
 
 /**
- * Anybody may make a folder with our name before we do. It could be anything, so it is not used; a
- * random name is one that nobody can have taken, and the next server sweeps that too.
+ * Another user may have created a folder with our name. It is not used then: a random name cannot
+ * be guessed, and the next server sweeps it too.
  */
 function createFirst(
   temporary: string,
@@ -201,16 +198,16 @@ function createFirst(
   }
   throw new AppError(
     "sandbox_unavailable",
-    `Cannot use the folder "${temporary}" for sandboxes: others have taken every name there`,
+    `Cannot use the folder "${temporary}" for sandboxes: other users have taken every name there`,
   )
 }
 
-/** Undefined when the parent belongs to somebody else. */
+/** Undefined when the parent belongs to another user. */
 function createOwn(parent: string): string | undefined {
   const identity = identityOf(process.pid)
   for (let number = 0; number < serversPerProcessMax; number++) {
     const path = join(parent, `${identity}.${number}`)
-    // Anew each time: a server that ends now removes the parent if nobody else is in it.
+    // Every time, because a server that ends removes an empty parent.
     if (!claimParent(parent)) return undefined
     if (!makeFolder(path)) continue
     chmodSync(path, 0o711)
@@ -218,13 +215,13 @@ function createOwn(parent: string): string | undefined {
   }
   throw new AppError(
     "sandbox_unavailable",
-    `Cannot use the folder "${parent}" for sandboxes: this process has too many servers in it`,
+    `Cannot use the folder "${parent}" for sandboxes: this process has too many servers`,
   )
 }
 
 /**
- * Others may pass through, since sandboxes are other users, but nobody else may put anything there.
- * False when it is not ours.
+ * Creates the parent. Other users, such as sandboxes, may pass through it but not write to it.
+ * Returns false when it belongs to another user.
  */
 function claimParent(parent: string): boolean {
   makeFolder(parent)
@@ -235,7 +232,7 @@ function claimParent(parent: string): boolean {
   return true
 }
 
-/** False when it is there already, or its parent is gone again. */
+/** Returns false when the folder exists, or its parent was removed meanwhile. */
 function makeFolder(path: string): boolean {
   try {
     mkdirSync(path, { mode: 0o711 })
@@ -247,7 +244,7 @@ function makeFolder(path: string): boolean {
   }
 }
 
-/** The disk is full or read-only, or the folder is not for us. */
+/** For example because the disk is full or read-only. */
 function unusable(folder: string, cause: unknown): AppError {
   const reason = cause instanceof Error ? cause.message : cause
   return new AppError(

@@ -16,13 +16,13 @@ const cases: readonly (readonly [string, Partial<ExitFacts>, string, string])[] 
     "a kill by the kernel for memory",
     { code: 137, wasOutOfMemory: true },
     "memory",
-    "it took more than the limit of 256 MB of memory",
+    "it used more than the limit of 256 MB of memory",
   ],
   [
     "the same while we stop it",
     { code: 137, wasOutOfMemory: true, stopped: { reason: "killed" } },
     "memory",
-    "it took more than",
+    "it used more than",
   ],
   ["a stop", { code: 137, stopped: { reason: "killed" } }, "killed", "it was stopped"],
   [
@@ -66,9 +66,9 @@ const cases: readonly (readonly [string, Partial<ExitFacts>, string, string])[] 
     "a kill at the limit of CPU time",
     { code: 137, cpuMs: 3_599_000 },
     "cpu",
-    "it took more CPU time than it may",
+    "it used more CPU time than the limit",
   ],
-  ["a signal for CPU time", { signal: "SIGXCPU" }, "cpu", "it took more CPU time than it may"],
+  ["a signal for CPU time", { signal: "SIGXCPU" }, "cpu", "it used more CPU time than the limit"],
   ["a signal for the size of a file", { code: 153 }, "files", "limit of 64 MB to a file"],
 ]
 

@@ -1,21 +1,21 @@
 import type { SandboxLimits } from "./sandbox-limits.ts"
 
-/** How a sandbox ended, and whose doing it was. */
+/** How and why a sandbox ended. */
 export interface SandboxExit {
   readonly code: number | undefined
   readonly signal: string | undefined
   readonly reason: "memory" | "processes" | "cpu" | "files" | "protocol" | "killed" | "exited"
-  /** A sentence for whoever's val it was. */
+  /** A sentence for the owner of the val. */
   readonly message: string
 }
 
-/** Why we ended it ourselves. */
+/** Why the server ended it. */
 export interface StopCause {
   readonly reason: SandboxExit["reason"]
   readonly message?: string | undefined
 }
 
-/** What can be known of a process that has ended. */
+/** What is known about a process that has ended. */
 export interface ExitFacts {
   readonly code: number | null
   readonly signal: string | number | null
@@ -23,11 +23,11 @@ export interface ExitFacts {
   readonly wasOutOfMemory: boolean
   readonly wasOutOfProcesses: boolean
   readonly cpuMs: number | undefined
-  /** The most memory it ever had. */
+  /** The peak of its memory. */
   readonly memoryBytes: number | undefined
 }
 
-/** V8 ends the process by a trap, or by abort, when its heap is full. */
+/** V8 ends the process by one of these signals when its heap is full. */
 const heapSignals: ReadonlySet<string> = new Set(["SIGTRAP", "SIGABRT", "SIGILL"])
 const signalNames: ReadonlyMap<number, string> = new Map([
   [4, "SIGILL"],
@@ -41,11 +41,11 @@ const signalNames: ReadonlyMap<number, string> = new Map([
   [25, "SIGXFSZ"],
   [31, "SIGSYS"],
 ])
-/** A shell, and bubblewrap, report the signal that ended a process as an exit code. */
+/** A shell and bubblewrap report a signal as this plus its number. */
 const signalCode = 128
-/** The kernel enforces CPU time by a coarse clock and reports it by a fine one. */
+/** The kernel enforces CPU time with a coarse clock and reports it with a fine one. */
 const cpuTolerance = 0.5
-/** V8 gives up a little before the limit. */
+/** V8 ends the process a little before the heap reaches its limit. */
 const fullHeapShare = 0.75
 
 export function toSandboxExit(facts: ExitFacts, limits: SandboxLimits): SandboxExit {
@@ -63,7 +63,7 @@ export function toSandboxExit(facts: ExitFacts, limits: SandboxLimits): SandboxE
 }
 
 function findCause(facts: ExitFacts, signal: string | undefined, limits: SandboxLimits): StopCause {
-  // The kernel knows better than we do why it killed a process, even if we were about to do it.
+  // Before our own reason: the kernel may have killed the process before the server could.
   if (facts.wasOutOfMemory) return { reason: "memory" }
   if (facts.stopped) return facts.stopped
   if (facts.wasOutOfProcesses && (signal !== undefined || facts.code !== 0))
@@ -79,10 +79,7 @@ function findCause(facts: ExitFacts, signal: string | undefined, limits: Sandbox
   return { reason: "exited", message: `it exited with code ${facts.code ?? 0}` }
 }
 
-/**
- * V8 ends a process whose heap is full in the same way as other parts of Deno end one that they
- * have no other way out of.
- */
+/** V8 ends a process with a full heap by the same signals as a panic of Deno does. */
 function findCrash(
   { memoryBytes }: ExitFacts,
   signal: string,
@@ -98,15 +95,15 @@ function findCrash(
 function describeStop(reason: SandboxExit["reason"], limits: SandboxLimits): string {
   switch (reason) {
     case "memory":
-      return `it took more than the limit of ${toMegabytes(limits.memoryBytesMax)} of memory`
+      return `it used more than the limit of ${toMegabytes(limits.memoryBytesMax)} of memory`
     case "processes":
       return `it reached the limit of ${limits.threadsMax} threads`
     case "cpu":
-      return "it took more CPU time than it may"
+      return "it used more CPU time than the limit"
     case "files":
       return `it wrote more than the limit of ${toMegabytes(limits.fileBytesMax)} to a file`
     case "protocol":
-      return "it broke the rules of the control socket"
+      return "it violated the protocol of the control socket"
     case "killed":
       return "it was stopped"
     case "exited":

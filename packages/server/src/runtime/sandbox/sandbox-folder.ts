@@ -8,15 +8,16 @@ export interface SandboxFolder {
   readonly path: string
   /** The sockets: control, in and out. */
   readonly run: string
-  /** Deno's cache, which holds the modules, and the packages; the guest can only read it. */
+  /** Deno's cache with the modules and the packages. The guest can only read it. */
   readonly deno: string
-  /** Only without bubblewrap, which has a file system of its own for it. */
+  /** Used only without bubblewrap, which mounts a file system of its own instead. */
   readonly scratch: string
 }
 
 /**
- * Makes it. With a user of its own, that user may pass through and own what it writes to, but the
- * folder itself stays ours, so that nothing in it can be replaced; nobody else gets in.
+ * Creates the folder. A sandbox with a user of its own owns the folders that it writes to. The
+ * folder itself belongs to the server, so that the guest cannot replace what is in it. Other users
+ * have no access.
  */
 export async function createSandboxFolder(
   path: string,
@@ -36,16 +37,13 @@ export async function createSandboxFolder(
   await makeFolder(folder.deno, 0o755)
   await makeFolder(join(folder.deno, "remote"), 0o755)
   await makeFolder(toPackagesFolder(folder.deno), 0o755)
-  // Without any permission, `caches` and `localStorage` would write here.
+  // Read-only, because `caches` and `localStorage` need no permission and would write here.
   await chmod(folder.deno, 0o555)
   if (uid !== undefined) await chown(path, process.getuid?.() ?? 0, uid)
   return folder
 }
 
-/**
- * Once its sockets are there, a guest has no business making files in the one folder that is shared
- * with the host.
- */
+/** Makes the folder with the sockets read-only for the guest, once all sockets exist. */
 export function closeRunFolder(folder: SandboxFolder, uid: number | undefined): void {
   if (uid !== undefined) chownSync(folder.run, process.getuid?.() ?? 0, uid)
   chmodSync(folder.run, uid === undefined ? 0o500 : 0o750)
@@ -54,10 +52,10 @@ export function closeRunFolder(folder: SandboxFolder, uid: number | undefined): 
 export async function removeSandboxFolder(folder: string): Promise<void> {
   for (const name of ["run", "deno"]) {
     try {
-      // As an ordinary user we could not remove what is in it.
+      // Only root can remove files from a read-only folder.
       await chmod(join(folder, name), 0o700)
     } catch {
-      // Not made yet, or gone already.
+      // Not created yet, or removed already.
     }
   }
   await rm(folder, { recursive: true, force: true })
@@ -65,6 +63,6 @@ export async function removeSandboxFolder(folder: string): Promise<void> {
 
 async function makeFolder(path: string, mode: number): Promise<void> {
   await mkdir(path)
-  // Whatever the umask is.
+  // `mkdir` would apply the umask.
   await chmod(path, mode)
 }

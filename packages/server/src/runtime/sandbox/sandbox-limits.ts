@@ -1,55 +1,45 @@
-/** What a sandbox may take. */
+/** What a sandbox may use. */
 export interface SandboxLimits {
-  /**
-   * All memory of a sandbox: heap, buffers, wasm, workers and what it wrote to its scratch folder.
-   */
+  /** All memory of a sandbox: heap, buffers, wasm, workers and the files in its scratch folder. */
   readonly memoryBytesMax: number
-  /**
-   * The JavaScript heap alone, so that most leaks end with an error that names the heap and not
-   * with a kill.
-   */
+  /** The JavaScript heap alone: most leaks then end with an error that names the heap. */
   readonly heapBytesMax: number
-  /** Threads and processes; an idle one has seven. */
+  /** Threads and processes. An idle sandbox has seven threads. */
   readonly threadsMax: number
   readonly scratchBytesMax: number
   /**
-   * Files and folders in it. Each takes kernel memory, also an empty one, which only a memory
-   * cgroup counts.
+   * Files and folders in the scratch folder. Even an empty one takes kernel memory, which only a
+   * memory cgroup counts.
    */
   readonly scratchEntriesMax: number
   readonly openFilesMax: number
-  /** The size of any one file. */
+  /** The size of one file. */
   readonly fileBytesMax: number
   /**
-   * CPU time in the whole life of a process. The supervisor ends it long before; this is for when
-   * there is no supervisor any more.
+   * CPU time in the life of a process. The supervisor ends it long before; the kernel enforces this
+   * limit when the server was killed.
    */
   readonly cpuSecondsMax: number
   /** From the start of a process until it is warm; it takes about 50 ms. */
   readonly startMsMax: number
-  /** One message of the guest. */
+  /** One message from the guest. */
   readonly controlLineBytesMax: number
-  /**
-   * What a guest may say in a second; beyond that it has to wait. The host listens to all guests on
-   * one thread.
-   */
+  /** What a guest may send in a second. Beyond that it waits: one thread reads all guests. */
   readonly controlBytesPerSecondMax: number
   readonly controlMessagesPerSecondMax: number
-  /** What may wait for a guest that does not read. */
+  /** Unread messages to a guest. */
   readonly controlWaitingBytesMax: number
-  /** How often the watchdog looks, where the kernel does not enforce a limit by itself. */
+  /** How often the watchdog checks the limits that the kernel does not enforce. */
   readonly watchMs: number
-  /**
-   * How many sandboxes it looks at each time; with more than that, each is looked at less often.
-   */
+  /** How many sandboxes it checks each time; with more, each is checked less often. */
   readonly watchedMax: number
-  /** How long a killed process may take to be gone before it is reported. */
+  /** How long a killed process may take to end before an error is reported. */
   readonly endMsMax: number
 }
 
 const mebibyte = 1024 ** 2
 
-/** The limits that hold when nothing else is said. */
+/** The defaults. */
 export const sandboxLimits: SandboxLimits = {
   memoryBytesMax: 256 * mebibyte,
   heapBytesMax: 128 * mebibyte,

@@ -27,55 +27,58 @@ export type { SandboxExit } from "./sandbox-exit.ts"
 
 /** What all sandboxes of a server share. */
 export interface SandboxHost extends LaunchHost {
-  /** With which the guest warms up. */
+  /** The module with which a guest warms up. */
   readonly example: CachedModule
   readonly watchdog: Watchdog
-  readonly turns: ControlScheduler
-  /** Opens the way out of a sandbox; absent where sandboxes have none. */
+  readonly scheduler: ControlScheduler
+  /** Opens the egress socket of a sandbox. Undefined: sandboxes have no network at all. */
   readonly openEgress: ((path: string) => EgressListener) | undefined
 }
 
-/** What one sandbox has for itself. */
+/** What differs between sandboxes. */
 export interface SandboxSpec {
   readonly id: string
   readonly path: string
   readonly uid: number | undefined
-  /** Whether somebody wants to read what it says when it does not start. */
+  /** "pipe" to read why it does not start. */
   readonly stderr: "ignore" | "pipe"
 }
 
 /**
- * Whoever is patient stays out of the way of others; low is for those who also get less, since they
- * would take whatever there is.
+ * normal:   all cores
+ * patient:  the slow lane, so that others are not slowed down
+ * low:      the slow lane, and less CPU than others: it would use all it can get
  */
 export type Priority = "normal" | "patient" | "low"
 
 /**
- * How long a process may live on after it has closed the control socket, and what it wrote last may
- * take to arrive after its end.
+ * How long a process may live after it has closed the control socket, and how long its last
+ * messages may take to arrive after its end.
  */
 const controlGraceMs = 1_000
-/** Adding up a folder takes longer than looking at a process. */
+/** The scratch folder is measured every so many checks: that takes longer than the others. */
 const scratchCheckEvery = 10
 const niceLow = 19
 
 /**
- * A process with a guest in it, and everything that was made for it. It ends once, of whatever; then nothing of it is left.
+ * A process that runs the guest, with its folder, sockets and control group. When it ends, for
+ * whatever reason, all of them are removed.
  *
  *   starting ──▶ warm ──▶ ended
  *       └──────────────────▲
  */
 export class Sandbox {
   readonly id: string
-  /** Where the guest listens for runs. */
+  /** The socket on which the guest accepts runs. */
   readonly socketPath: string
-  /** The process is gone, and this is why. */
+  /** Resolves when the process is gone. */
   readonly exited: Promise<SandboxExit>
   /**
-   * The way out; none where nothing but Deno's permissions would keep a val from going round it.
+   * The socket for outgoing requests. Undefined without bubblewrap: only Deno's permissions would
+   * keep a val from bypassing it.
    */
   readonly egressListener: EgressListener | undefined
-  /** The guest has said that it is warm; fails when it has ended before. */
+  /** Resolves when the guest is warm. Rejects when the process ends before. */
   readonly warm: Promise<void>
   onMessage: ((message: GuestMessage, bytes: number) => void) | undefined
   readonly #host: SandboxHost
@@ -94,52 +97,51 @@ export class Sandbox {
 
   private constructor(
     host: SandboxHost,
-    place: SandboxSpec,
+    spec: SandboxSpec,
     folder: SandboxFolder,
     group: Cgroup | undefined,
   ) {
-    this.id = place.id
+    this.id = spec.id
     this.#host = host
-    this.#uid = place.uid
+    this.#uid = spec.uid
     this.#folder = folder
     this.socketPath = join(folder.run, "in.sock")
-    const made: (() => void)[] = []
+    const undoSteps: (() => void)[] = []
     try {
       this.#control = this.#listen()
-      made.push(() => this.#control.stop())
+      undoSteps.push(() => this.#control.stop())
       this.egressListener = this.#openEgress()
-      made.push(() => this.egressListener?.stop())
-      this.#process = this.#launch(place.stderr, group)
+      undoSteps.push(() => this.egressListener?.stop())
+      this.#process = this.#launch(spec.stderr, group)
     } catch (error) {
-      for (const undo of made.reverse()) undo()
+      for (const undo of undoSteps.reverse()) undo()
       throw error
     }
     this.warm = this.#warm.promise
     this.exited = this.#process.child.exited.then(() => this.#end())
     this.#removed = this.exited.then(() => this.#remove())
-    void this.#control.closed.then(() => setTimeout(() => this.#endMute(), controlGraceMs).unref())
+    void this.#control.closed.then(() =>
+      setTimeout(() => this.#endUnreachable(), controlGraceMs).unref(),
+    )
   }
 
-  /**
-   * Starts it. What the system may keep us waiting for is not waited for here, where everybody else
-   * would have to wait too.
-   */
-  static async create(host: SandboxHost, place: SandboxSpec): Promise<Sandbox> {
-    const made: (() => Promise<unknown> | undefined)[] = [() => removeSandboxFolder(place.path)]
+  /** Starts it. System calls that may block run on other threads, not on the main thread. */
+  static async create(host: SandboxHost, spec: SandboxSpec): Promise<Sandbox> {
+    const undoSteps: (() => Promise<unknown> | undefined)[] = [() => removeSandboxFolder(spec.path)]
     try {
-      const folder = await createSandboxFolder(place.path, place.uid)
-      // It also makes the folders in which the modules of vals will be.
+      const folder = await createSandboxFolder(spec.path, spec.uid)
+      // It also creates the folders for the modules of vals.
       await writeModuleLater(folder.deno, host.example)
-      const group = await host.cgroups.createGroup(place.id)
-      made.push(() => group?.removeSoon())
-      return new Sandbox(host, place, folder, group)
+      const group = await host.cgroups.createGroup(spec.id)
+      undoSteps.push(() => group?.removeSoon())
+      return new Sandbox(host, spec, folder, group)
     } catch (error) {
-      for (const undo of made.reverse()) await undo()
+      for (const undo of undoSteps.reverse()) await undo()
       throw error
     }
   }
 
-  /** What it wrote to standard error until it ended; only if that was asked for. */
+  /** What it wrote to standard error until it ended. Empty unless `stderr` is "pipe". */
   async readErrors(): Promise<string> {
     const { stderr } = this.#process.child
     return stderr instanceof ReadableStream ? (await new Response(stderr).text()).trim() : ""
@@ -149,29 +151,29 @@ export class Sandbox {
     this.#control.send(message)
   }
 
-  /** Has the modules at hand before the guest is told to load the first. */
+  /** Writes the modules into the guest's cache, before the guest is told to load them. */
   addModules(modules: readonly CachedModule[]): void {
     if (!this.#hasEnded) writeModules(this.#folder.deno, modules)
   }
 
-  /** The same for what they import from elsewhere. */
+  /** Writes the packages that the modules import. */
   addBundles(bundles: readonly Bundle[]): void {
     if (!this.#hasEnded) writeBundles(this.#folder.deno, bundles)
   }
 
-  /** Undefined when it has ended, or nobody can tell. */
+  /** Undefined when it has ended, or the system does not offer it. */
   readCpuMs(): number | undefined {
     if (this.#hasEnded) return undefined
     return this.#process.group?.readCpuMs() ?? this.#guest?.readUsage()?.cpuMs
   }
 
-  /** The same. */
+  /** Undefined when it has ended, or the system does not offer it. */
   readMemoryBytes(): number | undefined {
     if (this.#hasEnded) return undefined
     return this.#process.group?.readMemoryBytes() ?? this.#guest?.readOwnBytes()
   }
 
-  /** Whether it would do something if it were given a processor; false where nobody can tell. */
+  /** Whether one of its threads runs or waits for a core; false where the system cannot tell. */
   isRunnable(): boolean {
     return this.#guest?.isRunnable() ?? false
   }
@@ -182,11 +184,11 @@ export class Sandbox {
     this.#priority = priority
     setSlowLane(this.#process.listPids(), priority !== "normal")
     if (wasLow === isLow || this.#process.group?.setWeight(isLow ? "low" : "normal")) return
-    // What only root could take back is done only where nothing else can be.
+    // Only root can undo `nice`, so others use it only where there is no slow lane.
     if (process.getuid?.() === 0 || !hasSlowLane) this.#guest?.setNice(isLow ? niceLow : 0)
   }
 
-  /** Ends it, whatever it is doing, and waits until nothing of it is left. */
+  /** Kills it and waits until all of it is removed. */
   async stop(reason: SandboxExit["reason"] = "killed", message?: string): Promise<SandboxExit> {
     if (!this.#stopped && !this.#hasEnded) {
       this.#stopped = { reason, message }
@@ -196,7 +198,7 @@ export class Sandbox {
     return await this.exited
   }
 
-  /** For the watchdog: what the kernel does not limit here. */
+  /** Called by the watchdog: checks the limits that the kernel does not enforce here. */
   check(): void {
     const usage = this.#guest?.readUsage()
     if (!usage || this.#stopped) return
@@ -212,7 +214,7 @@ export class Sandbox {
     else if (this.#checks % scratchCheckEvery === 0) this.#checkFolder()
   }
 
-  /** A file system of its own limits the bytes in it by itself. */
+  /** The scratch folder is a file system of its own, which limits its bytes but not its files. */
   #checkEntries(): void {
     const { scratchEntriesMax } = this.#host.limits
     if (
@@ -238,24 +240,24 @@ export class Sandbox {
   #listen(): ControlChannel {
     const path = join(this.#folder.run, "control.sock")
     const listener = {
-      onMessage: (message: GuestMessage, bytes: number) => this.#hear(message, bytes),
+      onMessage: (message: GuestMessage, bytes: number) => this.#receive(message, bytes),
       onViolation: (message: string) => void this.stop("protocol", message),
     }
-    const control = new ControlChannel(path, this.#host.limits, listener, this.#host.turns)
-    this.#handOver(path)
+    const control = new ControlChannel(path, this.#host.limits, listener, this.#host.scheduler)
+    this.#restrict(path)
     return control
   }
 
   #openEgress(): EgressListener | undefined {
     if (!this.#host.isolation.hasOuterProcess) return undefined
     const path = join(this.#folder.run, "out.sock")
-    const door = this.#host.openEgress?.(path)
-    if (door) this.#handOver(path)
-    return door
+    const listener = this.#host.openEgress?.(path)
+    if (listener) this.#restrict(path)
+    return listener
   }
 
-  /** A socket that only the guest may connect to. */
-  #handOver(path: string): void {
+  /** Lets only the guest connect to the socket. */
+  #restrict(path: string): void {
     if (this.#uid !== undefined) chownSync(path, this.#uid, this.#uid)
     chmodSync(path, 0o600)
   }
@@ -269,7 +271,7 @@ export class Sandbox {
       environment: isolation.toEnvironment(this.#folder),
       limits,
       stdin: "ignore",
-      // Nobody reads what a val writes past the guest, so a flood of it costs nothing.
+      // What a val writes around the guest's console is not read, so a flood of it costs nothing.
       stdout: "ignore",
       stderr,
       hasChildren: false,
@@ -277,7 +279,7 @@ export class Sandbox {
     return new LaunchedProcess(this.#host, launch, group)
   }
 
-  #hear(message: GuestMessage, bytes: number): void {
+  #receive(message: GuestMessage, bytes: number): void {
     if (this.#guest) {
       try {
         this.onMessage?.(message, bytes)
@@ -285,7 +287,7 @@ export class Sandbox {
         this.#host.onError(error)
       }
     } else if (message.kind === "warm") this.#noteWarm()
-    else void this.stop("protocol", "it said something before it was warm")
+    else void this.stop("protocol", "it sent a control message before it was warm")
   }
 
   #noteWarm(): void {
@@ -304,17 +306,14 @@ export class Sandbox {
     this.#warm.resolve()
   }
 
-  /**
-   * A process that nobody can talk to any more is of no use, and neither limits nor logs would be
-   * known of it.
-   */
-  #endMute(): void {
+  /** A process without a control socket cannot be given runs, and its logs cannot be read. */
+  #endUnreachable(): void {
     if (!this.#hasEnded) void this.stop("protocol", "it closed the control socket")
   }
 
   async #end(): Promise<SandboxExit> {
     await this.#process.waitUntilGone()
-    // The kernel may still hold what the guest said last.
+    // The kernel may still hold the guest's last messages.
     this.#control.liftLimits()
     if (!this.#stopped && this.#control.isOpen)
       await Promise.race([this.#control.closed, Bun.sleep(controlGraceMs)])

@@ -36,7 +36,7 @@ const isLinux = process.platform === "linux"
 const megabyte = 1024 ** 2
 
 describe.each(levels)("Sandboxes with %s", (isolation) => {
-  test("launch gives a warm guest that answers, and stop leaves nothing of it", async () => {
+  test("launch returns a warm guest that responds, and stop leaves nothing of it", async () => {
     await using open = await openSandboxes({ isolation })
     const sandbox = await open.sandboxes.launch()
     expect(await evaluate(sandbox, "return 6 * 7")).toBe(42)
@@ -60,7 +60,7 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
     expect(open.sandboxes.report.details.length).toBeGreaterThan(1)
   })
 
-  test("a guest imports the modules that it was given, and no others", async () => {
+  test("a guest imports only the modules that it was given", async () => {
     await using open = await openSandboxes({ isolation })
     const sandbox = await open.sandboxes.launch()
     const heard: unknown[] = []
@@ -117,7 +117,7 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
       "await Deno.readTextFile('/etc/passwd')",
     ]
     for (const code of codes) expect(evaluate(sandbox, code)).rejects.toThrow()
-    // It writes past the permissions of Deno.
+    // This write bypasses the permissions of Deno.
     expect(
       evaluate(sandbox, "await (await caches.open('x')).put('http://x/', new Response('y'))"),
     ).rejects.toThrow()
@@ -145,7 +145,7 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
   })
 
   test.if(isRoot && isLinux)(
-    "each sandbox of a server that is root is another unprivileged user",
+    "each sandbox of a root server has an unprivileged user of its own",
     async () => {
       await using open = await openSandboxes({ isolation })
       const pids = [
@@ -167,7 +167,7 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
     },
   )
 
-  test.if(isRoot && isLinux)("nobody else can enter the folder of a sandbox", async () => {
+  test.if(isRoot && isLinux)("other users cannot enter the folder of a sandbox", async () => {
     await using open = await openSandboxes({ isolation })
     const sandbox = await open.sandboxes.launch()
     const run = statSync(dirname(sandbox.socketPath))
@@ -206,7 +206,7 @@ describe.each(levels)("A sandbox with %s ends at its limit", (isolation) => {
   })
 
   test.if(isolation === "bubblewrap")(
-    "a guest that makes too many empty folders is ended where no control group counts them",
+    "a guest that creates too many empty folders is ended without a control group",
     async () => {
       await using open = await openSandboxes({
         isolation,
@@ -225,7 +225,7 @@ describe.each(levels)("A sandbox with %s ends at its limit", (isolation) => {
     },
   )
 
-  test("of memory outside of the heap, where only the watchdog sees it", async () => {
+  test("of memory outside of the heap, found by the watchdog", async () => {
     await using open = await openSandboxes({
       isolation,
       limits: { memoryBytesMax: 128 * megabyte },
@@ -252,7 +252,7 @@ describe.each(levels)("A sandbox with %s ends at its limit", (isolation) => {
     })
   })
 
-  test("of what a parser can take, and does not call that a full heap where it can tell", async () => {
+  test("of nesting in the parser, which it tells apart from a full heap", async () => {
     await using open = await openSandboxes({ isolation })
     const sandbox = await open.sandboxes.launch()
     const url = "http://localhost:8080/v/ada/deep@1"
@@ -310,7 +310,7 @@ describe.each(levels)("A sandbox with %s ends at its limit", (isolation) => {
     const sandbox = await open.sandboxes.launch()
     const code = "await Deno.writeFile(scratch + '/x', new Uint8Array(2_000_000))"
     if (isolation === "bubblewrap") {
-      // The first process of a pid namespace is spared the signal, and Deno sees the error.
+      // Process 1 of a pid namespace does not get the signal, and Deno gets the error.
       await expect(evaluate(sandbox, code)).rejects.toThrow("File too large")
     } else {
       start(sandbox, code)
@@ -382,7 +382,7 @@ describe.if(hasBubblewrap)("A sandbox in bubblewrap", () => {
     ).toEqual([])
   })
 
-  test("has nothing in its file system but what it needs, and can write to none of it but its two folders", async () => {
+  test("sees only what it needs in its file system, and can write only to its two folders", async () => {
     await using open = await openSandboxes({ isolation: "bubblewrap" })
     const pid = findGuestPid(await open.sandboxes.launch())
     expect(
@@ -421,8 +421,8 @@ describe.if(hasBubblewrap)("A sandbox in bubblewrap", () => {
 
 describe("The control socket", () => {
   const cases = [
-    ["something that is no message", "await write('hello\\n')", "no message"],
-    ["a message that the protocol does not have", "await say({ kind: 'hack' })", "no message"],
+    ["something that is not a message", "await write('hello\\n')", "invalid control message"],
+    ["a message that the protocol does not have", "await say({ kind: 'hack' })", "invalid"],
     [
       "an endless line",
       "for (;;) await write('x'.repeat(60_000))",
@@ -439,13 +439,13 @@ describe("The control socket", () => {
     })
   })
 
-  test("is gone once the guest has connected", async () => {
+  test("is removed once the guest has connected", async () => {
     await using open = await openSandboxes({})
     const sandbox = await open.sandboxes.launch()
     expect(readdirSync(dirname(sandbox.socketPath))).toEqual(["in.sock"])
   })
 
-  test("carries messages of any cut and size within the limit, in order", async () => {
+  test("delivers messages in order, however they are split, up to the size limit", async () => {
     await using open = await openSandboxes({})
     const sandbox = await open.sandboxes.launch()
     const heard: string[] = []
@@ -462,7 +462,7 @@ describe("The control socket", () => {
     expect(heard).toEqual(["a 3 true", "b 100000 true", "c 1 true"])
   })
 
-  test("has said everything before the sandbox counts as ended", async () => {
+  test("delivers every message before the sandbox counts as ended", async () => {
     await using open = await openSandboxes({})
     const sandbox = await open.sandboxes.launch()
     let heard = 0
@@ -483,7 +483,7 @@ describe("The control socket", () => {
     { name: "more bytes", limits: { controlBytesPerSecondMax: 200_000 }, length: 1_000 },
   ]
   test.each(floods)(
-    "lets a guest wait that says $name than it may, and loses nothing of it",
+    "delays a guest that sends $name than allowed, and loses no message",
     async ({ limits, length }) => {
       await using open = await openSandboxes({ limits })
       const sandbox = await open.sandboxes.launch()
@@ -506,12 +506,12 @@ describe("The control socket", () => {
       await evaluate(sandbox, code)
       await until(() => heard.length === 600)
       expect(heard).toEqual(Array.from({ length: 600 }, (_, run) => run))
-      // As many as fit into the bucket of a second, and not all that were there.
+      // As many as the limit of a second allows, not all.
       expect(mostAtOnce).toBeLessThanOrEqual(250)
     },
   )
 
-  test("an error of whoever listens ends nothing", async () => {
+  test("survives an error of its listener", async () => {
     const open = await openSandboxes({})
     const sandbox = await open.sandboxes.launch()
     sandbox.onMessage = () => {
@@ -526,7 +526,7 @@ describe("The control socket", () => {
 })
 
 describe("Sandboxes", () => {
-  test("what a process takes can be read, and its weight set", async () => {
+  test("readCpuMs and readMemoryBytes measure a process, and setPriority sets its weight", async () => {
     await using open = await openSandboxes({})
     const sandbox = await open.sandboxes.launch()
     const read = () => [sandbox.readCpuMs(), sandbox.readMemoryBytes()] as const
@@ -554,26 +554,23 @@ describe("Sandboxes", () => {
     sandbox.addModules([{ url: "http://localhost:8080/x", code: "" }])
   })
 
-  test.if(isLinux)(
-    "setPriority reaches every thread where there are no control groups",
-    async () => {
-      await using open = await openSandboxes({ usesCgroups: false })
-      const sandbox = await open.sandboxes.launch()
-      const folder = `/proc/${findGuestPid(sandbox)}/task`
-      const readNices = () =>
-        readdirSync(folder).map((id) =>
-          Number(readFileSync(`${folder}/${id}/stat`, "utf8").split(") ")[1]?.split(" ")[16]),
-        )
-      sandbox.setPriority("low")
-      expect(new Set(readNices())).toEqual(new Set([isRoot || !hasSlowLane ? 19 : 0]))
-      sandbox.setPriority("normal")
-      if (isRoot) expect(new Set(readNices())).toEqual(new Set([0]))
-      expect(sandbox.readMemoryBytes()).toBeGreaterThan(megabyte)
-    },
-  )
+  test.if(isLinux)("setPriority reaches every thread without control groups", async () => {
+    await using open = await openSandboxes({ usesCgroups: false })
+    const sandbox = await open.sandboxes.launch()
+    const folder = `/proc/${findGuestPid(sandbox)}/task`
+    const readNices = () =>
+      readdirSync(folder).map((id) =>
+        Number(readFileSync(`${folder}/${id}/stat`, "utf8").split(") ")[1]?.split(" ")[16]),
+      )
+    sandbox.setPriority("low")
+    expect(new Set(readNices())).toEqual(new Set([isRoot || !hasSlowLane ? 19 : 0]))
+    sandbox.setPriority("normal")
+    if (isRoot) expect(new Set(readNices())).toEqual(new Set([0]))
+    expect(sandbox.readMemoryBytes()).toBeGreaterThan(megabyte)
+  })
 
   test.if(hasSlowLane)(
-    "a sandbox keeps to half of the cores while it is started for nobody, or has a low priority",
+    "a sandbox uses half of the cores while no run waits for it, or at low priority",
     async () => {
       await using open = await openSandboxes({})
       const all = readCores(process.pid)
@@ -598,13 +595,16 @@ describe("Sandboxes", () => {
     },
   )
 
-  test.if(hasSlowLane)("what nobody waits for is moved to all cores when it is ready", async () => {
-    await using open = await openSandboxes({})
-    await open.sandboxes.launch()
-    expect(readCores(findGuestPid(await open.sandboxes.launch(false)))).toEqual(
-      readCores(process.pid),
-    )
-  })
+  test.if(hasSlowLane)(
+    "a sandbox that no run waits for may use all cores when it is warm",
+    async () => {
+      await using open = await openSandboxes({})
+      await open.sandboxes.launch()
+      expect(readCores(findGuestPid(await open.sandboxes.launch(false)))).toEqual(
+        readCores(process.pid),
+      )
+    },
+  )
 
   test("stop ends sandboxes that are still starting, and launch fails", async () => {
     const open = await openSandboxes({})
@@ -631,7 +631,7 @@ describe("Sandboxes", () => {
     rmSync(dataDir, { recursive: true })
   })
 
-  test("create leaves a runtime folder that is a link alone, and takes another", async () => {
+  test("create does not use a runtime folder that is a link", async () => {
     const dataDir = createDataDir()
     const target = join(dataDir, "target")
     mkdirSync(target)
@@ -668,7 +668,7 @@ function sandboxFolderName(sandbox: { readonly socketPath: string }): string {
   return sandbox.socketPath.split("/").at(-4) ?? ""
 }
 
-/** Undefined where the group has no say in it. */
+/** Undefined where the group has no CPU controller. */
 function readShares(folder: string): string | undefined {
   const path = ["cpu.shares", "cpu.weight"].map((name) => join(folder, name)).find(existsSync)
   return path && readFileSync(path, "utf8").trim()

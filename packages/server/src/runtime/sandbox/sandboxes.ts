@@ -17,31 +17,28 @@ import { createSystemCallFilter } from "./seccomp/system-call-filter.ts"
 import { findStartProblem } from "./start-problem.ts"
 import { chooseUserRange, pickUser, type UserRange } from "./user-range.ts"
 
-/** How sandboxes are to be. */
+/** How sandboxes are configured. */
 export interface SandboxOptions {
-  /** `auto` takes the best that works on this machine. */
+  /** `auto` uses the strongest level that works on this machine. */
   readonly isolation: "auto" | "bubblewrap" | "deno"
-  /** Only to have one temporary folder for all servers of it: nothing in a sandbox ever sees it. */
+  /** All servers of a data folder share one temporary folder. Sandboxes never see the data. */
   readonly dataDir: string
-  /** Where the modules of vals are. */
+  /** The address of the modules of vals. */
   readonly baseUrl: string
-  /** Hosts, with their port if it is not the usual one, whose modules may be imported as well. */
+  /** Other hosts, with the port if it is not the default, whose modules may be imported. */
   readonly importHosts: readonly string[]
   readonly limits: SandboxLimits
   readonly denoPath: string
   /** The guest's main file. */
   readonly guestPath: string
   readonly openEgress?: ((path: string) => EgressListener) | undefined
-  /**
-   * False to do without control groups even where there are some: how it is on other machines can
-   * then be tried here.
-   */
+  /** False to ignore control groups, so that tests can act like machines without them. */
   readonly usesCgroups?: boolean
-  /** False for whoever only looks: what a dead server has left stays where it is. */
+  /** False to leave what killed servers have left behind, as the doctor does. */
   readonly sweeps?: boolean
 }
 
-/** What stands between vals and this machine. */
+/** The isolation of vals in force. */
 export interface IsolationReport {
   readonly level: "bubblewrap" | "deno"
   /** Sentences for the operator. */
@@ -50,22 +47,22 @@ export interface IsolationReport {
 
 type OnError = (error: unknown) => void
 
-/** The least time between two sandboxes that are started to find out why others are not. */
+/** The least time between two launches whose only purpose is to read why launches fail. */
 const explainMs = 10_000
 
-/** Starts sandboxes, and knows all that are alive. */
+/** Starts sandboxes, and ends those that are alive when it stops. */
 export class Sandboxes {
   readonly report: IsolationReport
   readonly #folder: RuntimeFolder
   readonly #host: SandboxHost
   readonly #users: UserRange | undefined
-  readonly #living = new Set<Sandbox>()
+  readonly #alive = new Set<Sandbox>()
   readonly #starting = new Set<Sandbox>()
   readonly #tools = new Set<Promise<unknown>>()
-  /** Sandboxes that are not there yet. */
-  readonly #pending = new Set<Promise<unknown>>()
+  /** Sandboxes that are being created. */
+  readonly #creating = new Set<Promise<unknown>>()
   readonly #stopping = new AbortController()
-  /** The one with which the isolation was tried; the first that is asked for gets it. */
+  /** The sandbox with which the isolation was tried. The first launch returns it. */
   #first: Sandbox | undefined
   #launched = 0
   #hurries = 0
@@ -86,7 +83,7 @@ export class Sandboxes {
   }
 
   /**
-   * Prepares the machine: sweeps what a killed server left, bundles the guest, and tries which
+   * Prepares the machine: removes what killed servers left, bundles the guest, and tries which
    * isolation works.
    */
   static async create(options: SandboxOptions, onError: OnError): Promise<Sandboxes> {
@@ -111,13 +108,13 @@ export class Sandboxes {
   }
 
   /**
-   * Starts a process; resolves when its guest is warm. One that fails to become so leaves nothing
-   * behind. It stays out of the way of others, until `hurry`, unless somebody waits for it.
+   * Starts a process. Resolves when its guest is warm; a failed start leaves nothing behind. Unless
+   * a run waits for it, it starts at low priority until `hurry` is called.
    */
   async launch(isAwaited = true): Promise<Sandbox> {
     const first = this.#first
     this.#first = undefined
-    if (first && this.#living.has(first)) return first
+    if (first && this.#alive.has(first)) return first
     try {
       return await this.#start("ignore", isAwaited)
     } catch (error) {
@@ -125,24 +122,21 @@ export class Sandboxes {
     }
   }
 
-  /** Somebody waits for what is being started. */
+  /** Gives normal priority to the sandboxes that are starting: a run waits for one. */
   hurry(): void {
     this.#hurries++
     for (const sandbox of this.#starting) sandbox.setPriority("normal")
   }
 
-  /** Puts a program where sandboxes can see it; gives its path. */
+  /** Writes a program where sandboxes can read it. Returns its path. */
   addProgram(name: string, code: string): string {
     return this.#folder.write(name, code)
   }
 
-  /**
-   * Has a program of ours work on what strangers have written, with the same walls around it as
-   * around a val.
-   */
+  /** Runs one of our programs on untrusted input, isolated in the same way as a val. */
   async runTool(job: ToolJob): Promise<ToolOutcome> {
     const signal = AbortSignal.any([job.signal, this.#stopping.signal])
-    const run = runTool(this.#host, this.#nextPlace(), {
+    const run = runTool(this.#host, this.#nextSpec(), {
       ...job,
       tool: this.#toReachable(job.tool),
       signal,
@@ -159,11 +153,11 @@ export class Sandboxes {
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#stopping.abort()
-    await Promise.allSettled([...this.#tools, ...this.#pending])
+    await Promise.allSettled([...this.#tools, ...this.#creating])
     await this.#stopSandboxes()
     this.#host.watchdog.stop()
-    this.#host.turns.stop()
-    // A group that stays behind is in the list of the folder, so that the next server finds it.
+    this.#host.scheduler.stop()
+    // A group that remains is listed in the folder, so that the next server removes it.
     if (await this.#host.cgroups.stop()) this.#folder.stop()
     else
       this.#host.onError(
@@ -171,23 +165,23 @@ export class Sandboxes {
       )
   }
 
-  /** Starts one sandbox to see whether it works; if not, says why, in a sentence. */
+  /** Starts one sandbox to see whether it works. Returns why not, as a sentence. */
   async try(): Promise<string | undefined> {
     try {
       this.#first = await this.#start("ignore", true)
       return undefined
     } catch {
-      // Once more, to read what it has to say about it.
+      // Once more, to read what it writes to standard error.
       const failed = await this.#start("pipe", true).catch((error: unknown) => error)
       await this.#stopSandboxes()
-      if (failed instanceof Sandbox) return "it works only sometimes"
+      if (failed instanceof Sandbox) return "it does not work every time"
       return failed instanceof Error ? failed.message : String(failed)
     }
   }
 
   /**
-   * The error in words for the operator. Where nothing else tells, one is started to read what it
-   * says.
+   * The error in words for the operator. When its reason is unknown, starts a sandbox to read what
+   * it writes to standard error.
    */
   async #explain(error: unknown): Promise<unknown> {
     const problem = findStartProblem(error, this.#host.isolation.programs)
@@ -197,9 +191,9 @@ export class Sandboxes {
       })
     if (performance.now() < this.#explainAtMs) return error
     this.#explainAtMs = performance.now() + explainMs
-    const said = await this.#start("pipe", true).catch((failure: unknown) => failure)
-    if (said instanceof Sandbox) await this.#forget(said)
-    return said instanceof AppError ? said : error
+    const second = await this.#start("pipe", true).catch((failure: unknown) => failure)
+    if (second instanceof Sandbox) await this.#stopSandbox(second)
+    return second instanceof AppError ? second : error
   }
 
   #toReachable(tool: Tool): Tool {
@@ -212,7 +206,7 @@ export class Sandboxes {
   }
 
   async #stopSandboxes(): Promise<void> {
-    await Promise.all([...this.#living].map((sandbox) => sandbox.stop()))
+    await Promise.all([...this.#alive].map((sandbox) => sandbox.stop()))
   }
 
   async #start(stderr: "ignore" | "pipe", isAwaited: boolean): Promise<Sandbox> {
@@ -228,15 +222,15 @@ export class Sandboxes {
     try {
       await sandbox.warm
       sandbox.setPriority("normal")
-      void sandbox.exited.then(() => this.#forget(sandbox))
+      void sandbox.exited.then(() => this.#stopSandbox(sandbox))
       return sandbox
     } catch (error) {
-      const said = await sandbox.readErrors()
+      const stderr = await sandbox.readErrors()
       await sandbox.stop()
-      this.#living.delete(sandbox)
-      throw said === ""
+      this.#alive.delete(sandbox)
+      throw stderr === ""
         ? error
-        : new AppError("sandbox_unavailable", `Cannot start a sandbox: ${said.split("\n")[0]}`, {
+        : new AppError("sandbox_unavailable", `Cannot start a sandbox: ${stderr.split("\n")[0]}`, {
             cause: error,
           })
     } finally {
@@ -247,20 +241,20 @@ export class Sandboxes {
 
   async #create(stderr: "ignore" | "pipe"): Promise<Sandbox> {
     if (this.#isStopped) throw stopping()
-    const created = Sandbox.create(this.#host, { ...this.#nextPlace(), stderr })
-    this.#pending.add(created)
+    const created = Sandbox.create(this.#host, { ...this.#nextSpec(), stderr })
+    this.#creating.add(created)
     try {
       const sandbox = await created
-      this.#living.add(sandbox)
+      this.#alive.add(sandbox)
       if (!this.#isStopped) return sandbox
-      await this.#forget(sandbox)
+      await this.#stopSandbox(sandbox)
       throw stopping()
     } finally {
-      this.#pending.delete(created)
+      this.#creating.delete(created)
     }
   }
 
-  #nextPlace(): Omit<SandboxSpec, "stderr"> {
+  #nextSpec(): Omit<SandboxSpec, "stderr"> {
     const id = `s${++this.#launched}`
     return {
       id,
@@ -269,9 +263,9 @@ export class Sandboxes {
     }
   }
 
-  async #forget(sandbox: Sandbox): Promise<void> {
+  async #stopSandbox(sandbox: Sandbox): Promise<void> {
     await sandbox.stop()
-    this.#living.delete(sandbox)
+    this.#alive.delete(sandbox)
   }
 }
 
@@ -286,7 +280,7 @@ type Build = (
   reasons: readonly string[],
 ) => Sandboxes
 
-/** Tries one way after the other, the best first. */
+/** Tries one isolation after the other, the strongest first. */
 async function choose(
   options: SandboxOptions,
   folder: RuntimeFolder,
@@ -299,7 +293,7 @@ async function choose(
   const guestPath = folder.write("guest.js", await bundleProgram(options.guestPath))
   const stackMapPath = folder.write("maps", stackMap)
   const { baseUrl, limits } = options
-  // Sandboxes of a server that is root are other users.
+  // The sandboxes of a server that runs as root are other users.
   const denoPath = process.getuid?.() === 0 ? folder.share(options.denoPath) : options.denoPath
   const example = { url: `${baseUrl}/v/example`, code: exampleCode }
   const imports = {
@@ -314,23 +308,23 @@ async function choose(
     limits,
     hasFilter: filter !== undefined,
   }
-  const { ways, missing } = listIsolations(parts, options.isolation)
+  const { isolations, missing } = listIsolations(parts, options.isolation)
   const reasons = [...missing]
-  for (const isolation of ways) {
+  for (const isolation of isolations) {
     const users = isolation.hasOwnUser ? chooseUserRange() : undefined
     if (isolation.hasOwnUser && !users) {
-      reasons.push("the server is root in a user namespace that has no users to spare")
+      reasons.push("the server is root in a user namespace that has no unused user ids")
       continue
     }
     const watchdog = new Watchdog(limits)
-    const turns = new ControlScheduler()
+    const scheduler = new ControlScheduler()
     const host: SandboxHost = {
       limits,
       example,
       isolation,
       cgroups,
       watchdog,
-      turns,
+      scheduler,
       filterPath,
       openEgress: options.openEgress,
       onError,

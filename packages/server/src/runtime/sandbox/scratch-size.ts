@@ -2,8 +2,8 @@ import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 
 /**
- * Whether the files in a folder take more than `bytesMax`, or are more than `entriesMax`. Looks no
- * further than it has to.
+ * Whether a folder holds more than `bytesMax`, or more than `entriesMax` files and folders. Stops
+ * at the first limit that is exceeded.
  */
 export function isLargerThan(folder: string, bytesMax: number, entriesMax: number): boolean {
   let bytes = 0

@@ -4,10 +4,10 @@ import { findStartProblem } from "./start-problem.ts"
 const failed = (code: string) => Object.assign(new Error("posix_spawn"), { code })
 
 describe("findStartProblem", () => {
-  test("names the program that is gone, whatever the error was", () => {
+  test("names a missing program, whatever the error was", () => {
     const programs = { Deno: process.execPath, bubblewrap: "/nowhere/bwrap" }
     expect(findStartProblem(failed("EAGAIN"), programs)).toBe(
-      'bubblewrap is not at "/nowhere/bwrap" any more',
+      'bubblewrap is no longer at "/nowhere/bwrap"',
     )
   })
 
@@ -17,18 +17,18 @@ describe("findStartProblem", () => {
     ENOMEM: "memory",
     ENOSPC: "full",
   }))
-    test(`says what ${code} means`, () => {
+    test(`explains ${code}`, () => {
       expect(findStartProblem(failed(code), { Deno: process.execPath })).toContain(problem)
     })
 
-  test("takes a sandbox that gets no threads at its start for a limit of the system", () => {
+  test("explains a sandbox without threads at its start by a limit of the system", () => {
     const error = new Error("it reached the limit of 64 threads", {
       cause: { reason: "processes" },
     })
     expect(findStartProblem(error, { Deno: process.execPath })).toContain("pids.max")
   })
 
-  test("knows nothing about other errors", () => {
+  test("returns undefined for other errors", () => {
     expect(
       findStartProblem(new Error("it was not ready"), { Deno: process.execPath }),
     ).toBeUndefined()

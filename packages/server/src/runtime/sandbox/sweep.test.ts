@@ -29,13 +29,13 @@ interface ChildState {
   readonly pids: readonly number[]
 }
 
-describe.each(levels)("A server that is killed, with %s", (isolation) => {
-  test("leaves no process, and what else it leaves is swept by the next one", async () => {
+describe.each(levels)("A killed server, with %s", (isolation) => {
+  test("leaves no process, and the next server removes what else it left", async () => {
     const dataDir = createDataDir()
     const child = await startChild(dataDir, 3, { isolation })
     const { pids, folders } = child.state
     const name = folders[0]?.split("/").at(-2) ?? "?"
-    // Busy guests do not notice by themselves that nobody is there any more.
+    // Busy guests do not notice by themselves that the server is gone.
     for (const folder of folders)
       await evaluate(
         { socketPath: join(folder, "run/in.sock") },
@@ -45,7 +45,7 @@ describe.each(levels)("A server that is killed, with %s", (isolation) => {
     await child.process.exited
     if (isLinux) await until(() => !pids.some((pid) => readProcessStat(pid)))
     {
-      // Also by one of another data folder: whoever was killed may never come back.
+      // Also by a server of another data folder: the killed one may never start again.
       await using open = await openSandboxes({ isolation })
       await open.sandboxes.launch()
       expect(folders.filter((folder) => existsSync(folder))).toEqual([])
@@ -55,7 +55,7 @@ describe.each(levels)("A server that is killed, with %s", (isolation) => {
     rmSync(dataDir, { recursive: true })
   })
 
-  test("while it starts sandboxes leaves nothing that is not swept", async () => {
+  test("while it starts sandboxes leaves nothing that the next server does not remove", async () => {
     const dataDir = createDataDir()
     for (const started of [1, 3, 5, 8]) {
       const child = spawnChild(dataDir, 8, { isolation })
@@ -73,8 +73,8 @@ describe.each(levels)("A server that is killed, with %s", (isolation) => {
   })
 })
 
-describe("A server that is alive", () => {
-  test("is not touched by another one of the same data folder", async () => {
+describe("A live server", () => {
+  test("keeps its sandboxes when another server of the same data folder starts", async () => {
     const dataDir = createDataDir()
     const child = await startChild(dataDir, 2, {})
     {
@@ -96,7 +96,7 @@ if (!canChangeUser)
   notRun("sandboxes of servers with other rights", "needs root, bubblewrap and setpriv")
 
 describe.if(canChangeUser)("A server", () => {
-  test("that is an ordinary user has sandboxes in bubblewrap as that user", async () => {
+  test("of an ordinary user has sandboxes in bubblewrap as that user", async () => {
     const dataDir = createDataDir()
     chownSync(dataDir, unprivileged, unprivileged)
     const child = await startChild(dataDir, 1, { isolation: "bubblewrap" }, unprivileged)
@@ -114,7 +114,7 @@ describe.if(canChangeUser)("A server", () => {
     rmSync(dataDir, { recursive: true })
   })
 
-  test("that is an ordinary user, without bubblewrap, has sandboxes that cannot fill its disk by way of Deno's cache", async () => {
+  test("of an ordinary user, without bubblewrap, has sandboxes that cannot fill its disk through Deno's cache", async () => {
     const dataDir = createDataDir()
     chownSync(dataDir, unprivileged, unprivileged)
     const child = await startChild(dataDir, 1, { isolation: "deno" }, unprivileged)
@@ -130,9 +130,9 @@ describe.if(canChangeUser)("A server", () => {
     rmSync(dataDir, { recursive: true })
   })
 
-  test("that is root changes the user inside of bubblewrap where it cannot do so outside", async () => {
+  test("of root switches the user inside of bubblewrap where it cannot do so outside", async () => {
     const dataDir = createDataDir()
-    // As on machines that let only root have namespaces.
+    // As on machines where only root may create namespaces.
     const bwrap = join(dataDir, "bwrap")
     writeFileSync(
       bwrap,

@@ -7,32 +7,30 @@ import { removeSandboxFolder } from "./sandbox-folder.ts"
 /** The file in a server's folder that lists its cgroup folders. */
 export const groupsFile = "groups"
 /**
- * The file in a sandbox's folder with the line of /proc/PID/stat of its outermost process; where
- * there is no /proc, with its number.
+ * The file in a sandbox's folder with the line of /proc/PID/stat of its outermost process, or with
+ * its process id where there is no /proc.
  */
 export const processFile = "process"
-/** The file in which bubblewrap says who the process inside is. */
+/** The file to which bubblewrap writes the id of the process inside. */
 export const bubblewrapFile = "bubblewrap"
 
 const pollMs = 5
-/** How much later than the process around it the one inside can have started. */
+/** How much later than the outer process the inner one can have started. */
 const insideTicksMax = 6000
 
-/**
- * Ends and removes what dead servers have left. Whatever belongs to a living one is not touched.
- */
+/** Kills and removes what dead servers have left. What belongs to a live server stays. */
 export async function sweepServers(parent: string, endMsMax: number): Promise<void> {
   const dead = list(parent).filter((name) => !isAlive(name.slice(0, name.lastIndexOf("."))))
   await Promise.all(dead.map((name) => sweepServer(join(parent, name), endMsMax)))
   removeIfEmpty(parent)
 }
 
-/** Another server may be using it. */
+/** Removes the folder unless another server uses it. */
 export function removeIfEmpty(parent: string): void {
   try {
     rmdirSync(parent)
   } catch {
-    // It is in use, or gone.
+    // It is not empty, or gone.
   }
 }
 
@@ -51,7 +49,7 @@ async function sweepServer(folder: string, endMsMax: number): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** The file is ours, but a mistake in it must not cost anybody else's group its life. */
+/** A check of the names, so that a mistake in the file cannot kill other groups. */
 function isOurGroup(folder: string): boolean {
   return basename(folder).startsWith("hamlet-") && dirname(folder) !== "/"
 }
@@ -65,14 +63,14 @@ async function endGroups(folder: string): Promise<boolean> {
 }
 
 /**
- * The processes of a sandbox that are still there. A number is believed only if the process with it
- * started when ours did.
+ * The processes of a sandbox that are still alive. A process id counts only if that process started
+ * when ours did: ids are reused.
  */
 function listProcesses(sandbox: string): number[] {
   const text = readText(join(sandbox, processFile))
   const outer = Number.parseInt(text, 10)
   if (!Number.isSafeInteger(outer) || outer <= 1) return []
-  if (process.platform !== "linux") return nameOfProcess(outer).includes(sandbox) ? [outer] : []
+  if (process.platform !== "linux") return readCommand(outer).includes(sandbox) ? [outer] : []
   const started = parseProcessStat(text)?.startedTicks
   if (started === undefined) return []
   const inner = Number(/"child-pid": (\d+)/.exec(readText(join(sandbox, bubblewrapFile)))?.[1] ?? 0)
@@ -83,7 +81,7 @@ function listProcesses(sandbox: string): number[] {
   return found
 }
 
-function nameOfProcess(pid: number): string {
+function readCommand(pid: number): string {
   return Bun.spawnSync(["ps", "-o", "command=", "-p", String(pid)]).stdout.toString()
 }
 
@@ -91,7 +89,7 @@ function killProcess(pid: number): void {
   try {
     process.kill(pid, "SIGKILL")
   } catch {
-    // Has just ended by itself.
+    // It has just ended.
   }
 }
 

@@ -3,7 +3,7 @@ import { chooseUserRange, pickUser } from "./user-range.ts"
 
 const everybody = "         0          0 4294967295\n"
 
-test("chooseUserRange gives servers on one machine users of their own, above everybody else's", () => {
+test("chooseUserRange gives servers on one machine different user ids, above all others", () => {
   const first = chooseUserRange(100, everybody)
   const second = chooseUserRange(101, everybody)
   if (!first || !second) throw new Error("no users")
@@ -16,7 +16,7 @@ test("chooseUserRange gives servers on one machine users of their own, above eve
   ])
 })
 
-test("chooseUserRange makes do with the users that a container has, and does without where there are none", () => {
+test("chooseUserRange uses the ids that a container has, and returns undefined without any", () => {
   expect(chooseUserRange(100, "0 100000 65536\n")).toEqual({ first: 30_000, count: 30_000 })
   expect(chooseUserRange(100, "0 1000 1\n1 100000 65536")?.first).toBe(30_000)
   expect(chooseUserRange(100, "0 1000 1\n")).toBeUndefined()

@@ -3,19 +3,19 @@ import type { BuildFailure, BuildOptions, Message, Metafile, OnLoadResult, Plugi
 import { build } from "esbuild"
 import type { RemoteModules } from "./remote-modules.ts"
 
-/** What goes into a bundle. */
+/** One import in a bundle. */
 export interface Entry {
   readonly specifier: string
-  /** Evaluated when it is asked for; the others are when the bundle is. */
+  /** Evaluated when it is first imported; others are evaluated with the bundle. */
   readonly isLazy: boolean
 }
 
-/** What came of it. */
+/** The result of bundling. */
 export type Bundled =
   | { readonly kind: "bundled"; readonly code: Uint8Array; readonly inputs: Metafile["inputs"] }
   | { readonly kind: "failed"; readonly message: string }
 
-/** Makes one script of all entries; see `Bundle` in the domain for its form. */
+/** Bundles all entries into one script; `Bundle` in the domain describes its form. */
 export async function bundlePackages(
   modules: RemoteModules,
   entries: readonly Entry[],
@@ -40,7 +40,7 @@ export async function bundlePackages(
   }
 }
 
-/** What every build has in common. */
+/** The options of every build. */
 export function toBuildOptions(folder: string) {
   return {
     absWorkingDir: folder,
@@ -51,10 +51,9 @@ export function toBuildOptions(folder: string) {
     format: "cjs",
     platform: "node",
     target: "esnext",
-    // What esbuild takes for supported by the next runtime; nobody has decorators yet, and a script
-    // cannot import.
+    // esbuild assumes both for `esnext`. No runtime has decorators yet, and a script cannot import.
     supported: { decorators: false, "dynamic-import": false },
-    // Those of Deno. To name one also leaves out `module`, which only bundlers have.
+    // The condition of Deno. Naming one also excludes `module`, which only bundlers use.
     conditions: ["deno"],
     define: {
       "process.env.NODE_ENV": '"production"',
@@ -66,7 +65,7 @@ export function toBuildOptions(folder: string) {
     minifySyntax: true,
     legalComments: "none",
     logLevel: "silent",
-    // Otherwise those of packages would count.
+    // Ignores the tsconfig files of packages.
     tsconfigRaw: {},
   } as const satisfies BuildOptions
 }
@@ -74,9 +73,8 @@ export function toBuildOptions(folder: string) {
 const strict = Buffer.from('"use strict";')
 
 /**
- * ES modules are strict and CommonJS is not unless it says so, but in one script there is one
- * answer. Old packages that count on being sloppy are many, and modules that count on being strict
- * hardly any.
+ * ES modules are strict and CommonJS is not by default, but one script has one mode. Many old
+ * packages rely on sloppy mode, and hardly any module relies on strict mode.
  */
 function isSloppy({ format }: Metafile["inputs"][string]): boolean {
   return format === "cjs"
@@ -94,8 +92,8 @@ function createPlugin(modules: RemoteModules, entries: readonly Entry[], folder:
         return await modules.resolve(plugin, entries[Number(index)]?.specifier ?? "")
       })
       plugin.onResolve({ filter: /./ }, (args) => modules.resolveFrom(plugin, args))
-      // The ending is what makes them ES modules in the eyes of a runtime, where the default export
-      // of CommonJS is all that it exports.
+      // The extension makes them ES modules as in Node, where the default export of a CommonJS
+      // module is its `module.exports`.
       plugin.onLoad({ filter: /^hamlet:main\.mjs$/, namespace: "hamlet" }, () => ({
         contents: writeMain(entries),
         resolveDir: "/",
@@ -114,8 +112,8 @@ function createPlugin(modules: RemoteModules, entries: readonly Entry[], folder:
 }
 
 /**
- * esbuild has followed all links. Where there is no bubblewrap, a package could otherwise ask for
- * any file of the machine.
+ * Refuses files outside of the folder: without bubblewrap, a package could otherwise include any
+ * file of the machine. esbuild has resolved all links before.
  */
 function refuseOutside(path: string, folder: string): OnLoadResult | undefined {
   return path.startsWith(join(folder, "/"))
@@ -123,13 +121,13 @@ function refuseOutside(path: string, folder: string): OnLoadResult | undefined {
     : { errors: [{ text: `Could not resolve "${path}"` }] }
 }
 
-/** Packages that have one often can do without it, and only they know. */
+/** A package with a native addon often works without it, so loading it fails at run time only. */
 const nativeAddon = 'throw new Error("Cannot load a native addon: vals have none")'
 
 /**
- * What is surely imported is evaluated with the bundle: esbuild then puts all of it into one
- * function, which V8 has in its cache as a whole. Functions that are called one by one are not in
- * it, and take twice as long (zod: 33 ms instead of 20).
+ * Static imports are evaluated with the bundle: esbuild then puts all of them into one function,
+ * which V8 caches as a whole. Separate functions are not cached and take longer (zod: 33 ms instead
+ * of 20 ms).
  */
 function writeMain(entries: readonly Entry[]): string {
   const imports = entries.map(({ isLazy }, index) =>
@@ -143,6 +141,6 @@ function writeMain(entries: readonly Entry[]): string {
 
 function toMessage({ errors, message }: Partial<BuildFailure>): string {
   const first: Message | undefined = errors?.[0]
-  if (!first) return message ?? "nothing is known of it"
+  if (!first) return message ?? "unknown error"
   return first.location ? `${first.text} (${first.location.file})` : first.text
 }

@@ -1,6 +1,6 @@
 /**
- * Makes V8's cache of the code of a bundle, and runs none of it: the code comes on standard input,
- * the cache goes to standard output.
+ * Creates V8's code cache of a bundle without running it. The code comes on standard input, the
+ * cache goes to standard output.
  */
 import { readFileSync, writeSync } from "node:fs"
 import { Script } from "node:vm"

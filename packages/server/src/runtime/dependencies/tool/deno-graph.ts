@@ -4,17 +4,14 @@ import type { ImportFailure } from "./tool-messages.ts"
 
 const redirectsMax = 20
 
-/** What Deno has fetched, and how it hangs together. */
+/** The modules and packages that Deno has fetched, and how they import each other. */
 export class DenoGraph {
   readonly #info: DenoInfo
   readonly #modules: ReadonlyMap<string, InfoModule>
-  /**
-   * What the specifiers in the file itself are, once they are read: whoever writes `NPM:` means
-   * `npm:`.
-   */
+  /** The specifiers in the main file as Deno reads them: it reads `NPM:` as `npm:`. */
   readonly #roots: ReadonlyMap<string, string>
 
-  /** `main` is the address of the file that it begins with. */
+  /** `main` is the address of the main file. */
   constructor(info: DenoInfo, main: string) {
     this.#info = info
     this.#modules = new Map(info.modules.map((one) => [one.specifier, one]))
@@ -28,7 +25,7 @@ export class DenoGraph {
     return Object.keys(this.#info.npmPackages).length
   }
 
-  /** Where a specifier leads in the end. */
+  /** The address of a specifier after all redirects. */
   follow(specifier: string): string {
     let current = this.#roots.get(specifier) ?? specifier
     for (let hop = 0; hop < redirectsMax; hop++) {
@@ -39,7 +36,7 @@ export class DenoGraph {
     return current
   }
 
-  /** The module that a specifier leads to. */
+  /** The module of a specifier. */
   find(specifier: string): InfoModule | undefined {
     return this.#modules.get(this.follow(specifier))
   }
@@ -48,17 +45,15 @@ export class DenoGraph {
     return id === undefined ? undefined : this.#info.npmPackages[id]
   }
 
-  /**
-   * What is wrong with a specifier or anything that it needs; undefined when all of it is there.
-   */
+  /** Why a specifier, or anything that it imports, failed. Undefined when nothing did. */
   findFailure(specifier: string): GraphFailure | undefined {
     const queue: Edge[] = [{ specifier, isNeeded: true }]
     const seen = new Set<string>()
     for (const { specifier: current, isNeeded } of queue) {
       const module = this.find(current)
       const failure = this.#judge(module, current)
-      // What is imported later, if at all, may be missing, but an npm package that is keeps all
-      // others from being resolved.
+      // A dynamic import may be missing. But a missing npm package keeps Deno from resolving all
+      // others.
       if (failure && (isNeeded || failure.kind !== "broken"))
         return { ...failure, about: current === specifier ? null : current }
       for (const one of module?.dependencies ?? []) {
@@ -88,12 +83,12 @@ export class DenoGraph {
     module: InfoModule | undefined,
     specifier: string,
   ): Omit<GraphFailure, "about"> | undefined {
-    // What is on another server has no business with the files of this one, but Deno would let it.
+    // Deno would let a remote module import local files.
     if (!module || module.specifier.startsWith("file:"))
       return { kind: "broken", message: `Module not found "${specifier}".`, from: "deno" }
     if (module.error !== undefined) return { kind: "broken", message: module.error, from: "deno" }
     if (module.kind !== "npm") return undefined
-    const missing = { message: "It is not there", from: "deno" } as const
+    const missing = { message: "It is missing", from: "deno" } as const
     if (!this.#isInstalled(module.npmPackage)) return { kind: "unresolved", ...missing }
     return this.#isComplete(module.npmPackage) ? undefined : { kind: "incomplete", ...missing }
   }
@@ -103,7 +98,7 @@ export class DenoGraph {
     return path !== undefined && existsSync(path)
   }
 
-  /** All packages that it needs are there too. */
+  /** Whether all its dependencies are installed too. */
   #isComplete(id: string | undefined): boolean {
     const ids = new Set([id])
     for (const current of ids) {
@@ -120,9 +115,9 @@ interface Edge {
 }
 
 /**
- * broken:      it says why
- * unresolved:  the package itself is not there; it does not say why
- * incomplete:  a package that it needs is not there, perhaps because it can do without on this machine
+ * broken:      the message says why
+ * unresolved:  the package itself is missing; the reason is unknown
+ * incomplete:  a dependency is missing, perhaps because it is optional on this machine
  */
 export interface GraphFailure extends ImportFailure {
   readonly kind: "broken" | "unresolved" | "incomplete"

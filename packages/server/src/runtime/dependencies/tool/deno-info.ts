@@ -1,25 +1,32 @@
-import { type DenoSetup, runDeno } from "./run-deno.ts"
+import { spawn } from "node:child_process"
 
-/** What `deno info --json` says of a file and all that it imports, as far as it matters here. */
+/** How the tool starts Deno. */
+export interface DenoSetup {
+  readonly deno: string
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** The output of `deno info --json` for a file and all its imports, as far as it is used here. */
 export interface DenoInfo {
   readonly modules: readonly InfoModule[]
   readonly redirects: Readonly<Record<string, string>>
   readonly npmPackages: Readonly<Record<string, InfoPackage>>
 }
 
-/** A module, or what is known of one that is not there. */
+/** A module, or what is known of one that failed. */
 export interface InfoModule {
   readonly specifier: string
   readonly kind?: string
   readonly error?: string
-  /** Where Deno keeps it. */
+  /** Its path in Deno's cache. */
   readonly local?: string
   readonly mediaType?: string
   readonly npmPackage?: string
   readonly dependencies?: readonly InfoDependency[]
 }
 
-/** One specifier in a module. `code` is missing where it is only imported for its types. */
+/** One specifier in a module. A type-only import has no `code`. */
 export interface InfoDependency {
   readonly specifier: string
   readonly code?: { readonly specifier?: string; readonly error?: string; readonly span: InfoSpan }
@@ -28,19 +35,19 @@ export interface InfoDependency {
   readonly npmPackage?: string
 }
 
-/** The first place in the code, from the first character up to, but not with, the last. */
+/** The first occurrence in the code, without `end`. */
 export interface InfoSpan {
   readonly start: InfoPosition
   readonly end: InfoPosition
 }
 
-/** Lines end with \n and nothing else; characters are code points. Both are counted from 0. */
+/** Lines end with \n only; characters are code points. Both count from 0. */
 export interface InfoPosition {
   readonly line: number
   readonly character: number
 }
 
-/** An npm package of a certain version, with certain versions of those that it wants beside it. */
+/** An npm package in one version, with the ids of its dependencies. */
 export interface InfoPackage {
   readonly name: string
   readonly version: string
@@ -50,30 +57,27 @@ export interface InfoPackage {
 
 const switches = ["--quiet", "--no-config", "--no-lock", "--vendor=false"]
 
-/** Reads one file, and nothing that it imports. */
-export function readFileInfo(place: DenoSetup, file: string): Promise<DenoInfo> {
-  return readInfo(place, ["--no-remote", "--no-npm", "--node-modules-dir=none", file])
+/** Reads one file without its imports. */
+export function readFileInfo(setup: DenoSetup, file: string): Promise<DenoInfo> {
+  return readInfo(setup, ["--no-remote", "--no-npm", "--node-modules-dir=none", file])
 }
 
-/** Fetches all that a file imports. */
-export function fetchInfo(place: DenoSetup, file: string): Promise<DenoInfo> {
-  return readInfo(place, [...fetchSwitches, file])
+/** Fetches all imports of a file. */
+export function fetchInfo(setup: DenoSetup, file: string): Promise<DenoInfo> {
+  return readInfo(setup, [...fetchSwitches, file])
 }
 
-/**
- * Why Deno cannot fetch what a file imports, which `deno info` does not always tell; undefined when
- * it can.
- */
-export async function findFetchError(place: DenoSetup, file: string): Promise<string | undefined> {
-  const { code, stderr } = await runDeno(place, ["cache", ...switches, ...fetchSwitches, file])
+/** Why Deno cannot fetch the imports of a file, which `deno info` does not always report. */
+export async function findFetchError(setup: DenoSetup, file: string): Promise<string | undefined> {
+  const { code, stderr } = await runDeno(setup, ["cache", ...switches, ...fetchSwitches, file])
   return code === 0 ? undefined : toMessage(stderr)
 }
 
-/** Any host may be asked: the way out decides. Nothing allows the scripts of packages to run. */
+/** Any host is allowed here: the egress proxy decides. Install scripts of packages never run. */
 const fetchSwitches = ["--allow-import", "--node-modules-dir=auto"]
 
-async function readInfo(place: DenoSetup, args: readonly string[]): Promise<DenoInfo> {
-  const { stdout, stderr } = await runDeno(place, ["info", "--json", ...switches, ...args])
+async function readInfo(setup: DenoSetup, args: readonly string[]): Promise<DenoInfo> {
+  const { stdout, stderr } = await runDeno(setup, ["info", "--json", ...switches, ...args])
   try {
     const info = JSON.parse(stdout) as Partial<DenoInfo>
     return {
@@ -87,5 +91,30 @@ async function readInfo(place: DenoSetup, args: readonly string[]): Promise<Deno
 }
 
 function toMessage(stderr: string): string {
-  return stderr.trim().replace(/^error: /, "") || "it says nothing"
+  return stderr.trim().replace(/^error: /, "") || "unknown error"
+}
+
+const outputCharsMax = 64 * 1024 ** 2
+
+/** How Deno ended, and what it wrote. */
+interface DenoResult {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Starts Deno and waits for its end. Output beyond the limit is dropped. */
+function runDeno({ deno, cwd, env }: DenoSetup, args: readonly string[]): Promise<DenoResult> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(deno, args, { cwd, env: { ...env }, stdio: ["ignore", "pipe", "pipe"] })
+    const said = { stdout: "", stderr: "" }
+    for (const name of ["stdout", "stderr"] as const) {
+      child[name].setEncoding("utf8")
+      child[name].on("data", (text: string) => {
+        if (said[name].length + text.length <= outputCharsMax) said[name] += text
+      })
+    }
+    child.on("error", reject)
+    child.on("close", (code) => resolve({ code, ...said }))
+  })
 }

@@ -2,8 +2,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { DenoGraph } from "./deno-graph.ts"
-import { fetchInfo, findFetchError } from "./deno-info.ts"
-import type { DenoSetup } from "./run-deno.ts"
+import { type DenoSetup, fetchInfo, findFetchError } from "./deno-info.ts"
 import type { ImportFailure } from "./tool-messages.ts"
 
 /** Something to fetch. */
@@ -12,46 +11,46 @@ export interface Wanted {
   readonly type: string | undefined
 }
 
-/** What could be fetched, and why the rest could not. */
+/** What was fetched, and why the rest was not. */
 export interface Fetched<Import extends Wanted> {
   readonly graph: DenoGraph
-  readonly good: readonly Import[]
+  readonly fetched: readonly Import[]
   readonly failures: ReadonlyMap<Import, ImportFailure>
 }
 
 /**
- * Fetches what is wanted. One npm package that cannot be had keeps Deno from resolving all others,
- * so what fails is left out and the rest fetched again; that is fast, since what is there already
- * is not fetched twice.
+ * Fetches the imports. One npm package that fails keeps Deno from resolving all others, so failed
+ * imports are left out and the rest is fetched again. That is fast, because nothing is downloaded
+ * twice.
  */
 export async function fetchGraph<Import extends Wanted>(
-  place: DenoSetup,
+  setup: DenoSetup,
   wanted: readonly Import[],
 ): Promise<Fetched<Import>> {
   const failures = new Map<Import, ImportFailure>()
   const complete = new Set<Import>()
   let left = wanted
   for (;;) {
-    const graph = await readGraph(place, left)
-    const found = await findFailures(place, graph, left, complete)
-    if (found.size === 0) return { graph, good: left, failures }
+    const graph = await readGraph(setup, left)
+    const found = await findFailures(setup, graph, left, complete)
+    if (found.size === 0) return { graph, fetched: left, failures }
     for (const [one, failure] of found) failures.set(one, failure)
     left = left.filter((one) => !found.has(one))
   }
 }
 
-async function readGraph(place: DenoSetup, wanted: readonly Wanted[]): Promise<DenoGraph> {
+async function readGraph(setup: DenoSetup, wanted: readonly Wanted[]): Promise<DenoGraph> {
   if (wanted.length === 0) return new DenoGraph({ modules: [], redirects: {}, npmPackages: {} }, "")
-  const main = writeMain(place, wanted)
-  return new DenoGraph(await fetchInfo(place, main), pathToFileURL(main).href)
+  const main = writeMain(setup, wanted)
+  return new DenoGraph(await fetchInfo(setup, main), pathToFileURL(main).href)
 }
 
 /**
- * Those that are broken; if there are none, those of the others that are. `complete` are those
- * known to be all right without the rest.
+ * The broken imports; if there are none, those that Deno cannot fetch alone. `complete` collects
+ * those that can be fetched alone and whose missing packages are optional.
  */
 async function findFailures<Import extends Wanted>(
-  place: DenoSetup,
+  setup: DenoSetup,
   graph: DenoGraph,
   wanted: readonly Import[],
   complete: Set<Import>,
@@ -66,19 +65,19 @@ async function findFailures<Import extends Wanted>(
   const failures = new Map<Import, ImportFailure>(broken.map(({ one, failure }) => [one, failure]))
   if (broken.length > 0) return failures
   for (const { one, failure } of judged) {
-    const message = await findFetchError(place, writeMain(place, [one]))
+    const message = await findFetchError(setup, writeMain(setup, [one]))
     if (message !== undefined) failures.set(one, { message, from: "deno", about: null })
     else if (failure.kind === "incomplete") complete.add(one)
   }
-  // Each can be had alone, but not all of them together.
+  // Each can be fetched alone, but not all together.
   const unresolved = judged.filter(({ failure }) => failure.kind === "unresolved")
   return failures.size > 0
     ? failures
     : new Map<Import, ImportFailure>(unresolved.map(({ one, failure }) => [one, failure]))
 }
 
-function writeMain(place: DenoSetup, wanted: readonly Wanted[]): string {
-  const path = join(place.cwd, "main.ts")
+function writeMain(setup: DenoSetup, wanted: readonly Wanted[]): string {
+  const path = join(setup.cwd, "main.ts")
   const lines = wanted.map(
     ({ specifier, type }) =>
       `import ${JSON.stringify(specifier)}${type === undefined ? "" : ` with { type: ${JSON.stringify(type)} }`};`,

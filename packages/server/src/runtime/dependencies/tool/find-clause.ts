@@ -1,9 +1,8 @@
 import { skipTrivia } from "./skip-trivia.ts"
 
 /**
- * Where the attributes end that follow a specifier: after the brace of ` with { type: "json" }`,
- * and for `import("…", { … })` just before the closing bracket. Undefined when there is anything
- * else: then nobody knows.
+ * The end of the attributes after a specifier: after the brace of ` with { type: "json" }`, or
+ * before the closing bracket of `import("…", { … })`. Undefined for any other syntax.
  */
 export function findClauseEnd(text: string, from: number): number | undefined {
   const at = skipTrivia(text, from)
@@ -20,9 +19,7 @@ export function findClauseEnd(text: string, from: number): number | undefined {
     : findClosing(text, skipTrivia(text, at + keyword.length))
 }
 
-/**
- * After the brace that closes the one here. There are only names, strings and braces in between.
- */
+/** The end of the braces that open at `from`. They contain only names, strings and braces. */
 function findClosing(text: string, from: number): number | undefined {
   if (text.charAt(from) !== "{") return undefined
   let depth = 0

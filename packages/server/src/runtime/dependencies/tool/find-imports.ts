@@ -1,30 +1,29 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { type InfoDependency, type InfoSpan, readFileInfo } from "./deno-info.ts"
+import { type DenoSetup, type InfoDependency, type InfoSpan, readFileInfo } from "./deno-info.ts"
 import { findClauseEnd } from "./find-clause.ts"
-import type { DenoSetup } from "./run-deno.ts"
 import type { TextRange } from "./tool-messages.ts"
 
-/** A specifier in the code, and everywhere it stands. */
+/** A specifier in the code, and all its occurrences. */
 export interface FoundImport {
   readonly specifier: string
   /** Of `with { type: … }`. */
   readonly type: string | undefined
-  /** Whether it may never be imported. */
+  /** Whether all its imports are dynamic. */
   readonly isDynamic: boolean
   readonly places: readonly TextRange[]
-  /** Why it cannot be read. */
+  /** Why it cannot be rewritten. */
   readonly error: string | null
 }
 
 /**
- * The imports of the code that are remote; none when it does not parse. Deno itself reads it, since
- * Deno is going to run it. It tells only the first place of each specifier, so that place is
- * blotted out, and it is asked again, until there is none left.
+ * The remote imports of the code; none when it does not parse. Deno parses the code, because Deno
+ * will run it. It reports only the first occurrence of each specifier, so that occurrence is
+ * overwritten and Deno parses again, until none is left.
  */
 export async function findImports(
-  place: DenoSetup,
+  setup: DenoSetup,
   code: string,
   isRemote: (specifier: string) => boolean,
   placesMax: number,
@@ -33,8 +32,8 @@ export async function findImports(
   const shift = code.startsWith("\uFEFF") ? 1 : 0
   let text = code.slice(shift)
   for (let round = 0; ; round++) {
-    const dependencies = await readDependencies(place, text)
-    // It did parse before: one of the clauses does not end where we think it does.
+    const dependencies = await readDependencies(setup, text)
+    // It parsed before, so the end of an attribute clause was wrong.
     if (!dependencies)
       return [...found.values()].map((one) => (one.type ? { ...one, error: unreadable } : one))
     const remote = dependencies.filter((one) => one.code && isRemote(one.specifier))
@@ -44,28 +43,25 @@ export async function findImports(
     if (round < placesMax) continue
     const rest = new Set(remote.map(toKey))
     return [...found].map(([key, one]) =>
-      rest.has(key) ? { ...one, error: `the val says it more than ${placesMax} times` } : one,
+      rest.has(key) ? { ...one, error: `the val imports it more than ${placesMax} times` } : one,
     )
   }
 }
 
-const unreadable = "what follows its specifier cannot be read"
+const unreadable = "the attributes after its specifier cannot be parsed"
 
 async function readDependencies(
-  place: DenoSetup,
+  setup: DenoSetup,
   text: string,
 ): Promise<readonly InfoDependency[] | undefined> {
-  const path = join(place.cwd, "val.tsx")
+  const path = join(setup.cwd, "val.tsx")
   writeFileSync(path, text)
-  const { modules } = await readFileInfo(place, path)
+  const { modules } = await readFileInfo(setup, path)
   const own = modules.find(({ specifier }) => specifier === pathToFileURL(path).href)
   return own?.error === undefined ? (own?.dependencies ?? []) : undefined
 }
 
-/**
- * Notes where an import stands in what Deno has read; gives the text without it, and as long as
- * before.
- */
+/** Adds an occurrence to `found`. Returns the text with the occurrence overwritten. */
 function note(
   found: Map<string, FoundImport>,
   read: string,
@@ -76,7 +72,7 @@ function note(
   const span = one.code && toOffsets(read, one.code.span)
   const key = toKey(one)
   const known = found.get(key)
-  if (!span) throw new Error(`Deno has found "${one.specifier}" nowhere`)
+  if (!span) throw new Error(`Cannot find "${one.specifier}" in the code where Deno found it`)
   const { start } = span
   const end = one.assertionType === undefined ? span.end : findClauseEnd(read, span.end)
   found.set(key, {
@@ -88,7 +84,7 @@ function note(
   })
   return (
     text.slice(0, start) +
-    toBlot(text.slice(start, span.end)) +
+    toPlaceholder(text.slice(start, span.end)) +
     " ".repeat((end ?? span.end) - span.end) +
     text.slice(end ?? span.end)
   )
@@ -98,8 +94,8 @@ function toKey({ specifier, assertionType }: InfoDependency): string {
   return JSON.stringify([specifier, assertionType])
 }
 
-/** Something of the same length that is not remote, with or without quotes. */
-function toBlot(literal: string): string {
+/** A local specifier of the same length, with or without quotes. */
+function toPlaceholder(literal: string): string {
   const quote = /^["'`]/.exec(literal)?.[0] ?? ""
   return `${quote}./${"x".repeat(literal.length - 2 - 2 * quote.length)}${quote}`
 }
@@ -112,7 +108,7 @@ function toOffsets(text: string, { start, end }: InfoSpan): TextRange | undefine
   return from === undefined || to === undefined || from >= to ? undefined : { start: from, end: to }
 }
 
-/** Where a line begins. */
+/** The offset of a line; -1 when there is no such line. */
 function findLine(text: string, line: number): number {
   let at = 0
   for (let index = 0; index < line; index++) {
@@ -123,7 +119,7 @@ function findLine(text: string, line: number): number {
   return at
 }
 
-/** So many code points further on. */
+/** The offset after that many code points. */
 function advance(text: string, from: number, characters: number): number | undefined {
   let at = from
   for (let index = 0; index < characters && at >= 0 && at < text.length; index++)

@@ -15,9 +15,9 @@ import { readObjectKeys } from "./read-object-keys.ts"
 import type { RemoteModules } from "./remote-modules.ts"
 
 /**
- * The names that each specifier exports. For esbuild CommonJS exports nothing that it knows of, so
- * for this it sees an ES module in the place of each CommonJS one, with the names that Node would
- * find there. `inputs` say which ones these are.
+ * The names that each specifier exports. esbuild does not know the exports of CommonJS. So each
+ * CommonJS module is replaced by an ES module with the names that Node would find in it. `inputs`
+ * tell which modules are CommonJS.
  */
 export async function listExports(
   modules: RemoteModules,
@@ -48,16 +48,16 @@ export async function listExports(
       )
     if (!addMissing(standIns, built, folder)) break
   }
-  // A namespace without names is still one, and everything is there under its default export.
+  // The default export contains everything.
   return specifiers.map(() => ["default"])
 }
 
-/** What is missing in one module may show only when another is complete. */
+/** A missing name in one module may be found only when another is complete. */
 const roundsMax = 5
 
 interface StandIns {
   readonly paths: Set<string>
-  /** Names that somebody imports from there, although nobody has found them there. */
+  /** Names that other modules import from there, although they were not found there. */
   readonly more: Map<string, Set<string>>
 }
 
@@ -67,8 +67,8 @@ function findExports(metafile: Metafile, path: string, folder: string): readonly
 }
 
 /**
- * In the bundle it is no error to import from CommonJS what nobody can find there. False when that
- * was not it.
+ * Adds names that other modules import from CommonJS modules: in a bundle that is not an error.
+ * Returns false when the build failed for another reason.
  */
 function addMissing({ more }: StandIns, { errors }: BuildFailure, folder: string): boolean {
   for (const { text } of errors) {
@@ -108,7 +108,7 @@ function createPlugin(
   }
 }
 
-/** `export *` leaves out `default`, which CommonJS always has and of which there is one. */
+/** Adds `default`, which every CommonJS module has and `export *` leaves out. */
 async function toStandIn(
   plugin: PluginBuild,
   path: string,
@@ -124,7 +124,7 @@ async function toStandIn(
   const stars = found.filter(
     ({ errors, external, path: target }) => errors.length === 0 && !external && target !== path,
   )
-  // The bundle need not have it: Node looks at the last file that is named, even if it is the one
+  // The bundle may not contain it: Node uses the last file that is required, even if it is the one
   // for development.
   for (const one of stars) if (/\.c?js$/.test(one.path)) standIns.paths.add(one.path)
   const names = [...new Set([...exports, ...(standIns.more.get(path) ?? []), "default"])].filter(
@@ -137,7 +137,7 @@ async function toStandIn(
   return { contents: `const it = 0\n${lines.join("\n")}`, loader: "js" }
 }
 
-/** What Node finds, and what Deno finds beyond it. */
+/** The names that Node finds, and those that only Deno finds. */
 function readNames(path: string): {
   readonly exports: readonly string[]
   readonly reexports: readonly string[]
@@ -148,7 +148,7 @@ function readNames(path: string): {
     const { exports, reexports } = parse(code)
     return { exports: [...exports, ...keys], reexports: [...new Set([...reexports, ...spreads])] }
   } catch {
-    // The lexer gives up where the runtime may not; then there is the default export.
+    // The lexer may fail on code that runs. The default export always works.
     return { exports: keys, reexports: spreads }
   }
 }

@@ -1,10 +1,9 @@
 import { skipTrivia } from "./skip-trivia.ts"
 
 /**
- * The keys of the objects that code assigns to `module.exports`, and the specifiers of what it
- * spreads into them. Node's own lexer gives up at the first value that is more than a name, where
- * Deno goes on; packages are imported in both ways. What is no plain key is left out, and what
- * cannot be followed ends the list.
+ * The keys of the objects that code assigns to `module.exports`, and the specifiers of the modules
+ * that it spreads into them. Node's lexer stops at the first value that is more than a name; Deno
+ * does not. Computed keys are skipped, and syntax that cannot be followed ends the list.
  */
 export function readObjectKeys(code: string): {
   readonly keys: readonly string[]
@@ -21,7 +20,7 @@ const keyPattern =
   /(?:(?:async|get|static)\s+(?=[\w$"']))?\*?\s*(?:([\p{ID_Start}$_][\p{ID_Continue}$]*)|"([^"\\\n]*)"|'([^'\\\n]*)')\s*(?=[:,}(])/uy
 const spreadPattern = /\.\.\.\s*require\(\s*["']([^"'\\\n]+)["']\s*\)/y
 
-/** From after the opening brace. */
+/** `from` is the position after the opening brace. */
 function readObject(code: string, from: number, keys: Set<string>, spreads: Set<string>): void {
   let at = skipTrivia(code, from)
   while (at < code.length && code.charAt(at) !== "}") {
@@ -38,7 +37,7 @@ function readObject(code: string, from: number, keys: Set<string>, spreads: Set<
   }
 }
 
-/** To the comma or the brace that ends it. */
+/** The position of the comma or the brace that ends the value. */
 function skipValue(code: string, from: number): number | undefined {
   let depth = 0
   let before = ","
@@ -59,7 +58,7 @@ const textPattern =
   /"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'|`(?:[^`\\$]|\\[\s\S]|\$(?!\{))*`/y
 const regexPattern = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y
 
-/** A text, or a regular expression where a value may begin. */
+/** A string, or a regular expression where a value may start. */
 function matchLiteral(code: string, at: number, before: string): string | undefined {
   textPattern.lastIndex = at
   regexPattern.lastIndex = at

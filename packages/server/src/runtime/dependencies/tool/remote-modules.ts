@@ -16,20 +16,17 @@ const loaders: Readonly<Record<string, Loader>> = {
   Json: "json",
 }
 
-/** Deno keeps what it knows of a module at the end of its file. */
+/** Deno appends its metadata to the file of a module. */
 const metadataPattern = /\n\/\/ denoCacheMetadata=[^\n]*$/
 
 /**
- * Makes esbuild see what Deno has fetched: modules of other servers as files in a folder of ES
- * modules, npm packages in the folder where they are installed.
+ * Lets esbuild read what Deno has fetched: remote modules as files in a folder of ES modules, npm
+ * packages in the folders where they are installed.
  */
 export class RemoteModules {
   readonly #graph: DenoGraph
   readonly #folder: string
-  /**
-   * The addresses of modules by their paths in the folder, which have nothing but a number and an
-   * ending.
-   */
+  /** Modules by their paths in the folder. A file name is a number and an extension. */
   readonly #modules = new Map<string, InfoModule>()
   readonly #paths = new Map<string, string>()
 
@@ -37,12 +34,11 @@ export class RemoteModules {
     this.#graph = graph
     this.#folder = folder
     mkdirSync(folder, { recursive: true })
-    // Without it, esbuild takes CommonJS packages that they import as bundlers do, and not as
-    // runtimes do.
+    // Without it, esbuild imports CommonJS as bundlers do, not as Node and Deno do.
     writeFileSync(join(folder, "package.json"), '{ "type": "module" }')
   }
 
-  /** What a specifier of ours leads to. */
+  /** Resolves a specifier of the val. */
   async resolve(
     build: PluginBuild,
     specifier: string,
@@ -56,16 +52,16 @@ export class RemoteModules {
     return { path: this.#toPath(module) }
   }
 
-  /** What a specifier in one of the modules leads to; undefined when it is none of ours. */
+  /** Resolves a specifier in a remote module. Undefined when the importer is not one. */
   async resolveFrom(build: PluginBuild, args: OnResolveArgs): Promise<OnResolveResult | undefined> {
     const importer = this.#modules.get(args.importer)
     if (!importer) return undefined
-    // esbuild knows what to do.
+    // esbuild handles it.
     if (args.path.startsWith("data:")) return undefined
     const found = importer.dependencies?.find(({ specifier }) => specifier === args.path)
     const target = found?.code?.specifier
     const isMissing = target === undefined || this.#graph.findFailure(target) !== undefined
-    // Whoever imports it later, if at all, gets an error then.
+    // A dynamic import fails at run time.
     if (isMissing && args.kind === "dynamic-import") return { path: args.path, external: true }
     if (target === undefined) return { errors: [{ text: `Could not resolve "${args.path}"` }] }
     return await this.resolve(build, target, found?.npmPackage)
@@ -88,7 +84,7 @@ export class RemoteModules {
     }
   }
 
-  /** Deno says where the package is; what it exports is for esbuild to find. */
+  /** Deno knows the folder of the package. esbuild resolves the path in it. */
   async #resolveNpm(
     build: PluginBuild,
     module: InfoModule,
@@ -96,7 +92,7 @@ export class RemoteModules {
   ): Promise<OnResolveResult> {
     const found = this.#graph.findPackage(module.npmPackage ?? npmPackage)
     if (!found?.localPath) return { errors: [{ text: `Could not resolve "${module.specifier}"` }] }
-    // `…/node_modules/@scope/name` is what a file in `…` means by `@scope/name`.
+    // For a file in `…`, `@scope/name` is `…/node_modules/@scope/name`.
     const resolveDir = found.name.split("/").reduce(dirname, dirname(found.localPath))
     const subpath = /^npm:\/?(?:@[^/]+\/)?[^/]+(\/.*)?$/.exec(module.specifier)?.[1] ?? ""
     return await build.resolve(found.name + subpath, { kind: "import-statement", resolveDir })

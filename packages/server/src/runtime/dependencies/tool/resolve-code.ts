@@ -2,12 +2,11 @@ import { join } from "node:path"
 import { isRemoteImport } from "../../../domain/modules/remote-imports.ts"
 import { type Bundled, bundlePackages } from "./bundle-packages.ts"
 import type { DenoGraph } from "./deno-graph.ts"
+import type { DenoSetup } from "./deno-info.ts"
 import { fetchGraph } from "./fetch-graph.ts"
 import { type FoundImport, findImports } from "./find-imports.ts"
 import { listExports } from "./list-exports.ts"
 import { RemoteModules } from "./remote-modules.ts"
-import type { DenoSetup } from "./run-deno.ts"
-import { toResolved } from "./to-resolved.ts"
 import type {
   ImportFailure,
   ResolveRequest,
@@ -17,35 +16,32 @@ import type {
 } from "./tool-messages.ts"
 
 interface Resolved {
-  readonly answer: ResolveResponse
+  readonly response: ResolveResponse
   readonly bundle: Uint8Array
 }
 
-/**
- * Resolves the imports of the code: finds them, of which it tells at once, fetches them, makes one
- * script of them.
- */
+/** Finds the imports of the code, passes them to `onFound`, fetches and bundles them. */
 export async function resolveCode(
-  place: DenoSetup,
+  setup: DenoSetup,
   { code, baseUrls, jsrUrl, limits }: ResolveRequest,
-  tell: (found: readonly FoundImport[]) => void,
+  onFound: (found: readonly FoundImport[]) => void,
 ): Promise<Resolved> {
   const found = await findImports(
-    place,
+    setup,
     code,
     (specifier) => isRemoteImport(specifier, { baseUrls }),
     limits.placesMax,
   )
-  tell(found)
+  onFound(found)
   const failures = new Map<FoundImport, ImportFailure>(
     found.flatMap((one, index) => refuse(one, index, limits)),
   )
   const wanted = found.filter((one) => !failures.has(one))
-  const { graph, good, failures: unfetched } = await fetchGraph(place, wanted)
+  const { graph, fetched, failures: unfetched } = await fetchGraph(setup, wanted)
   const packed =
     graph.packageCount > limits.packagesMax
-      ? tooManyPackages(good, limits)
-      : await pack(place, graph, good, limits)
+      ? tooManyPackages(fetched, limits)
+      : await pack(setup, graph, fetched, limits)
   const all = new Map([...failures, ...unfetched, ...packed.failures])
   const imports = found.map((one): ToolImport => {
     const entry = packed.entries.indexOf(one)
@@ -54,7 +50,7 @@ export async function resolveCode(
     const resolved = failure ? null : toResolved(graph, specifier, jsrUrl)
     return { specifier, places, resolved, failure, entry, exports: packed.exports[entry] ?? [] }
   })
-  return { answer: { imports, hasBundle: packed.entries.length > 0 }, bundle: packed.code }
+  return { response: { imports, hasBundle: packed.entries.length > 0 }, bundle: packed.code }
 }
 
 function refuse(
@@ -71,7 +67,7 @@ function refuse(
 function toTypeError({ type }: FoundImport): string | undefined {
   return type === undefined || type === "json"
     ? undefined
-    : `"${type}" is no type that can be imported, only "json" is`
+    : `the import type "${type}" is not supported, only "json" is`
 }
 
 interface Packed {
@@ -81,19 +77,19 @@ interface Packed {
   readonly failures: ReadonlyMap<FoundImport, ImportFailure>
 }
 
-/** If they cannot be bundled together, each is tried by itself to see which ones are to blame. */
+/** Bundles all imports. When that fails, it tries each alone to find those that fail. */
 async function pack(
-  place: DenoSetup,
+  setup: DenoSetup,
   graph: DenoGraph,
   wanted: readonly FoundImport[],
   limits: ToolResolveLimits,
 ): Promise<Packed> {
-  const modules = new RemoteModules(graph, join(place.cwd, "remote"))
+  const modules = new RemoteModules(graph, join(setup.cwd, "remote"))
   const bundle = (some: readonly FoundImport[]) =>
     bundlePackages(
       modules,
       some.map(({ specifier, isDynamic }) => ({ specifier, isLazy: isDynamic })),
-      place.cwd,
+      setup.cwd,
     )
   if (wanted.length === 0) return { ...nothing, failures: new Map() }
   let entries = wanted
@@ -111,9 +107,9 @@ async function pack(
   }
   const excess = findExcess(bundled, limits)
   if (excess || bundled.kind === "failed")
-    return refuseAll(wanted, excess ?? "they do not go together", failures)
+    return refuseAll(wanted, excess ?? "the imports cannot be bundled together", failures)
   const specifiers = entries.map(({ specifier }) => specifier)
-  const exports = await listExports(modules, specifiers, bundled.inputs, place.cwd)
+  const exports = await listExports(modules, specifiers, bundled.inputs, setup.cwd)
   return {
     entries,
     exports: exports.map((names) => names.slice(0, limits.exportsMax)),
@@ -160,4 +156,16 @@ function refuseAll(
 
 function ours(message: string): ImportFailure {
   return { message, from: "us", about: null }
+}
+
+/** `npm:` and `jsr:` with the exact version; for others the address after all redirects. */
+function toResolved(graph: DenoGraph, specifier: string, jsrUrl: string): string {
+  const target = graph.follow(specifier)
+  if (target.startsWith("npm:")) return target.replace(/^npm:\/?/, "npm:")
+  const jsr = /^\s*jsr:\/?(@[^/@]+\/[^/@]+)(?:@[^/]*)?(\/.*)?$/i.exec(specifier)
+  const version =
+    jsr && target.startsWith(`${jsrUrl}${jsr[1]}/`)
+      ? target.slice(jsrUrl.length + (jsr[1]?.length ?? 0) + 1).split("/")[0]
+      : undefined
+  return jsr && version ? `jsr:${jsr[1]}@${version}${jsr[2] ?? ""}` : target
 }

@@ -1,27 +1,27 @@
 /**
- * Fetches and bundles what code imports, and runs none of it. Started by the server in a sandbox,
- * with where things are as its argument.
+ * Fetches and bundles what code imports, without running any of it. The server starts it in a
+ * sandbox, with a ToolPaths as its argument.
  */
 import { mkdirSync, readFileSync, realpathSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import type { ToolPaths } from "../../sandbox/commands/tool-command.ts"
-import type { DenoSetup } from "./run-deno.ts"
+import type { DenoSetup } from "./deno-info.ts"
 import { joinResponse, type ResolveRequest } from "./tool-messages.ts"
 
 const paths = JSON.parse(process.argv[2] ?? "{}") as ToolPaths
-// esbuild reads it when it is loaded.
+// esbuild reads this variable when it is imported.
 process.env.ESBUILD_BINARY_PATH = paths.helpers.esbuild
 const request = JSON.parse(readFileSync(0, "utf8")) as ResolveRequest
 const { resolveCode } = await import("./resolve-code.ts")
-const { answer, bundle } = await resolveCode(createPlace(), request, (found) =>
+const { response, bundle } = await resolveCode(createSetup(), request, (found) =>
   writeAll(joinResponse({ found })),
 )
-writeAll(joinResponse(answer, bundle))
+writeAll(joinResponse(response, bundle))
 process.exit(0)
 
-/** The work is done in a folder of its own, so that paths in it are short and always the same. */
-function createPlace(): DenoSetup {
-  // As esbuild sees it, without links.
+/** It works in a folder of its own, so that the paths in bundles are short and always the same. */
+function createSetup(): DenoSetup {
+  // Without links, as esbuild reports paths.
   const cwd = join(realpathSync(paths.scratch), "work")
   mkdirSync(cwd)
   const proxy = `unix:${paths.run}/out.sock`

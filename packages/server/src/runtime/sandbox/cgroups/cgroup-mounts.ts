@@ -1,14 +1,10 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 
-/**
- * What of a cgroup hierarchy we use. On version 1 CPU time is counted by a controller of its own.
- */
+/** The controllers that sandboxes use. On version 1, `cpuacct` counts CPU time. */
 export type Controller = "memory" | "pids" | "cpu" | "cpuacct"
 
-/**
- * The server's own group in one hierarchy, as a folder, and the controllers that can be had there.
- */
+/** The server's own group in one hierarchy, and the controllers that are available there. */
 export interface OwnGroup {
   readonly version: 1 | 2
   readonly folder: string
@@ -18,8 +14,8 @@ export interface OwnGroup {
 const controllers: readonly Controller[] = ["memory", "pids", "cpu", "cpuacct"]
 
 /**
- * Finds the groups that this process is in. A hierarchy that is not mounted, or not where we could
- * see our own group, is left out.
+ * Finds the groups of this process. Skips a hierarchy that is not mounted, or whose mount does not
+ * include our group.
  */
 export function findOwnGroups(read: (path: string) => string = readText): OwnGroup[] {
   const memberships = read("/proc/self/cgroup").split("\n").map(parseMembership)
@@ -73,7 +69,7 @@ function isOfMount(names: readonly string[], mount: Mount): boolean {
     : names.length > 0 && names.every((name) => mount.options.includes(name))
 }
 
-/** In a container only a part of the hierarchy may be mounted. */
+/** In a container, only a part of the hierarchy may be mounted. */
 function toFolder({ root, folder }: Mount, path: string): string | undefined {
   if (path.startsWith("/..")) return undefined
   if (root === "/") return join(folder, path)

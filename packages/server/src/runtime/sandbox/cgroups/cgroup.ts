@@ -4,12 +4,12 @@ import { join } from "node:path"
 import type { SandboxLimits } from "../sandbox-limits.ts"
 import type { Controller } from "./cgroup-mounts.ts"
 
-/** Where each controller has the group. */
+/** The folder of the group for each controller. */
 export type CgroupFolders = Readonly<
   Partial<Record<Controller, { readonly version: 1 | 2; readonly folder: string }>>
 >
 
-/** Threads beside the guest's own: bubblewrap's process outside, and the shell before it. */
+/** Threads that are not the guest's: bubblewrap's outer process, and the shell before it. */
 const helperThreads = 4
 const lowWeightDivisor = 20
 const removeMsMax = 1_000
@@ -23,10 +23,7 @@ export class Cgroup {
     this.#folders = folders
   }
 
-  /**
-   * The kernel makes and removes one group at a time on the whole machine, and may keep whoever
-   * asks waiting.
-   */
+  /** Asynchronous, because the kernel creates and removes one group at a time, and may block. */
   static async create(folders: CgroupFolders, limits: SandboxLimits): Promise<Cgroup> {
     const group = new Cgroup(folders)
     try {
@@ -39,7 +36,7 @@ export class Cgroup {
     return group
   }
 
-  /** The files to which a process writes its number to join. */
+  /** The files to which a process writes its id to join. */
   get joinPaths(): string[] {
     return this.#unique().map((folder) => join(folder, "cgroup.procs"))
   }
@@ -48,7 +45,7 @@ export class Cgroup {
     return this.#folders[controller] !== undefined
   }
 
-  /** Without the pages of files, which the kernel takes back when somebody needs them. */
+  /** Without the page cache, which the kernel frees when memory is needed. */
   readMemoryBytes(): number | undefined {
     const memory = this.#folders.memory
     if (!memory) return undefined
@@ -60,7 +57,7 @@ export class Cgroup {
     return used === undefined ? undefined : Math.max(0, used - fileBytes)
   }
 
-  /** Pages of files included. Undefined where the kernel does not remember. */
+  /** The peak, page cache included. Undefined where the kernel does not record it. */
   readPeakBytes(): number | undefined {
     const memory = this.#folders.memory
     return (
@@ -82,9 +79,7 @@ export class Cgroup {
     return Number.isNaN(microseconds) ? undefined : microseconds / 1e3
   }
 
-  /**
-   * Whether the kernel has killed something here because there was no memory left within the limit.
-   */
+  /** Whether the kernel has killed a process here because of the memory limit. */
   wasOutOfMemory(): boolean {
     const memory = this.#folders.memory
     if (!memory) return false
@@ -105,9 +100,9 @@ export class Cgroup {
   }
 
   /**
-   * A low one gets a twentieth of what others get. False where there is no say in it. Not what
-   * Linux calls idle: a core on which only such groups work passes for a free one, so that quick
-   * work is put right there, behind them.
+   * A low weight is a twentieth of the normal one. Returns false where weights are not available.
+   * The `cpu.idle` of Linux does not work here: the scheduler takes a core with only idle groups
+   * for a free one, and puts quick work there, behind them.
    */
   setWeight(weight: "normal" | "low"): boolean {
     const cpu = this.#folders.cpu
@@ -120,22 +115,22 @@ export class Cgroup {
     )
   }
 
-  /** The processes in it, as far as we can see them. */
+  /** The processes in it that are visible from this pid namespace. */
   listPids(): number[] {
     return listGroupPids(this.#unique()[0] ?? "")
   }
 
-  /** Kills every process in it; gives how many there were. */
+  /** Kills every process in it. Returns their number. */
   kill(): number {
     return this.#unique().reduce((count, folder) => count + killGroup(folder), 0)
   }
 
-  /** False while something is still in it. */
+  /** Returns false while a process is still in it. */
   async remove(): Promise<boolean> {
     return (await Promise.all(this.#unique().map(removeGroup))).every(Boolean)
   }
 
-  /** The system may hold on to it for a moment after its processes are gone. */
+  /** Retries, because the kernel may keep it for a moment after its processes are gone. */
   async removeSoon(): Promise<void> {
     const deadlineMs = performance.now() + removeMsMax
     while (!(await this.remove()) && performance.now() < deadlineMs) await Bun.sleep(removeRetryMs)
@@ -149,7 +144,7 @@ export class Cgroup {
     const { memory, pids } = this.#folders
     if (memory?.version === 1) {
       await writeFile(join(memory.folder, "memory.limit_in_bytes"), String(limits.memoryBytesMax))
-      // Missing where the kernel does not count swap; then there is nothing to limit.
+      // Missing where the kernel does not account for swap.
       const swapPath = join(memory.folder, "memory.memsw.limit_in_bytes")
       if (existsSync(swapPath)) await writeFile(swapPath, String(limits.memoryBytesMax))
     } else if (memory) {
@@ -163,9 +158,9 @@ export class Cgroup {
   }
 }
 
-/** Kills every process of the group in that folder; gives how many there were. */
+/** Kills every process of the group in that folder. Returns their number. */
 export function killGroup(folder: string): number {
-  // Version 2 since Linux 5.14: at once, and nothing can be born meanwhile.
+  // Version 2 since Linux 5.14: kills all at once, so that none can start another meanwhile.
   const killPath = join(folder, "cgroup.kill")
   const pids = listGroupPids(folder)
   if (pids.length === 0 || (existsSync(killPath) && write(killPath, 1))) return pids.length
@@ -177,12 +172,12 @@ function listGroupPids(folder: string): number[] {
   return readText(join(folder, "cgroup.procs")).split("\n").map(Number).filter(isVisible)
 }
 
-/** A process of another pid namespace is listed as 0, and a kill of 0 would be ours. */
+/** A process of another pid namespace is listed as 0, and `kill 0` would kill the server. */
 function isVisible(pid: number): boolean {
   return pid > 0
 }
 
-/** False while something is still in it. */
+/** Returns false while a process is still in it. */
 export async function removeGroup(folder: string): Promise<boolean> {
   try {
     await rmdir(folder)
@@ -196,7 +191,7 @@ function killProcess(pid: number): void {
   try {
     process.kill(pid, "SIGKILL")
   } catch {
-    // Has just ended by itself.
+    // It has just ended.
   }
 }
 

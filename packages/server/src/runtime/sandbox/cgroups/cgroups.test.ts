@@ -59,7 +59,7 @@ describe("findOwnGroups", () => {
  * The machine that runs this has only one of the versions; what the files of the other say can
  * still be read.
  */
-test("Cgroup sets limits by the files of version 2, and reads what they tell", async () => {
+test("Cgroup sets limits and reads usage with the files of version 2", async () => {
   const parent = mkdtempSync(join(tmpdir(), "hamlet-cgroup-test-"))
   const folder = join(parent, "s1")
   const at = { version: 2, folder } as const
@@ -86,7 +86,7 @@ test("Cgroup sets limits by the files of version 2, and reads what they tell", a
   expect(group.wasOutOfMemory()).toBe(true)
   expect([group.setWeight("low"), read("cpu.weight")]).toEqual([true, "5"])
   expect([group.setWeight("normal"), read("cpu.weight")]).toEqual([true, "100"])
-  // Processes that we cannot see are listed as 0; to kill 0 would be to kill ourselves.
+  // Processes of other namespaces are listed as 0, and `kill 0` would kill the server.
   writeFileSync(join(folder, "cgroup.procs"), "0\n0\n")
   expect([group.listPids(), group.kill()]).toEqual([[], 0])
   rmSync(parent, { recursive: true })

@@ -6,9 +6,9 @@ import { Cgroup, type CgroupFolders, removeGroup } from "./cgroup.ts"
 import { type Controller, findOwnGroups, type OwnGroup } from "./cgroup-mounts.ts"
 
 /**
- * The control groups of one server: below the group it is in, in each hierarchy, one group for the
- * server's sandboxes, and in that one for each sandbox. What the machine does not offer is left
- * out; `has` says what there is.
+ * The control groups of one server. In each hierarchy, below the server's own group, there is one
+ * group for all its sandboxes, and in that one group for each sandbox. `has` tells which
+ * controllers the machine offers.
  */
 export class Cgroups {
   /** Sentences for the operator. */
@@ -22,10 +22,7 @@ export class Cgroups {
     this.details = this.#describe(failures)
   }
 
-  /**
-   * `noteFolder` hears of every folder before it is made, so that a server which is killed leaves
-   * word of it.
-   */
+  /** `noteFolder` gets every folder before it is created, so that a later sweep can remove it. */
   static async create(
     name: string,
     limits: SandboxLimits,
@@ -43,7 +40,7 @@ export class Cgroups {
     return this.#folders[controller] !== undefined
   }
 
-  /** Makes the group of a sandbox, with its limits. Undefined where nothing can be limited. */
+  /** Creates the group of a sandbox, with its limits. Undefined without any controller. */
   async createGroup(
     name: string,
     limits: SandboxLimits = this.#limits,
@@ -57,8 +54,8 @@ export class Cgroups {
   }
 
   /**
-   * Removes the server's groups; those of its sandboxes must be gone. False when the system still
-   * holds on to one.
+   * Removes the server's groups; those of its sandboxes must be gone. Returns false when the kernel
+   * still keeps one.
    */
   async stop(): Promise<boolean> {
     const folders = [...new Set(Object.values(this.#folders).map((group) => group.folder))]
@@ -74,25 +71,25 @@ export class Cgroups {
     const versions = new Map(
       Object.entries(this.#folders).map(([controller, { version }]) => [controller, version]),
     )
-    const say = (controller: Controller, what: string, otherwise: string) =>
+    const describe = (controller: Controller, what: string, otherwise: string) =>
       versions.has(controller)
         ? `${what} limited by cgroup v${versions.get(controller)}`
         : otherwise
     return [
-      say(
+      describe(
         "memory",
         "memory",
-        `no memory cgroup: memory is looked at every ${this.#limits.watchMs} ms`,
+        `no memory cgroup: memory is checked every ${this.#limits.watchMs} ms`,
       ),
-      say(
+      describe(
         "pids",
         "processes",
-        `no pids cgroup: threads are looked at every ${this.#limits.watchMs} ms`,
+        `no pids cgroup: threads are checked every ${this.#limits.watchMs} ms`,
       ),
-      say(
+      describe(
         "cpu",
         "CPU share",
-        "no cpu cgroup: a process that hogs the CPU is kept to half of the cores or made nice, if that can be done",
+        "no cpu cgroup: a process that hogs the CPU is moved to half of the cores or reniced, if possible",
       ),
       ...failures,
     ]
@@ -102,8 +99,8 @@ export class Cgroups {
 const removeRetryMs = 5
 
 /**
- * A group of this name is where a server on version 2 moves itself, since a group that has groups
- * with limits may have no processes.
+ * On version 2 the server moves itself into a group of this name, because a group whose children
+ * have limits must not contain processes.
  */
 const ownLeafName = "hamlet-main"
 
@@ -121,8 +118,8 @@ async function prepare(
     mkdirSync(folder)
     const enabled =
       own.version === 1 ? own.controllers : await delegate(parent, folder, own.controllers)
-    if (enabled.length === 0) throw new Error("its controllers cannot be handed down")
-    if (enabled.includes("cpu")) weigh(own.version, folder)
+    if (enabled.length === 0) throw new Error("its controllers cannot be delegated")
+    if (enabled.includes("cpu")) setWeight(own.version, folder)
     await assertJoinable(join(folder, "trial"))
     return Object.fromEntries(
       enabled.map((controller) => [controller, { version: own.version, folder }]),
@@ -136,7 +133,7 @@ async function prepare(
   }
 }
 
-/** One may be allowed to make a group and still not to put a process there. */
+/** The server may be allowed to create a group, but not to put a process there. */
 async function assertJoinable(folder: string): Promise<void> {
   mkdirSync(folder)
   const { success } = Bun.spawnSync(
@@ -147,19 +144,16 @@ async function assertJoinable(folder: string): Promise<void> {
   if (!success) throw new Error("no process can be put into its groups")
 }
 
-/**
- * All sandboxes together weigh as much as if each core had a process of its own, against the server
- * and whatever else is there.
- */
-function weigh(version: 1 | 2, folder: string): void {
+/** Gives all sandboxes together the weight of one process per core. */
+function setWeight(version: 1 | 2, folder: string): void {
   const cores = availableParallelism()
   if (version === 1) writeFileSync(join(folder, "cpu.shares"), String(1024 * cores))
   else writeFileSync(join(folder, "cpu.weight"), String(Math.min(100 * cores, 10_000)))
 }
 
 /**
- * Version 2: lets the groups below have limits. Whoever started us is moved along, or we could not:
- * all are in the same group.
+ * Version 2: lets the groups below have limits. The group must be empty for that, so the server
+ * moves to a group of its own, together with the processes that started it.
  */
 async function delegate(
   parent: string,
@@ -199,7 +193,7 @@ function enable(folder: string, wanted: readonly Controller[]): boolean {
   return isOn()
 }
 
-/** Ourselves and whoever started us, as far as they are in that group. */
+/** The server and its parent processes, as long as they are in that group. */
 function listOwnProcesses(parent: string): number[] {
   const members = new Set(
     readFileSync(join(parent, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number),

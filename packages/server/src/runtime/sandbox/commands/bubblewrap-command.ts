@@ -2,72 +2,75 @@ import { dirname } from "node:path"
 import type { GuestPaths } from "./deno-command.ts"
 import type { ToolPaths } from "./tool-command.ts"
 
-/** What the machine has. */
+/** The programs and libraries of this machine that sandboxes need. */
 export interface BubblewrapTools {
   readonly bwrap: string
   readonly setpriv: string | undefined
-  /** Whether this bubblewrap can forbid further user namespaces. */
+  /** Whether this bubblewrap can forbid nested user namespaces. */
   readonly canDisableUserns: boolean
   /** Deno, or Bun for a worker. */
   readonly program: string
-  /** What the program and setpriv are linked with. */
+  /** The shared libraries of the program and of setpriv. */
   readonly libraries: readonly string[]
   readonly hasFilter: boolean
 }
 
 /**
- * There is no /proc in a sandbox, but before Deno parses a module it asks the C library where the
- * stack of the first thread is, which looks it up in /proc/self/maps, and without an answer Deno
- * panics. This one says that it may be anywhere. The price: code that is nested too deeply for the
- * parser ends the process, where Deno would otherwise have made a larger stack.
+ * The content of /proc/self/maps in a sandbox, which has no real /proc. Before Deno parses a
+ * module, it asks the C library for the stack of the first thread, which reads that file; without
+ * it Deno panics. This text says that the stack may be anywhere. The price: code that is nested too
+ * deeply for the parser ends the process, where Deno would otherwise allocate a larger stack.
  */
 export const stackMap =
   "00000000-00100000 ---p 00000000 00:00 0\n00100000-ffffffffffffffff rw-p 00000000 00:00 0\n"
 
-/** How things are called inside. */
+/** Paths inside of a sandbox. */
 const names = { deno: "/deno", run: "/run/val", scratch: "/tmp" }
 export const insidePaths: GuestPaths = { ...names, guest: "/guest.js", denoDir: "/deno-dir" }
-/** What stands for it is `stackMap`. */
+/** Its content is `stackMap`. */
 export const insideMaps = "/proc/self/maps"
 
-/** The same for a tool. */
+/** The paths inside of the sandbox of a tool. */
 export function toInsidePaths(helpers: Readonly<Record<string, string>>): ToolPaths {
   const insideHelpers = Object.fromEntries(Object.keys(helpers).map((name) => [name, `/${name}`]))
   return { ...names, program: "/tool.js", helpers: insideHelpers }
 }
 
-/** What a process finds inside, beside its program and the libraries of that. */
+/** What a sandbox contains, beside its program and the libraries of that. */
 export interface Box {
   readonly uid: number | undefined
-  /** Undefined to keep the one that bubblewrap is started with. */
+  /** Undefined to keep the environment of bubblewrap itself. */
   readonly environment: Readonly<Record<string, string>> | undefined
-  /** Where the program is, inside. */
+  /** The path of the program inside. */
   readonly program: string
-  /** Files that are read from file descriptors, by their names inside. */
+  /** Files whose content is read from file descriptors, by their paths inside. */
   readonly data?: Readonly<Record<string, number>>
-  /** Files and folders of the host, by their names inside. */
+  /** Files and folders of the host, by their paths inside. */
   readonly readable: Readonly<Record<string, string>>
   readonly writable: Readonly<Record<string, string>>
   readonly scratchBytesMax: number
-  /** Whether bubblewrap says on file descriptor 3 which process is in it. */
+  /** Whether bubblewrap writes the id of the inner process to file descriptor 3. */
   readonly isReported: boolean
   /**
-   * Whether the program is the first process inside; otherwise there is one of bubblewrap's, with
-   * which all others end.
+   * Whether the program is process 1 inside. Otherwise bubblewrap is, and all others end with it.
    */
   readonly isFirst: boolean
 }
 
 /**
- * outside: setpriv becomes the sandbox's user, and bubblewrap is started by that user, in a user namespace. Nothing ever runs as root in there.
- * inside:  bubblewrap is started by root and makes no user namespace, for machines that do not let users have them; setpriv comes after it.
- * own:     the server is an ordinary user, and the sandbox is that user in a user namespace.
+ * Where the sandbox switches to a user of its own.
+ *
+ * outside:  setpriv switches to the sandbox's user, which starts bubblewrap in a user namespace.
+ *           Nothing runs as root in the sandbox.
+ * inside:   root starts bubblewrap without a user namespace, and setpriv switches the user inside.
+ *           For machines that do not allow users to create namespaces.
+ * own:      the server is an ordinary user, and so is the sandbox, in a user namespace.
  */
 export type BubblewrapMode = "outside" | "inside" | "own"
 
 /**
- * A sandbox in bubblewrap: who is in it sees its program, its folders and a few files of the
- * system, and no network.
+ * The command of a sandbox in bubblewrap. The process in it sees its program, its folders and a few
+ * files of the system, and no network.
  */
 export function toBubblewrapCommand(
   tools: BubblewrapTools,
@@ -103,7 +106,7 @@ function toNamespaces(tools: BubblewrapTools, way: BubblewrapMode, box: Box): st
     "--unshare-uts",
     "--unshare-cgroup-try",
   ]
-  // What setpriv needs to become somebody else and to give up even these.
+  // setpriv needs these to switch the user, and then drops them.
   const forSetpriv = ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"].flatMap((capability) => [
     "--cap-add",
     capability,
@@ -123,8 +126,8 @@ function toNamespaces(tools: BubblewrapTools, way: BubblewrapMode, box: Box): st
 }
 
 /**
- * There is no /proc but the one link in it that Deno cannot do without, and none of bubblewrap's
- * own /dev: that one is a file system of its own that the guest could fill.
+ * There is no /proc, except for the one link in it that Deno needs. Bubblewrap's own /dev is not
+ * used: it is a file system that the guest could fill.
  */
 function toFileSystem(tools: BubblewrapTools, way: BubblewrapMode, box: Box): string[] {
   const programs = way === "inside" ? [["/setpriv", tools.setpriv ?? ""] as const] : []
@@ -139,7 +142,7 @@ function toFileSystem(tools: BubblewrapTools, way: BubblewrapMode, box: Box): st
   const shared = [...readable, ...writable, ...data].map(([inside]) => inside)
   const parents = new Set([...tools.libraries, ...devices, ...shared].flatMap(listParents))
   return [
-    // Those that bubblewrap would make by itself can be entered by their owner only.
+    // Bubblewrap would create parents that only their owner can enter.
     ...[...parents].flatMap((path) => ["--dir", path]),
     ...["--dir", "/proc", "--dir", "/proc/self", "--symlink", box.program, "/proc/self/exe"],
     ...tools.libraries.flatMap((path) => ["--ro-bind", path, path]),
@@ -159,7 +162,7 @@ function toFileSystem(tools: BubblewrapTools, way: BubblewrapMode, box: Box): st
   ]
 }
 
-/** From the top down. */
+/** All parent folders, the topmost first. */
 function listParents(path: string): string[] {
   const parent = dirname(path)
   return parent === "/" ? [] : [...listParents(parent), parent]

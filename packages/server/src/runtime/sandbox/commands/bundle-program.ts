@@ -1,8 +1,8 @@
 import { AppError } from "../../../domain/app-error.ts"
 
 /**
- * A program for a sandbox as one file of JavaScript: there is then one file to see, and nothing to
- * transpile each time it starts.
+ * Bundles a program for a sandbox into one JavaScript file: the sandbox needs to see only that
+ * file, and nothing is transpiled when it starts.
  */
 export async function bundleProgram(
   path: string,

@@ -1,7 +1,7 @@
 import { toPackagesFolder } from "../package-files.ts"
 import type { SandboxLimits } from "../sandbox-limits.ts"
 
-/** Where things are, as the guest sees it. */
+/** Paths as the guest sees them. */
 export interface GuestPaths {
   readonly deno: string
   readonly guest: string
@@ -18,10 +18,10 @@ export interface GuestImports {
 }
 
 /**
- * How the guest is started. Permissions are allow-lists, since what a deny-list forgets is allowed;
- * there is no permission to run programs or to load native libraries. All of the network is allowed
- * where the sandbox has none but the host's proxy, since the proxy decides; otherwise nothing of it
- * is but the two sockets.
+ * The command that starts the guest. Permissions are allow-lists, because a deny-list allows what
+ * it forgets. Programs and native libraries are never allowed. With a proxy, the whole network is
+ * allowed: the sandbox has no network except the proxy, which decides. Without one, only the two
+ * sockets are allowed.
  */
 export function toDenoCommand(
   paths: GuestPaths,
@@ -37,15 +37,15 @@ export function toDenoCommand(
     "run",
     "--quiet",
     "--no-prompt",
-    // Without these two Deno searches the folders above for files that are not there, which takes
-    // longer than everything else.
+    // Without these two, Deno searches all parent folders for files, which takes longer than
+    // everything else.
     "--no-config",
     "--no-lock",
     "--no-npm",
     "--cached-only",
     "--no-code-cache",
-    // Otherwise a request's signal is aborted when it was answered, and a val that listens for it
-    // is warned in its logs.
+    // Otherwise the signal of a request aborts after the response, and a val that uses it gets a
+    // warning in its logs.
     "--unstable-no-legacy-abort",
     "--allow-env",
     hasProxy ? "--allow-net" : `--allow-net=unix:${run}/control.sock,unix:${run}/in.sock`,
@@ -62,9 +62,9 @@ export function toDenoCommand(
 }
 
 /**
- * For the C library, which has a heap for each of the few threads of a process otherwise, and gives
- * each back whenever Deno has imported something: two heaps that keep a little in hand make the
- * first answer of a val a twentieth faster.
+ * For the C library. By default it has a heap for each thread, and returns its memory whenever Deno
+ * has imported a module. Two heaps that keep some memory make the first response of a val 5 %
+ * faster.
  */
 const allocation = { MALLOC_ARENA_MAX: "2", MALLOC_TOP_PAD_: String(1024 * 1024) }
 
@@ -74,8 +74,7 @@ export function toDenoEnvironment(paths: GuestPaths, hasProxy: boolean): Record<
   const proxies = hasProxy ? { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } : {}
   return {
     DENO_DIR: paths.denoDir,
-    // It cannot write there, and would try five times, with pauses of 150 ms in all, before a
-    // process is ready.
+    // It cannot write there, and would retry five times, which delays the start by 150 ms.
     DENO_EMIT_CACHE_MODE: "disable",
     DENO_NO_UPDATE_CHECK: "1",
     HOME: paths.scratch,

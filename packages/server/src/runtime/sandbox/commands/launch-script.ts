@@ -1,31 +1,32 @@
 import type { SandboxLimits } from "../sandbox-limits.ts"
 
-/** What the shell does before it becomes the sandbox. */
+/** What the shell sets up before it executes the sandbox's command. */
 export interface ShellSetup {
-  /** Where it writes who it is. */
+  /** Where it writes its process id. */
   readonly processPath: string
-  /** What bubblewrap reports to, as file descriptor 3; /dev/null if it is not asked to. */
+  /** File descriptor 3, to which bubblewrap writes its report; /dev/null without one. */
   readonly reportPath: string
-  /** What bubblewrap reads its system call filter from, as file descriptor 4. */
+  /** File descriptor 4, from which bubblewrap reads the system call filter. */
   readonly filterPath: string
+  /** The files of control groups to which it writes its process id to join. */
   readonly joinPaths: readonly string[]
-  /** Whether the sandbox's user has no other processes, so that they can be counted. */
+  /** Whether the sandbox's user has no other processes, so that `ulimit -u` can be used. */
   readonly hasOwnUser: boolean
   readonly limits: SandboxLimits
 }
 
-/** Blocks of `ulimit -f` as POSIX has them. */
+/** The unit of `ulimit -f` in POSIX. */
 const blockBytes = 512
 /**
- * bubblewrap's process outside, the shell before it, and some more: where there is a pids cgroup it
- * is to be the first to say no, since it tells.
+ * Processes beside the guest's: bubblewrap's outer process, the shell before it, and some more, so
+ * that a pids cgroup reaches its limit first. Unlike `ulimit`, it reports that.
  */
 const helperProcesses = 8
 const shell = "/bin/sh"
 
 /**
- * A shell sets what only a process can set for itself: its control groups, its limits. The command
- * takes its place.
+ * A shell sets what a process can only set for itself, which are its control groups and its limits,
+ * and then executes the command.
  */
 export function toShellCommand(start: ShellSetup, command: readonly string[]): string[] {
   const { limits } = start
@@ -42,12 +43,14 @@ export function toShellCommand(start: ShellSetup, command: readonly string[]): s
 }
 
 /**
- * A process that could not join its groups or take on its limits must not run. The start time in
- * /proc/PID/stat stays the same through every exec, so the line names the sandbox for good. A limit
- * that cannot be set is fine if a stricter one is in force. Shells disagree about the letter for
- * processes. Signals to all processes of a terminal or of a service are for the server, which lets
- * its vals finish; it ends sandboxes with SIGKILL. If the machine runs out of memory, a sandbox has
- * to go before anybody else.
+ * - `set -e`: a process that cannot join its groups or set its limits must not run.
+ * - `trap`: signals to all processes of a terminal or a service are meant for the server, which lets
+ *   its vals finish and ends sandboxes with SIGKILL.
+ * - `$1`: the start time in /proc/PID/stat stays the same through every exec, so that the line
+ *   identifies the sandbox.
+ * - `limit`: a limit that cannot be set is fine if a stricter one is in force. Shells use different
+ *   letters for the number of processes.
+ * - `oom_score_adj`: when the machine runs out of memory, the kernel kills sandboxes first.
  */
 const script = `
 set -e

@@ -1,29 +1,29 @@
 import type { SandboxLimits } from "../sandbox-limits.ts"
 
 /**
- * A program of ours that works on what strangers have written: one file for Deno, which gets bytes
- * and gives bytes.
+ * One of our programs that works on untrusted input: one JavaScript file for Deno. It reads bytes
+ * from standard input and writes bytes to standard output.
  */
 export interface Tool {
   readonly program: string
-  /** Programs that it starts, by the names under which it is told where they are. */
+  /** The paths of the programs that it starts, by name. */
   readonly helpers: Readonly<Record<string, string>>
-  /** What Deno lets it do. Where there is bubblewrap, that is not what keeps it in. */
+  /** Its permissions in Deno. With bubblewrap, the isolation does not depend on them. */
   readonly permissions: readonly string[]
 }
 
-/** Where things are, as the tool sees it: its only argument, in JSON. */
+/** Paths as the tool sees them: its only argument, as JSON. */
 export interface ToolPaths {
   readonly deno: string
   readonly program: string
-  /** Where the socket of the way out is, if there is one. */
+  /** The folder of the egress socket, if there is one. */
   readonly run: string
-  /** Empty, and all that it can write to. */
+  /** Empty, and the only folder that it can write to. */
   readonly scratch: string
   readonly helpers: Readonly<Record<string, string>>
 }
 
-/** How a tool is started. */
+/** The command that starts a tool. */
 export function toToolCommand(paths: ToolPaths, tool: Tool, limits: SandboxLimits): string[] {
   const heapMegabytes = Math.max(1, Math.floor(limits.heapBytesMax / 1024 ** 2))
   const switches = [

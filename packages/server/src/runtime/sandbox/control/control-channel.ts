@@ -15,26 +15,25 @@ type ControlLimits = Pick<
   | "controlWaitingBytesMax"
 >
 
-/** Who listens to a guest. */
+/** Receives what a guest sends. */
 export interface ControlListener {
   onMessage(message: GuestMessage, bytes: number): void
-  /** The guest broke the rules of the channel, as the sentence says. Nothing more is read. */
+  /** The guest has violated the protocol, as the message says. Nothing more is read. */
   onViolation(message: string): void
 }
 
 const newline = 10
-/** A refusal has up to a thousand headers, each of three values; nothing else has more than ten. */
+/** A refused WebSocket has up to 1,000 headers of three values; other messages have up to ten. */
 const lineValuesMax = 10_000
-const nothing: Buffer = Buffer.alloc(0)
+const empty: Buffer = Buffer.alloc(0)
 
 /**
  * The host's end of a sandbox's control socket. One guest may connect, once; then the socket file
- * is gone. Nothing is kept but what was read at once and is not heard yet, and the beginning of one
- * line, so a guest can fill its own memory but not ours.
+ * is removed. The channel keeps one unprocessed chunk and the start of one line, so that a guest
+ * can fill its own memory but not the server's.
  *
- * A guest is heard up to its limits, and as far as the turns that all guests share allow. Beyond
- * that the socket is not read: nothing of what the guest says is lost, but it has to wait, and the
- * guest with it.
+ * It processes messages up to the limits of the guest, and as long as the scheduler that all guests
+ * share allows. Beyond that it does not read the socket: no message is lost, but the guest waits.
  */
 export class ControlChannel {
   /** The connection has ended, or there will never be one. */
@@ -45,26 +44,26 @@ export class ControlChannel {
   readonly #closed = Promise.withResolvers<void>()
   #server: UnixSocketListener<undefined> | undefined
   #socket: Socket<undefined> | undefined
-  readonly #begun = new LineStart()
-  readonly #turns: ControlScheduler
+  readonly #lineStart = new LineStart()
+  readonly #scheduler: ControlScheduler
   /** The limits per second of bytes and of messages. */
   readonly #bytes: TokenBucket
   readonly #messages: TokenBucket
-  /** Read, but not heard yet. The socket is paused while there is something. */
-  #unheard: Buffer = nothing
-  #isLast = false
-  /** Sent, but not yet taken by the kernel. */
-  #unsent: Buffer = nothing
+  /** Read, but not processed yet. The socket is paused while this is not empty. */
+  #unprocessed: Buffer = empty
+  #isUnlimited = false
+  /** Not yet accepted by the kernel. */
+  #unsent: Buffer = empty
   #isOver = false
 
   constructor(
     path: string,
     limits: ControlLimits,
     listener: ControlListener,
-    turns: ControlScheduler,
+    scheduler: ControlScheduler,
   ) {
     this.#path = path
-    this.#turns = turns
+    this.#scheduler = scheduler
     this.#limits = limits
     this.#listener = listener
     const nowMs = performance.now()
@@ -83,17 +82,17 @@ export class ControlChannel {
     })
   }
 
-  /** Whether there may be something to read yet. */
+  /** Whether more messages may arrive. */
   get isOpen(): boolean {
     return this.#socket !== undefined
   }
 
-  /** Before the guest has connected and after it has gone, there is nobody to hear it. */
+  /** Does nothing before the guest has connected and after it has disconnected. */
   send(message: HostMessage): void {
     if (!this.#socket || this.#isOver) return
     const line = Buffer.from(`${JSON.stringify(message)}\n`)
     if (this.#unsent.length + line.length > this.#limits.controlWaitingBytesMax) {
-      this.#refuse(
+      this.#fail(
         `it left more than ${this.#limits.controlWaitingBytesMax} bytes of control messages unread`,
       )
       return
@@ -103,17 +102,17 @@ export class ControlChannel {
   }
 
   /**
-   * The guest has ended: what it said last is heard without limits, since there is no more than the
-   * kernel holds.
+   * Processes the rest without limits. For a guest that has ended: there is no more than the kernel
+   * has buffered.
    */
   liftLimits(): void {
-    this.#isLast = true
+    this.#isUnlimited = true
   }
 
-  /** For the turns. */
+  /** Called by the scheduler. */
   readMore(messagesMax: number): ReadState {
-    this.#unheard = this.#hearSome(this.#unheard, messagesMax)
-    if (this.#unheard.length > 0) return this.#hasAllowance() ? "more" : "limited"
+    this.#unprocessed = this.#process(this.#unprocessed, messagesMax)
+    if (this.#unprocessed.length > 0) return this.#hasAllowance() ? "more" : "limited"
     this.#socket?.resume()
     return "done"
   }
@@ -125,10 +124,10 @@ export class ControlChannel {
     const socket = this.#socket
     this.#socket = undefined
     socket?.terminate()
-    this.#begun.take()
-    this.#unsent = nothing
-    this.#unheard = nothing
-    this.#turns.delete(this)
+    this.#lineStart.take()
+    this.#unsent = empty
+    this.#unprocessed = empty
+    this.#scheduler.delete(this)
     this.#closed.resolve()
   }
 
@@ -155,61 +154,61 @@ export class ControlChannel {
 
   #read(chunk: Buffer): void {
     if (this.#isOver) return
-    if (this.#unheard.length > 0) this.#unheard = Buffer.concat([this.#unheard, chunk])
+    if (this.#unprocessed.length > 0) this.#unprocessed = Buffer.concat([this.#unprocessed, chunk])
     else
-      this.#turns.read((messagesMax) => {
+      this.#scheduler.read((messagesMax) => {
         // A copy, since the chunk belongs to the socket.
-        this.#unheard = Buffer.from(this.#hearSome(chunk, messagesMax))
+        this.#unprocessed = Buffer.from(this.#process(chunk, messagesMax))
       })
-    if (this.#unheard.length === 0 || this.#isOver) return
+    if (this.#unprocessed.length === 0 || this.#isOver) return
     this.#socket?.pause()
-    this.#turns.add(this)
+    this.#scheduler.add(this)
   }
 
-  /** Gives what is beyond the limits, and stays unheard. */
-  #hearSome(chunk: Buffer, messagesMax: number): Buffer {
+  /** Returns what is beyond the limits and stays unprocessed. */
+  #process(chunk: Buffer, messagesMax: number): Buffer {
     const nowMs = performance.now()
     this.#bytes.refill(nowMs)
     this.#messages.refill(nowMs)
     let from = 0
-    let heard = 0
+    let processed = 0
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, from)) {
-      if (heard >= messagesMax || !this.#takeAllowance(end + 1 - from)) return chunk.subarray(from)
+      if (processed >= messagesMax || !this.#takeAllowance(end + 1 - from))
+        return chunk.subarray(from)
       const line = this.#completeLine(chunk.subarray(from, end))
       from = end + 1
-      if (line === undefined) return nothing
-      this.#hear(line)
-      heard++
-      if (this.#isOver) return nothing
+      if (line === undefined) return empty
+      this.#receive(line)
+      processed++
+      if (this.#isOver) return empty
     }
-    if (from === chunk.length) return nothing
+    if (from === chunk.length) return empty
     this.#bytes.charge(chunk.length - from)
-    this.#begun.add(chunk.subarray(from))
-    if (this.#begun.bytes > this.#limits.controlLineBytesMax) this.#refuseLongLine()
-    return nothing
+    this.#lineStart.add(chunk.subarray(from))
+    if (this.#lineStart.bytes > this.#limits.controlLineBytesMax) this.#failLongLine()
+    return empty
   }
 
   #completeLine(end: Buffer): Buffer | undefined {
-    if (this.#begun.bytes + end.length > this.#limits.controlLineBytesMax) {
-      this.#refuseLongLine()
+    if (this.#lineStart.bytes + end.length > this.#limits.controlLineBytesMax) {
+      this.#failLongLine()
       return undefined
     }
-    if (this.#begun.bytes === 0) return end
-    this.#begun.add(end)
-    return this.#begun.take()
+    if (this.#lineStart.bytes === 0) return end
+    this.#lineStart.add(end)
+    return this.#lineStart.take()
   }
 
-  #hear(line: Buffer): void {
-    // A guest's messages have few fields. Of small values there could be so many in a line that
-    // reading it would keep everybody waiting.
+  #receive(line: Buffer): void {
+    // A line could hold so many small values that parsing it would block the thread.
     const message = hasFewValues(line, lineValuesMax)
       ? parseGuestMessage(line.toString("utf8"))
       : undefined
     if (message) this.#listener.onMessage(message, line.length)
-    else this.#refuse("it wrote something to the control socket that is no message")
+    else this.#fail("it sent an invalid control message")
   }
 
-  /** Whether a message that ends with so many bytes may be heard now. */
+  /** Whether a message of that many bytes may be processed now. */
   #takeAllowance(bytes: number): boolean {
     if (!this.#hasAllowance()) return false
     this.#bytes.charge(bytes)
@@ -218,25 +217,25 @@ export class ControlChannel {
   }
 
   #hasAllowance(): boolean {
-    return this.#isLast || (this.#bytes.hasToken && this.#messages.hasToken)
+    return this.#isUnlimited || (this.#bytes.hasToken && this.#messages.hasToken)
   }
 
-  #refuseLongLine(): void {
-    this.#refuse(`it sent a control message of more than ${this.#limits.controlLineBytesMax} bytes`)
+  #failLongLine(): void {
+    this.#fail(`it sent a control message of more than ${this.#limits.controlLineBytesMax} bytes`)
   }
 
-  #refuse(message: string): void {
+  #fail(message: string): void {
     this.stop()
     this.#listener.onViolation(message)
   }
 }
 
 /**
- * The beginning of a line whose end has not come yet: one buffer that doubles, since the parts may
+ * The start of a line whose end has not arrived yet. One buffer that doubles, because the parts may
  * be of one byte each.
  */
 class LineStart {
-  #buffer: Buffer = nothing
+  #buffer: Buffer = empty
   bytes = 0
 
   add(part: Buffer): void {
@@ -252,7 +251,7 @@ class LineStart {
 
   take(): Buffer {
     const taken = this.#buffer.subarray(0, this.bytes)
-    this.#buffer = nothing
+    this.#buffer = empty
     this.bytes = 0
     return taken
   }

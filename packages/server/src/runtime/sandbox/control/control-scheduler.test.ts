@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { type ControlReader, ControlScheduler } from "./control-scheduler.ts"
 
-/** A guest with so many messages to hear. */
+/** A channel with that many messages. */
 class Talker implements ControlReader {
   left: number
   readonly heard: string[]
@@ -30,8 +30,8 @@ async function until(condition: () => boolean): Promise<void> {
   expect(condition()).toBe(true)
 }
 
-describe("ControlTurns", () => {
-  test("hears all, one after the other in turns", async () => {
+describe("ControlScheduler", () => {
+  test("reads all channels in turns", async () => {
     const turns = new ControlScheduler()
     const heard: string[] = []
     const [loud, quiet] = [new Talker("loud", 1_000, heard), new Talker("quiet", 10, heard)]
@@ -43,7 +43,7 @@ describe("ControlTurns", () => {
     turns.stop()
   })
 
-  test("asks again later where nothing may be heard yet", async () => {
+  test("retries later where a limit is reached", async () => {
     const turns = new ControlScheduler()
     const heard: string[] = []
     const limited = new Talker("limited", 10, heard)
@@ -55,7 +55,7 @@ describe("ControlTurns", () => {
     turns.stop()
   })
 
-  test("hears nothing of what has gone", async () => {
+  test("does not read a deleted channel", async () => {
     const turns = new ControlScheduler()
     const heard: string[] = []
     const [gone, here] = [new Talker("gone", 10, heard), new Talker("here", 10, heard)]
@@ -67,7 +67,7 @@ describe("ControlTurns", () => {
     turns.stop()
   })
 
-  test("leaves what exceeds the window for later", () => {
+  test("defers what exceeds the window", () => {
     let nowMs = 0
     const turns = new ControlScheduler(() => nowMs)
     const allowed: number[] = []

@@ -1,28 +1,25 @@
-/** Whether all is heard, there is more to hear, or there is more that must not be heard yet. */
+/** done: all is read; more: there is more; limited: there is more, but its limit is reached. */
 export type ReadState = "done" | "more" | "limited"
 
-/** What is heard in turns. */
+/** A channel that the scheduler reads. */
 export interface ControlReader {
-  /** Hears at most so many messages. */
+  /** Processes at most that many messages. */
   readMore(messagesMax: number): ReadState
 }
 
-/**
- * In each window guests are heard for so long, all of them together. The rest of the thread's time
- * is for requests.
- */
+/** In each window, reading all guests may take this long. The rest of the time is for requests. */
 const windowMs = 5
 const workMsMax = 1
-/** Messages that are heard without a look at the clock; each takes about 2 µs. */
+/** Messages that are processed between two checks of the clock; each takes about 2 µs. */
 const messagesPerTurn = 128
 
 /**
- * Shares the time in which the server listens to guests among all of them. A guest that says little
- * is heard at once; those that say more than fits into the window wait for their turn, one after
- * the other, and take a fifth of the thread's time at most, however many they are.
+ * Shares the time for reading control messages between all guests. A guest that sends little is
+ * read at once. Guests that send more than fits into a window take turns, and together take at most
+ * a fifth of the thread's time.
  */
 export class ControlScheduler {
-  /** In the order in which they have their turns. */
+  /** In the order of their turns. */
   readonly #waiting = new Set<ControlReader>()
   #timer: Timer | undefined
   readonly #now: () => number
@@ -33,22 +30,22 @@ export class ControlScheduler {
     this.#now = now
   }
 
-  /** Hears at once, if there is time in this window. */
-  read(listen: (messagesMax: number) => void): void {
+  /** Reads at once, if there is time left in this window. */
+  read(process: (messagesMax: number) => void): void {
     const startedMs = this.#now()
     this.#openWindow(startedMs)
-    listen(this.#workedMs < workMsMax ? messagesPerTurn : 0)
+    process(this.#workedMs < workMsMax ? messagesPerTurn : 0)
     this.#workedMs += this.#now() - startedMs
   }
 
-  /** There is more to hear. */
-  add(heard: ControlReader): void {
-    this.#waiting.add(heard)
+  /** Schedules a channel that has more messages. */
+  add(channel: ControlReader): void {
+    this.#waiting.add(channel)
     this.#timer ??= setTimeout(() => this.#work(), windowMs)
   }
 
-  delete(heard: ControlReader): void {
-    this.#waiting.delete(heard)
+  delete(channel: ControlReader): void {
+    this.#waiting.delete(channel)
   }
 
   stop(): void {
@@ -57,21 +54,21 @@ export class ControlScheduler {
     this.#waiting.clear()
   }
 
-  /** Goes round until there is nothing more to hear for now, or the time is over. */
+  /** Reads the channels in turns until nothing is left for now, or the time is over. */
   #work(): void {
     this.#timer = undefined
     const startedMs = this.#now()
     this.#openWindow(startedMs)
     const limited: ControlReader[] = []
-    // What is added while the loop runs comes at its end.
-    for (const heard of this.#waiting) {
+    // A Set iterates over what is added during the loop too.
+    for (const channel of this.#waiting) {
       if (this.#now() - startedMs >= workMsMax) break
-      this.#waiting.delete(heard)
-      const state = heard.readMore(messagesPerTurn)
-      if (state === "more") this.#waiting.add(heard)
-      else if (state === "limited") limited.push(heard)
+      this.#waiting.delete(channel)
+      const state = channel.readMore(messagesPerTurn)
+      if (state === "more") this.#waiting.add(channel)
+      else if (state === "limited") limited.push(channel)
     }
-    for (const heard of limited) this.#waiting.add(heard)
+    for (const channel of limited) this.#waiting.add(channel)
     this.#workedMs += this.#now() - startedMs
     if (this.#waiting.size > 0) this.#timer ??= setTimeout(() => this.#work(), windowMs)
   }

@@ -14,7 +14,7 @@ const good = [
   { kind: "refused", run: "r", status: 404, headers: [["a", "b"]], body: "" },
 ]
 
-test.each(good)("parseGuestMessage takes %j, and nothing that it did not ask for", (message) => {
+test.each(good)("parseGuestMessage accepts %j, and drops unknown fields", (message) => {
   expect(parseGuestMessage(JSON.stringify({ ...message, more: { of: "it" } })) as unknown).toEqual(
     message,
   )
@@ -55,6 +55,6 @@ const bad = [
   '{"kind":"log","run":"r","at":1e999,"level":"log","message":""}',
 ]
 
-test.each(bad)("parseGuestMessage takes no %s", (line) => {
+test.each(bad)("parseGuestMessage rejects %s", (line) => {
   expect(parseGuestMessage(line)).toBeUndefined()
 })

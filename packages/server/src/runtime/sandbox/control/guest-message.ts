@@ -1,9 +1,9 @@
 import type { ErrorText, GuestMessage, LogLevel } from "@hamlet/guest/protocol"
 
 /**
- * Reads a line that a guest wrote; undefined when it is nothing that a guest may say. By hand,
- * since a schema library would take most of the time of a val that logs a lot. What comes out has
- * exactly the fields of the protocol, however much else was in the line.
+ * Parses a line that a guest sent. Undefined when it is not a message of the protocol. Written by
+ * hand, because a schema library would take most of the time of a val that logs a lot. The result
+ * has only the fields of the protocol, whatever else the line contains.
  */
 export function parseGuestMessage(line: string): GuestMessage | undefined {
   const message = parseObject(line)
@@ -40,7 +40,7 @@ export function parseGuestMessage(line: string): GuestMessage | undefined {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The last moment that a Date can hold. */
+/** The largest time that a Date can hold. */
 const timeMsMax = 8.64e15
 const headersMax = 1000
 const levels: ReadonlySet<unknown> = new Set<LogLevel>(["debug", "log", "info", "warn", "error"])
@@ -78,8 +78,7 @@ function toRefused({ run, status, headers, body }: Fields): GuestMessage | undef
     !Array.isArray(headers)
   )
     return undefined
-  // What a Response can be made with; 1xx, and what has no body, are not answers to an upgrade
-  // request.
+  // The statuses that a Response can have. 1xx is not a response to an upgrade request.
   if ((status as number) < 200 || (status as number) > 599 || headers.length > headersMax)
     return undefined
   if (!headers.every(isHeader)) return undefined

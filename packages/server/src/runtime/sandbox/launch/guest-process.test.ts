@@ -3,23 +3,20 @@ import { GuestProcess } from "./guest-process.ts"
 
 const isLinux = process.platform === "linux"
 
-test.if(isLinux)(
-  "isRunnable tells a process that wants the processor from one that waits, whichever of its threads it is",
-  async () => {
-    await using waiting = Bun.spawn(["sleep", "60"])
-    await using looping = Bun.spawn(["sh", "-c", "while :; do :; done"])
-    const inWorker = `new Worker("data:text/javascript,for(;;){}"); setInterval(() => {}, 1000)`
-    await using threaded = Bun.spawn([process.execPath, "-e", inWorker])
-    const isRunnable = (pid: number) => GuestProcess.find(pid)?.isRunnable()
-    while (!isRunnable(looping.pid) || !isRunnable(threaded.pid) || isRunnable(waiting.pid))
-      await Bun.sleep(1)
-    expect(isRunnable(looping.pid)).toBe(true)
-    expect(isRunnable(waiting.pid)).toBe(false)
-  },
-)
+test.if(isLinux)("isRunnable is true when any thread of the process wants the CPU", async () => {
+  await using waiting = Bun.spawn(["sleep", "60"])
+  await using looping = Bun.spawn(["sh", "-c", "while :; do :; done"])
+  const inWorker = `new Worker("data:text/javascript,for(;;){}"); setInterval(() => {}, 1000)`
+  await using threaded = Bun.spawn([process.execPath, "-e", inWorker])
+  const isRunnable = (pid: number) => GuestProcess.find(pid)?.isRunnable()
+  while (!isRunnable(looping.pid) || !isRunnable(threaded.pid) || isRunnable(waiting.pid))
+    await Bun.sleep(1)
+  expect(isRunnable(looping.pid)).toBe(true)
+  expect(isRunnable(waiting.pid)).toBe(false)
+})
 
 test.if(isLinux)(
-  "readOwnBytes counts what a process has filled, and not the program that it shares with others",
+  "readOwnBytes counts the memory of a process without the program that it shares with others",
   () => {
     const own = GuestProcess.find(process.pid)
     const beforeBytes = own?.readOwnBytes() ?? 0

@@ -2,10 +2,7 @@ import { readdirSync, readFileSync, statfsSync, writeFileSync } from "node:fs"
 import { setPriority } from "node:os"
 import { identityOf, isAlive, pidOf, readProcessStat } from "./process-identity.ts"
 
-/**
- * The process in which a val runs, as the host sees it: the one inside bubblewrap, if there is one
- * around it.
- */
+/** The process in which a val runs, as the host sees it. With bubblewrap it is the inner one. */
 export class GuestProcess {
   readonly #identity: string
   readonly #pid: number
@@ -29,13 +26,13 @@ export class GuestProcess {
     return isAlive(this.#identity)
   }
 
-  /** Never kills another process that has got the number since. */
+  /** Never kills another process that has got the same id since. */
   kill(): void {
     if (!this.isAlive()) return
     try {
       process.kill(this.#pid, "SIGKILL")
     } catch {
-      // Has just ended by itself.
+      // It has just ended.
     }
   }
 
@@ -51,7 +48,7 @@ export class GuestProcess {
     }
   }
 
-  /** What it has for itself, without the program and its libraries, which all sandboxes share. */
+  /** Its memory without the program and its libraries, which all sandboxes share. */
   readOwnBytes(): number | undefined {
     const [, resident, shared] = readText(`/proc/${this.#pid}/statm`).split(" ").map(Number)
     return resident === undefined || shared === undefined
@@ -60,8 +57,8 @@ export class GuestProcess {
   }
 
   /**
-   * How many files and folders there are in the file system at that path of its own. Undefined
-   * where the host cannot look.
+   * The number of files and folders in the file system that the process has mounted at that path.
+   * Undefined where the host has no access.
    */
   readEntries(path: string): number | undefined {
     try {
@@ -72,26 +69,25 @@ export class GuestProcess {
     }
   }
 
-  /** Whether any of its threads would do something if it were given a processor. */
+  /** Whether one of its threads runs or waits for a core. */
   isRunnable(): boolean {
     return list(`/proc/${this.#pid}/task`).some(
       (thread) => readProcessStat(this.#pid, thread)?.isRunnable,
     )
   }
 
-  /** Each thread has a priority of its own. Only root can take a lowered one back. */
+  /** Sets the priority of each thread. Only root can raise it again. */
   setNice(nice: number): void {
     for (const thread of list(`/proc/${this.#pid}/task`))
       ignoreErrors(() => setPriority(Number(thread), nice))
-    // Where sessions are weighed against each other, the priority of threads counts only within
-    // theirs.
+    // With autogroups, the priority of a thread counts only within its session.
     ignoreErrors(() => writeFileSync(`/proc/${this.#pid}/autogroup`, String(nice)))
   }
 }
 
-/** The kernel counts in hundredths of a second on every machine, whatever its own clock does. */
+/** The kernel reports CPU time in hundredths of a second on every machine. */
 const tickMs = 10
-/** The entry of a process's auxiliary vector that says how large pages are. */
+/** `AT_PAGESZ`, the entry of the auxiliary vector with the size of a page. */
 const pageSizeEntry = 6n
 const pageBytesUsual = 4096
 let pageBytes: number | undefined
@@ -116,7 +112,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, "utf8")
   } catch {
-    // Has just ended, or is not on Linux.
+    // It has just ended, or this is not Linux.
     return ""
   }
 }
@@ -133,6 +129,6 @@ function ignoreErrors(act: () => void): void {
   try {
     act()
   } catch {
-    // Not allowed, or it has just ended.
+    // Not permitted, or it has just ended.
   }
 }

@@ -19,7 +19,7 @@ export interface LaunchHost {
   readonly onError: (error: unknown) => void
 }
 
-/** How one of them is started. */
+/** How one process is started. */
 export interface Launch {
   readonly id: string
   readonly folder: SandboxFolder
@@ -29,23 +29,20 @@ export interface Launch {
   readonly stdin: "ignore" | Uint8Array
   readonly stdout: "ignore" | "pipe"
   readonly stderr: "ignore" | "pipe"
-  /** Whether it starts processes of its own, which have to end with it. */
+  /** Whether it starts other processes, which have to end with it. */
   readonly hasChildren: boolean
 }
 
 /**
- * Between the first two looks whether it is gone; each time twice as long, up to the most: one that
- * has much memory takes a while.
+ * The pause between checks whether it is gone doubles from the first to the second of these. A
+ * process with much memory takes a while to end.
  */
 const goneCheckMs = 2
 const goneCheckMsMax = 32
-/** bubblewrap ends by itself when the process inside has; after this long it is not waited for. */
+/** Bubblewrap ends after the inner process. After this time it is killed. */
 const outerGraceMs = 1_000
 
-/**
- * A process behind the launch script, with its limits and its control group: what there is to look
- * at, to end, and to wait for.
- */
+/** A process that the launch script has started, with its limits and its control group. */
 export class LaunchedProcess {
   readonly child: Bun.Subprocess
   readonly group: Cgroup | undefined
@@ -53,7 +50,7 @@ export class LaunchedProcess {
   readonly #launch: Launch
   #inner: GuestProcess | undefined
 
-  /** The group is its own from now on. */
+  /** Takes ownership of the group. */
   constructor(host: LaunchHost, launch: Launch, group: Cgroup | undefined) {
     this.#host = host
     this.#launch = launch
@@ -61,20 +58,16 @@ export class LaunchedProcess {
     this.child = this.#spawn()
   }
 
-  /** All that there is of it, as far as anybody can tell. */
+  /** All its processes that are known. */
   listPids(): number[] {
     const pids = new Set(this.group?.listPids())
-    // Who has just been started has not joined the group yet; who has ended may have left its
-    // number to somebody else.
+    // A new process has not joined the group yet. The id of an ended one may be reused.
     if (this.child.exitCode === null && this.child.signalCode === null) pids.add(this.child.pid)
     if (this.#inner?.isAlive()) pids.add(this.#inner.pid)
     return [...pids]
   }
 
-  /**
-   * The process in which the work is done: the one inside bubblewrap, if there is one around it.
-   * Undefined while it cannot be found.
-   */
+  /** The process that does the work: with bubblewrap the inner one. Undefined before it started. */
   findInner(): GuestProcess | undefined {
     this.#inner ??= this.#host.isolation.hasOuterProcess
       ? this.#findReported()
@@ -82,24 +75,20 @@ export class LaunchedProcess {
     return this.#inner
   }
 
-  /**
-   * bubblewrap, if there is one, takes note of the end inside and follows. Killed itself, it would
-   * leave that to somebody else.
-   */
+  /** Kills the inner process. Bubblewrap then ends by itself, and reports how the inner one ended. */
   kill(): void {
     const inner = this.findInner()
     if (!inner?.isAlive()) {
       this.#killChild()
       return
     }
-    // Where there are no namespaces, children of its own would live on; the first of a namespace
-    // takes all others along.
+    // Without a pid namespace, its children would live on. With one, they end with process 1.
     if (this.#hasGroupOfProcesses) this.#killChild()
     else inner.kill()
     setTimeout(() => this.child.kill("SIGKILL"), outerGraceMs).unref()
   }
 
-  /** The process that we started has ended; the one inside of it may take a moment longer. */
+  /** Called after the outer process has ended. The inner one may take a moment longer. */
   async waitUntilGone(): Promise<void> {
     const { limits, onError } = this.#host
     const deadlineMs = performance.now() + limits.endMsMax
@@ -110,19 +99,14 @@ export class LaunchedProcess {
       const left = this.group?.kill() ?? 0
       if (!isInnerAlive && left === 0) return
       if (performance.now() > deadlineMs) {
-        onError(
-          new Error(`Cannot end sandbox "${this.#launch.id}": a process in it does not go away`),
-        )
+        onError(new Error(`Cannot end sandbox "${this.#launch.id}": a process in it does not end`))
         return
       }
       await Bun.sleep(pauseMs)
     }
   }
 
-  /**
-   * What can be known of it once it has ended. `cpuMs` is what was seen of it before, where the
-   * system does not remember.
-   */
+  /** What is known after its end. `cpuMs` is the last measurement, for systems without cgroups. */
   readExitFacts(stopped: StopCause | undefined, cpuMs: number | undefined): ExitFacts {
     return {
       code: this.child.exitCode,
@@ -147,7 +131,7 @@ export class LaunchedProcess {
     try {
       process.kill(-this.child.pid, "SIGKILL")
     } catch {
-      // All of them have ended.
+      // All processes have ended.
     }
   }
 
@@ -166,8 +150,7 @@ export class LaunchedProcess {
       cwd: isolation.hasOuterProcess ? "/" : folder.scratch,
       env: environment,
       stdio: [stdin, stdout, stderr],
-      // In a process group of its own: what a terminal sends to the group of the server, such as
-      // Ctrl-C, does not reach it.
+      // In a process group of its own, so that Ctrl-C in the server's terminal does not reach it.
       detached: true,
     })
   }

@@ -9,7 +9,7 @@ import {
 
 const isLinux = process.platform === "linux"
 
-test("identityOf names a living process, and isAlive knows when it has ended", async () => {
+test("identityOf identifies a live process, and isAlive is false after its end", async () => {
   const child = Bun.spawn(["sleep", "60"])
   const identity = identityOf(child.pid) ?? ""
   expect(pidOf(identity)).toBe(child.pid)
@@ -20,16 +20,13 @@ test("identityOf names a living process, and isAlive knows when it has ended", a
   expect(identityOf(child.pid)).toBeUndefined()
 })
 
-test.if(isLinux)(
-  "isAlive does not take another process with the same number for the one that was meant",
-  () => {
-    const [pid, started, ...machine] = identityOf(process.pid)?.split("-") ?? []
-    expect(isAlive([pid, `${started}0`, ...machine].join("-"))).toBe(false)
-  },
-)
+test.if(isLinux)("isAlive is false for another process with the same id", () => {
+  const [pid, started, ...machine] = identityOf(process.pid)?.split("-") ?? []
+  expect(isAlive([pid, `${started}0`, ...machine].join("-"))).toBe(false)
+})
 
 test.if(isLinux)(
-  "isAlive knows that nothing survives a restart of the machine, and gives what it cannot see the benefit of the doubt",
+  "isAlive is false after a restart of the machine, and true for processes it cannot see",
   () => {
     const [pid, started, pidNamespace, bootId] = identityOf(process.pid)?.split("-") ?? []
     expect(isAlive([pid, started, pidNamespace, "zzzz"].join("-"))).toBe(false)
@@ -37,20 +34,17 @@ test.if(isLinux)(
   },
 )
 
-test.if(isLinux)(
-  "readProcessStat counts a process that has ended, but was not waited for, as gone",
-  async () => {
-    // The shell becomes a program that never waits for the child it left behind.
-    const parent = Bun.spawn(["sh", "-c", "sleep 0.1 & echo $!; exec sleep 60"], { stdout: "pipe" })
-    const { value = new Uint8Array() } = await parent.stdout.getReader().read()
-    const zombie = Number(new TextDecoder().decode(value))
-    while (readProcessStat(zombie)) await Bun.sleep(1)
-    expect(await Bun.file(`/proc/${zombie}/stat`).text()).toContain(" Z ")
-    expect(identityOf(zombie)).toBeUndefined()
-    parent.kill("SIGKILL")
-    await parent.exited
-  },
-)
+test.if(isLinux)("readProcessStat returns undefined for a zombie", async () => {
+  // The shell executes a program that never waits for the child.
+  const parent = Bun.spawn(["sh", "-c", "sleep 0.1 & echo $!; exec sleep 60"], { stdout: "pipe" })
+  const { value = new Uint8Array() } = await parent.stdout.getReader().read()
+  const zombie = Number(new TextDecoder().decode(value))
+  while (readProcessStat(zombie)) await Bun.sleep(1)
+  expect(await Bun.file(`/proc/${zombie}/stat`).text()).toContain(" Z ")
+  expect(identityOf(zombie)).toBeUndefined()
+  parent.kill("SIGKILL")
+  await parent.exited
+})
 
 test("parseProcessStat is not misled by the name of a program", () => {
   const rest = Array.from({ length: 40 }, (_, index) => index + 4).join(" ")

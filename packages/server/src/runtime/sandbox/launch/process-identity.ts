@@ -1,12 +1,11 @@
 import { readFileSync, readlinkSync } from "node:fs"
 
 /**
- * A text that means one process and no other, now or later: a number alone is given to somebody
- * else as soon as its process is gone. Undefined when there is no such process. Where there is no
- * /proc it is the number alone.
+ * A text that identifies one process for ever: a process id alone is reused. Undefined when there
+ * is no such process. Without /proc it is the process id alone.
  *
- * `{pid}-{when it started, in ticks since the machine did}-{pid namespace}-{this start of the
- * machine}`, short since it is a part of the addresses of sockets, which may not be long.
+ * `{pid}-{start time, in ticks since boot}-{pid namespace}-{boot id}`. It is short, because it is
+ * part of the paths of sockets, whose length is limited.
  */
 export function identityOf(pid: number): string | undefined {
   if (process.platform !== "linux") return hasProcess(pid) ? String(pid) : undefined
@@ -17,9 +16,9 @@ export function identityOf(pid: number): string | undefined {
 }
 
 /**
- * Whether the process still runs. Only for identities of this machine. One from another pid
- * namespace, as of a container that shares our temporary folder, cannot be seen from here and
- * counts as alive: it is better to leave something behind than to take it from the living.
+ * Whether the process still runs. Only for identities of this machine. A process of another pid
+ * namespace, for example of a container that shares the temporary folder, cannot be seen and counts
+ * as alive: leaving files behind is better than removing those of a live server.
  */
 export function isAlive(identity: string): boolean {
   const [pid, , pidNamespace, bootId] = identity.split("-")
@@ -28,14 +27,14 @@ export function isAlive(identity: string): boolean {
   return pidNamespace !== readPidNamespace() || identityOf(Number(pid)) === identity
 }
 
-/** The number in an identity. */
+/** The process id in an identity. */
 export function pidOf(identity: string): number {
   return Number.parseInt(identity, 10)
 }
 
-/** What the kernel says about a living process. */
+/** What the kernel reports about a live process. */
 export interface ProcessStat {
-  /** On a processor, or waiting for one. */
+  /** It runs on a core, or waits for one. */
   readonly isRunnable: boolean
   readonly startedTicks: number
   readonly cpuTicks: number
@@ -43,10 +42,7 @@ export interface ProcessStat {
   readonly memoryPages: number
 }
 
-/**
- * Undefined when there is no such process, also when it has ended and its parent has not noticed
- * yet. Of a thread, if one is named.
- */
+/** Of a process, or of one of its threads. Undefined when it has ended; a zombie has ended. */
 export function readProcessStat(pid: number, thread?: string): ProcessStat | undefined {
   const text = readText(
     thread === undefined ? `/proc/${pid}/stat` : `/proc/${pid}/task/${thread}/stat`,
@@ -54,10 +50,7 @@ export function readProcessStat(pid: number, thread?: string): ProcessStat | und
   return text === undefined ? undefined : parseProcessStat(text)
 }
 
-/**
- * Reads a line of /proc/PID/stat. The program's name comes first, in brackets, and may have
- * anything in it.
- */
+/** Parses /proc/PID/stat. The program's name, in brackets, may contain any character. */
 export function parseProcessStat(text: string): ProcessStat | undefined {
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ")
   const [state = "Z"] = fields

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { GuestProcess } from "./guest-process.ts"
 
-/** A tool has a handful of processes; whoever has more is looked at no further. */
+/** A tool has a handful of processes. Further ones are not counted. */
 const processesMax = 100
 
-/** The memory of a process and of all that it has started. */
+/** The memory of a process and of all its descendants. */
 export function readTreeBytes(pid: number): number {
   const seen = new Set([pid])
   let bytes = 0
@@ -15,16 +15,13 @@ export function readTreeBytes(pid: number): number {
   return bytes
 }
 
-/** The process that a shell or bubblewrap is around, or the process itself if it is around none. */
+/** The process inside of shells and bubblewrap, or the process itself if it has no child. */
 export function findInnermost(pid: number): number {
   const [child] = listChildren(pid)
   return child === undefined ? pid : findInnermost(child)
 }
 
-/**
- * Ends what a process has started, with which bubblewrap and a shell end too, or the process itself
- * if that is nothing.
- */
+/** Kills the innermost processes. Bubblewrap and shells around them end by themselves. */
 export function killInnermost(pid: number): void {
   const children = listChildren(pid)
   for (const child of children) killInnermost(child)
@@ -32,7 +29,7 @@ export function killInnermost(pid: number): void {
   try {
     process.kill(pid, "SIGKILL")
   } catch {
-    // It has ended meanwhile.
+    // It has just ended.
   }
 }
 
@@ -46,7 +43,7 @@ function listChildren(pid: number): number[] {
         .map(Number),
     )
   } catch {
-    // Has ended, or there is no /proc.
+    // It has ended, or there is no /proc.
     return []
   }
 }

@@ -67,11 +67,11 @@ async function evaluate(
   options: RunOptions = {},
 ): Promise<unknown> {
   const outcome = await run(sandboxes, body, options)
-  if (outcome.kind === "failed") throw new Error(`${outcome.reason}: ${outcome.said}`)
+  if (outcome.kind === "failed") throw new Error(`${outcome.reason}: ${outcome.stderr}`)
   return JSON.parse(Buffer.from(outcome.output).toString() || "null")
 }
 
-/** The processes whose arguments have this text. */
+/** The processes whose arguments contain this text. */
 function listProcesses(text: string): number[] {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
   return pids.map(Number).filter((pid) => readProcessStat(pid) && readCommand(pid).includes(text))
@@ -86,14 +86,14 @@ function readCommand(pid: number): string {
 }
 
 describe.each(levels)("runTool with %s", (isolation) => {
-  test("gives a program bytes and takes bytes from it", async () => {
+  test("sends bytes to a program and returns its output", async () => {
     await using open = await openSandboxes({ isolation })
     const input = new TextEncoder().encode("hello")
     const body = "return (await new Response(Deno.stdin.readable).text()).toUpperCase()"
     expect(await evaluate(open.sandboxes, body, { input, permissions: [] })).toBe("HELLO")
   })
 
-  test("gives it an empty folder to write to, and no other", async () => {
+  test("gives the program one empty folder to write to", async () => {
     await using open = await openSandboxes({ isolation })
     const body = `
       const before = [...Deno.readDirSync(paths.scratch)].map((entry) => entry.name).filter((name) => name !== "deno")
@@ -102,7 +102,7 @@ describe.each(levels)("runTool with %s", (isolation) => {
         try { Deno.writeTextFileSync(path, "y"); return false } catch { return true }
       })
       return [before, Deno.cwd() === Deno.realPathSync(paths.scratch), refused.length, Object.keys(Deno.env.toObject()).toSorted()]`
-    // Some of them Deno makes by itself.
+    // Deno creates some of them itself.
     const names = [
       "DENO_DIR",
       "DENO_NODE_SHIM_ACTIVE",
@@ -127,7 +127,7 @@ describe.each(levels)("runTool with %s", (isolation) => {
   })
 
   test.each([true, false])(
-    "lets it start the programs that it was given, which end with it (control groups: %p)",
+    "lets it start its helper programs, which end with it (control groups: %p)",
     async (usesCgroups) => {
       await using open = await openSandboxes({ isolation, usesCgroups })
       const helpers = { helper: Bun.which("sleep") ?? "" }
@@ -145,7 +145,7 @@ describe.each(levels)("runTool with %s", (isolation) => {
     },
   )
 
-  test("ends one that takes longer, writes more or says more than it may", async () => {
+  test("ends a program that exceeds its limits of time, files or output", async () => {
     await using open = await openSandboxes({ isolation })
     const wait = "console.log('so far'); await new Promise(() => setInterval(() => {}, 1000))"
     const late = await run(open.sandboxes, wait, { limits: { msMax: 500 } })
@@ -156,7 +156,7 @@ describe.each(levels)("runTool with %s", (isolation) => {
     expect(await run(open.sandboxes, talk)).toMatchObject({ kind: "failed", reason: "output" })
     expect(await run(open.sandboxes, "throw new Error('of its own')")).toMatchObject({
       reason: "exited",
-      said: expect.stringContaining("of its own"),
+      stderr: expect.stringContaining("of its own"),
     })
     const write = `for (let i = 0; ; i++) { try { Deno.writeFileSync(paths.scratch + "/" + i, new Uint8Array(1000000)) } catch { return "refused" } await new Promise((go) => setTimeout(go, 20)) }`
     const full = await run(open.sandboxes, write)
@@ -165,7 +165,7 @@ describe.each(levels)("runTool with %s", (isolation) => {
     )
   })
 
-  test("leaves nothing behind, also of one that was going on when the server stops", async () => {
+  test("leaves nothing behind, also when the server stops meanwhile", async () => {
     await using open = await openSandboxes({ isolation })
     const ended = run(open.sandboxes, "await new Promise(() => setInterval(() => {}, 1000))").catch(
       (error: unknown) => error,
@@ -181,7 +181,7 @@ describe.each(levels)("runTool with %s", (isolation) => {
 })
 
 describe.each(levels)("A server that is killed while a tool runs, with %s,", (isolation) => {
-  test("leaves nothing that the next one does not sweep", async () => {
+  test("leaves nothing that the next server does not remove", async () => {
     const dataDir = createDataDir()
     const child = Bun.spawn([process.execPath, childPath, dataDir, JSON.stringify({ isolation })], {
       stderr: "inherit",
@@ -202,7 +202,7 @@ describe.each(levels)("A server that is killed while a tool runs, with %s,", (is
 })
 
 describe.if(hasBubblewrap)("runTool in bubblewrap", () => {
-  test("has the walls that vals have: no network, no files, no power", async () => {
+  test("isolates the program like a val: no network, no files, no capabilities", async () => {
     await using open = await openSandboxes({ isolation: "bubblewrap" })
     using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("") })
     const body = `
@@ -227,7 +227,7 @@ describe.if(hasBubblewrap)("runTool in bubblewrap", () => {
     expect(root).toEqual(["deno", "dev", "lib", "proc", "run", "tmp", "tool.js"])
   })
 
-  test("has no way out but the door, which it can use without writing beside it", async () => {
+  test("has no network but the egress socket, beside which it cannot write", async () => {
     await using open = await openSandboxes({ isolation: "bubblewrap" })
     const openEgress = (path: string) => {
       const server = Bun.serve({ unix: path, fetch: () => new Response("from outside") })

@@ -14,7 +14,7 @@ import { isLargerThan } from "../scratch-size.ts"
 import { LaunchedProcess, type LaunchHost } from "./launched-process.ts"
 import { readTreeBytes } from "./process-tree.ts"
 
-/** What one run of a tool may take. */
+/** What one run of a tool may use. */
 export interface ToolLimits
   extends Pick<
     SandboxLimits,
@@ -28,10 +28,7 @@ export interface ToolLimits
   > {
   readonly msMax: number
   readonly outputBytesMax: number
-  /**
-   * Files and folders in its scratch folder; only looked at where it is not a file system of its
-   * own.
-   */
+  /** Files and folders in its scratch folder. Checked only without bubblewrap. */
   readonly scratchEntriesMax: number
 }
 
@@ -40,18 +37,18 @@ export interface ToolJob {
   readonly tool: Tool
   readonly input: Uint8Array
   readonly limits: ToolLimits
-  /** Opens the way out; the tool has none without it. */
+  /** Opens the egress socket. Undefined: the tool has no network. */
   readonly openEgress?: ((path: string) => { stop(): void }) | undefined
   readonly signal: AbortSignal
 }
 
-/** What came of it. */
+/** How it ended. */
 export type ToolOutcome = { readonly kind: "done"; readonly output: Uint8Array } | ToolFailure
 
-/** It did not get to its end. */
+/** The tool did not finish. */
 export interface ToolFailure {
   readonly kind: "failed"
-  /** What it wrote until then. */
+  /** Its output until then. */
   readonly partial: Uint8Array
   readonly reason:
     | "time"
@@ -62,56 +59,53 @@ export interface ToolFailure {
     | "output"
     | "killed"
     | "exited"
-  /** The last that it wrote to standard error, for the operator. */
-  readonly said: string
+  /** The end of its standard error, for the operator. */
+  readonly stderr: string
 }
 
-/** How often it is looked at, where the kernel does not limit it by itself. */
+/** How often the limits are checked that the kernel does not enforce. */
 const watchMs = 200
-const saidCharsMax = 4_000
+const stderrCharsMax = 4_000
 
-/**
- * Runs a tool in a sandbox of its own, of which nothing is left afterwards. Throws the reason of
- * the signal when it was aborted.
- */
+/** Runs a tool in a sandbox, and removes it. Throws the reason of the signal when aborted. */
 export async function runTool(
   host: LaunchHost,
-  place: { readonly id: string; readonly path: string; readonly uid: number | undefined },
+  spec: { readonly id: string; readonly path: string; readonly uid: number | undefined },
   job: ToolJob,
 ): Promise<ToolOutcome> {
   job.signal.throwIfAborted()
-  const { uid } = place
+  const { uid } = spec
   const limits: SandboxLimits = { ...host.limits, ...job.limits }
-  const undo: (() => unknown)[] = [() => removeSandboxFolder(place.path)]
+  const undo: (() => unknown)[] = [() => removeSandboxFolder(spec.path)]
   try {
-    const folder = await createSandboxFolder(place.path, uid)
-    // It may be large, and nobody else should have to wait for it.
+    const folder = await createSandboxFolder(spec.path, uid)
+    // Asynchronously, because it may be large.
     undo.push(() => rm(folder.scratch, { recursive: true, force: true }))
-    const doorPath = join(folder.run, "out.sock")
-    const door = job.openEgress?.(doorPath)
-    if (door) {
-      undo.push(() => door.stop())
-      if (uid !== undefined) chownSync(doorPath, uid, uid)
-      chmodSync(doorPath, 0o600)
+    const egressPath = join(folder.run, "out.sock")
+    const egress = job.openEgress?.(egressPath)
+    if (egress) {
+      undo.push(() => egress.stop())
+      if (uid !== undefined) chownSync(egressPath, uid, uid)
+      chmodSync(egressPath, 0o600)
     }
     closeRunFolder(folder, uid)
     const launch = host.isolation.toToolLaunch({ folder, uid, tool: job.tool, limits })
     const streams = { stdin: job.input, stdout: "pipe", stderr: "pipe" } as const
-    const group = await host.cgroups.createGroup(place.id, limits)
+    const group = await host.cgroups.createGroup(spec.id, limits)
     undo.push(() => group?.removeSoon())
     const launched = new LaunchedProcess(
       host,
-      { id: place.id, folder, ...launch, limits, ...streams, hasChildren: true },
+      { id: spec.id, folder, ...launch, limits, ...streams, hasChildren: true },
       group,
     )
-    return await attend(host, folder, launched, job, limits)
+    return await waitForEnd(host, folder, launched, job, limits)
   } finally {
     for (const step of undo.reverse()) await Promise.try(step).catch(host.onError)
   }
 }
 
-/** Waits for its end, and brings it about when it takes more than it may. */
-async function attend(
+/** Waits until the tool ends. Kills it when it exceeds a limit. */
+async function waitForEnd(
   host: LaunchHost,
   folder: SandboxFolder,
   launched: LaunchedProcess,
@@ -123,7 +117,7 @@ async function attend(
     stopped ??= reason
     launched.kill()
   }
-  const look = () => {
+  const checkLimits = () => {
     const inner = launched.findInner()
     if (!launched.group?.has("memory") && inner && readTreeBytes(inner.pid) > limits.memoryBytesMax)
       stop("memory")
@@ -136,10 +130,10 @@ async function attend(
   const onAbort = () => stop("killed")
   signal.addEventListener("abort", onAbort, { once: true })
   const deadline = setTimeout(() => stop("time"), msMax)
-  const watch = setInterval(look, watchMs)
+  const watch = setInterval(checkLimits, watchMs)
   try {
     const output = readOutput(launched.child.stdout, outputBytesMax, () => stop("output"))
-    const said = readSaid(launched.child.stderr)
+    const stderr = readEnd(launched.child.stderr)
     await launched.child.exited
     await launched.waitUntilGone()
     signal.throwIfAborted()
@@ -147,7 +141,7 @@ async function attend(
     const exit = toSandboxExit(launched.readExitFacts(cause, undefined), limits)
     if (exit.reason === "exited" && exit.code === 0) return { kind: "done", output: await output }
     const reason = exit.reason === "killed" ? (stopped ?? "killed") : toReason(exit.reason)
-    return { kind: "failed", partial: await output, reason, said: await said }
+    return { kind: "failed", partial: await output, reason, stderr: await stderr }
   } finally {
     signal.removeEventListener("abort", onAbort)
     clearTimeout(deadline)
@@ -178,11 +172,12 @@ async function readOutput(
   return Buffer.concat(chunks)
 }
 
-async function readSaid(stream: Bun.Subprocess["stderr"]): Promise<string> {
+/** The last characters of a stream. */
+async function readEnd(stream: Bun.Subprocess["stderr"]): Promise<string> {
   const decoder = new TextDecoder()
   let text = ""
   if (stream instanceof ReadableStream)
     for await (const chunk of stream as ReadableStream<Uint8Array>)
-      text = (text + decoder.decode(chunk, { stream: true })).slice(-saidCharsMax)
+      text = (text + decoder.decode(chunk, { stream: true })).slice(-stderrCharsMax)
   return text.trim()
 }

@@ -1,15 +1,15 @@
 import type { SandboxLimits } from "../sandbox-limits.ts"
 
-/** What the watchdog looks at. */
+/** What the watchdog checks. */
 export interface CheckedSandbox {
-  /** Looks once, and ends what takes more than it may. */
+  /** Ends the sandbox if it exceeds a limit. */
   check(): void
 }
 
-/** One timer for all sandboxes that the kernel does not limit by itself. */
+/** One timer that checks all sandboxes whose limits the kernel does not enforce. */
 export class Watchdog {
   readonly #limits: SandboxLimits
-  /** In the order in which they are looked at next. */
+  /** In the order of the next checks. */
   readonly #watched = new Set<CheckedSandbox>()
   #timer: Timer | undefined
 
@@ -19,7 +19,7 @@ export class Watchdog {
 
   add(watched: CheckedSandbox): void {
     this.#watched.add(watched)
-    this.#timer ??= setInterval(() => this.#look(), this.#limits.watchMs).unref()
+    this.#timer ??= setInterval(() => this.#check(), this.#limits.watchMs).unref()
   }
 
   delete(watched: CheckedSandbox): void {
@@ -33,7 +33,7 @@ export class Watchdog {
     this.#watched.clear()
   }
 
-  #look(): void {
+  #check(): void {
     for (const watched of [...this.#watched].slice(0, this.#limits.watchedMax)) {
       this.#watched.delete(watched)
       this.#watched.add(watched)

@@ -27,7 +27,7 @@ if (!canCall)
     "needs bubblewrap, perl and a machine with a table of system calls",
   )
 
-test("createSystemCallFilter knows the usual machines and admits that it does not know others", () => {
+test("createSystemCallFilter supports x64 and arm64, and returns undefined for others", () => {
   expect(createSystemCallFilter("s390x")).toBeUndefined()
   if (process.platform !== "linux") return
   for (const architecture of ["x64", "arm64"] as const)
@@ -39,18 +39,18 @@ describe.if(canCall)("createSystemCallFilter", () => {
   const names = Object.keys(table?.refused ?? {})
   const numbers = Object.values(table?.refused ?? {}).map((number) => [number])
 
-  test("refuses every system call of the list, whoever asks", () => {
+  test("refuses every system call of the list, to root too", () => {
     const withFilter = callEach(numbers, true)
     expect(Object.fromEntries(names.map((name, index) => [name, withFilter[index]]))).toEqual(
       Object.fromEntries(names.map((name) => [name, notPermitted])),
     )
-    // They would have done something or other without it.
+    // Without the filter they would fail with other errors, or succeed.
     expect(
       callEach(numbers, false).filter((error) => error !== notPermitted).length,
     ).toBeGreaterThan(10)
   })
 
-  test("leaves the C library to clone without namespaces, and sockets to Unix", () => {
+  test("allows clone without namespaces, and Unix sockets", () => {
     const { clone = 0, clone3 = 0, socket = 0, socketpair = 0 } = table ?? {}
     expect(callEach([[clone3]], true)).toEqual([notImplemented])
     for (const flags of [
@@ -61,21 +61,21 @@ describe.if(canCall)("createSystemCallFilter", () => {
     const toCalls = (number: number) =>
       [1, ...others].map((family) => [number, family, streamSocket, anyProtocol])
     expect(callEach(toCalls(socket), true)).toEqual([0, ...others.map(() => familyNotSupported)])
-    // A pair has no address here to be written to: what gets as far as that has passed the filter.
+    // The pair has no address to be written to: EFAULT means that it passed the filter.
     expect(callEach(toCalls(socketpair), true)).toEqual([
       badAddress,
       ...others.map(() => familyNotSupported),
     ])
   })
 
-  test("lets no process be started where none is to be", () => {
+  test("refuses new processes without canFork", () => {
     const { clone = 0, forks = {} } = table ?? {}
     const signal = 17
     const calls = [[clone, signal], ...Object.values(forks).map((number) => [number])]
     expect(callEach(calls, true, { canFork: false })).toEqual(calls.map(() => notPermitted))
   })
 
-  test("is in force in a sandbox, and lets Deno do what it has to", async () => {
+  test("is in force in a sandbox, and does not disturb Deno", async () => {
     await using open = await openSandboxes({ isolation: "bubblewrap" })
     const sandbox = await open.sandboxes.launch()
     expect(readStatus(findGuestPid(sandbox), "Seccomp")).toBe("2")

@@ -2,8 +2,8 @@ import { endianness } from "node:os"
 import { type SystemCallTable, systemCallTables } from "./system-calls.ts"
 
 /**
- * The filter that bubblewrap installs: a program for the kernel's packet filter, which sees each
- * system call before it is made. Undefined on machines whose system calls we have no table of.
+ * The seccomp filter that bubblewrap installs: a BPF program that the kernel runs before each
+ * system call. Undefined on architectures without a table.
  */
 export function createSystemCallFilter(
   architecture: NodeJS.Architecture = process.arch,
@@ -14,13 +14,13 @@ export function createSystemCallFilter(
   return assemble(toInstructions(table, canFork))
 }
 
-/** What else is refused. */
+/** What differs between filters. */
 export interface FilterOptions {
-  /** Whether a process may start others. All may start threads. */
+  /** Whether a process may start other processes. Threads are always allowed. */
   readonly canFork?: boolean
 }
 
-/** `struct sock_filter`: where to jump is counted from the next instruction. */
+/** `struct sock_filter`. Jumps count from the next instruction. */
 interface Instruction {
   readonly code: number
   readonly ifTrue?: number
@@ -30,7 +30,7 @@ interface Instruction {
 
 const instructionBytes = 8
 
-/** Offsets in `struct seccomp_data`; of the first argument, its lower half. */
+/** Offsets in `struct seccomp_data`. `argumentAt` is the lower half of the first argument. */
 const numberAt = 0
 const architectureAt = 4
 const argumentAt = 16
@@ -40,7 +40,7 @@ const unixFamily = 1
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
 const namespaceFlags = 0x7e02_0000
 
-/** CLONE_THREAD: without it, what is started is a process. */
+/** CLONE_THREAD: without it, `clone` starts a process. */
 const threadFlag = 0x1_0000
 
 function toInstructions(table: SystemCallTable, canFork: boolean): Instruction[] {
@@ -53,11 +53,11 @@ function toInstructions(table: SystemCallTable, canFork: boolean): Instruction[]
     load(numberAt),
     ...(table.foreignFrom === undefined ? [] : ifAtLeast(table.foreignFrom, [killProcess])),
     ...Object.values(refused).flatMap((number) => ifEqual(number, [fail(errors.notPermitted)])),
-    // Its flags are where a filter cannot look. The C library then makes do with the older one.
+    // A filter cannot read its flags, which are in memory. The C library falls back to `clone`.
     ...ifEqual(table.clone3, [fail(errors.notImplemented)]),
     ...ifEqual(table.clone, [load(argumentAt), ...namespaces, ...processes, allow]),
-    // Not all families know of network namespaces: through AF_VSOCK a virtual machine talks to its
-    // host.
+    // Not all address families respect network namespaces: AF_VSOCK connects a virtual machine to
+    // its host.
     ...[table.socket, table.socketpair].flatMap((number) =>
       ifEqual(number, [
         load(argumentAt),

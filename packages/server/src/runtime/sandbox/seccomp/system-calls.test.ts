@@ -24,7 +24,7 @@ for (const { architecture, triplet, files } of machines) {
     .filter(existsSync)
     .flatMap((folder) => files.map((file) => join(folder, file)))
     .find(existsSync)
-  // Few machines have the headers of another architecture; libseccomp below knows both.
+  // Few machines have the headers of another architecture. libseccomp below knows both.
   if (header === undefined && architecture === process.arch)
     notRun(
       `the table of system calls of ${architecture} against the kernel's headers`,
@@ -38,7 +38,7 @@ for (const { architecture, triplet, files } of machines) {
       const newest = Math.max(...known.values())
       const wrong = listCalls(architecture).filter(([name, number]) => {
         const said = known.get(name)
-        // Headers of an older kernel do not have what came later, and later means a higher number.
+        // Headers of an older kernel do not have newer calls, which have higher numbers.
         return said === undefined ? number <= newest : said !== number
       })
       expect(known.size).toBeGreaterThan(250)
@@ -53,7 +53,7 @@ if (!seccompLibrary)
 
 describe.if(seccompLibrary !== undefined)("systemCallTables", () => {
   test.each(["x64", "arm64"] as const)(
-    "has the numbers that libseccomp has for %s",
+    "has the same numbers as libseccomp for %s",
     (architecture) => {
       const { architecture: token = 0 } = systemCallTables[architecture] ?? {}
       const said = listCalls(architecture).map(([name, number]) => ({
@@ -68,7 +68,7 @@ describe.if(seccompLibrary !== undefined)("systemCallTables", () => {
     },
   )
 
-  test("knows that only x86 has modify_ldt", () => {
+  test("has modify_ldt on x86 only", () => {
     const { x64, arm64 } = systemCallTables
     expect(seccompLibrary?.findNumber(x64?.architecture ?? 0, "modify_ldt")).toBe(
       x64?.refused.modify_ldt,
@@ -77,7 +77,7 @@ describe.if(seccompLibrary !== undefined)("systemCallTables", () => {
   })
 })
 
-/** All that a table has a number for, by the name that the kernel has for it. */
+/** All numbers of a table, by the names of the kernel. */
 function listCalls(architecture: "x64" | "arm64"): [name: string, number: number][] {
   const table = systemCallTables[architecture]
   if (!table) throw new Error(`there is no table of ${architecture}`)
@@ -94,7 +94,7 @@ function readHeader(text: string): Map<string, number> {
   return new Map([...lines].map(([, name = "", number]) => [name, Number(number)]))
 }
 
-/** Debian has it wherever it has apt. It knows all architectures, whichever it runs on. */
+/** On Debian apt depends on it. It knows all architectures. */
 function openSeccompLibrary() {
   try {
     const { symbols } = dlopen("libseccomp.so.2", {

@@ -1,19 +1,19 @@
-/** The numbers that a kind of processor has for the system calls that a sandbox is refused. */
+/** The numbers of the system calls that sandboxes must not make, on one architecture. */
 export interface SystemCallTable {
   /** AUDIT_ARCH_… of linux/audit.h. */
   readonly architecture: number
-  /** From here on the numbers belong to another way of calling; undefined where there is none. */
+  /** Numbers from here on belong to another calling convention (x32); undefined without one. */
   readonly foreignFrom: number | undefined
   readonly clone: number
   readonly clone3: number
   readonly socket: number
   readonly socketpair: number
-  /** The older ways to start a process; some processors never had them. */
+  /** Older calls that start a process; newer architectures do not have them. */
   readonly forks: Readonly<Record<string, number>>
   readonly refused: Readonly<Record<string, number>>
 }
 
-/** Since Linux 5.1 new system calls have the same number everywhere. */
+/** Since Linux 5.1, new system calls have the same number on every architecture. */
 const refusedEverywhere = {
   io_uring_setup: 425,
   io_uring_enter: 426,
@@ -34,10 +34,10 @@ const refusedEverywhere = {
 const clone3 = 435
 
 /**
- * What no JavaScript needs, but has been or may well become a way out: looking into other
- * processes, namespaces and mounts, keys, kernel modules, the large programmable interfaces of the
- * kernel, and the clock and names of the machine. `modify_ldt` exists on x86 only, and was the way
- * to several holes there.
+ * Calls that no JavaScript needs, and that have been used, or could be used, to break out: access
+ * to other processes, namespaces and mounts, keys, kernel modules, the large programmable
+ * interfaces of the kernel, and the clock and the names of the machine. `modify_ldt` exists on x86
+ * only, where it has had several vulnerabilities.
  */
 export const systemCallTables: Readonly<Partial<Record<NodeJS.Architecture, SystemCallTable>>> = {
   x64: {

@@ -1,4 +1,4 @@
-// A server with nothing but sandboxes, which tests start as a process of its own: prints what it
+// A server that has only sandboxes, which tests start as a separate process: prints what it
 // has, then waits to be killed.
 import { join } from "node:path"
 import { sandboxLimits } from "../sandbox-limits.ts"

@@ -1,4 +1,4 @@
-// A server with nothing but one tool that never ends, which tests start as a process of its own:
+// A server that has only one tool that never ends, which tests start as a separate process:
 // prints when it runs, then waits to be killed.
 import { Sandboxes, type SandboxOptions } from "../sandboxes.ts"
 import { toSandboxOptions } from "./sandbox-testing.ts"

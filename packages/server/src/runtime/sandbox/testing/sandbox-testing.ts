@@ -20,7 +20,7 @@ const standInGuestPath = fileURLToPath(new URL("./stand-in-guest.ts", import.met
 export const isRoot = process.getuid?.() === 0
 export const hasBubblewrap = process.platform === "linux" && Bun.which("bwrap") !== null
 
-/** Says which tests were left out and why. */
+/** Reports which tests did not run, and why. */
 export function notRun(name: string, reason: string): void {
   process.stderr.write(`not run: ${name}: ${reason}\n`)
   const file = process.env.HAMLET_TEST_NOT_RUN
@@ -32,7 +32,7 @@ export function createDataDir(): string {
 }
 
 /**
- * Sandboxes with a stand-in for the guest. Disposing fails if they have reported an error or left
+ * Sandboxes with a stand-in for the guest. Disposing throws if they have reported an error or left
  * anything behind.
  */
 export async function openSandboxes(
@@ -75,13 +75,13 @@ export function toSandboxOptions(dataDir: string): SandboxOptions {
   }
 }
 
-/** The folder that all servers of a data folder share. */
+/** The temporary folder of all servers of a data folder. */
 export function findRuntimeFolder(dataDir: string, uid = process.getuid?.() ?? 0): string {
   const hash = new Bun.CryptoHasher("sha256").update(dataDir).digest("hex").slice(0, 8)
   return join(tmpdir(), `hamlet-${uid}-${hash}`)
 }
 
-/** What servers in this process have there. */
+/** The folders of servers in this process. */
 function listOwnFolders(dataDir: string): string[] {
   const folder = findRuntimeFolder(dataDir)
   return existsSync(folder)
@@ -89,7 +89,7 @@ function listOwnFolders(dataDir: string): string[] {
     : []
 }
 
-/** Has the stand-in guest run code as the body of an async function, and gives what it returned. */
+/** Runs code in the stand-in guest as the body of an async function. Returns its result. */
 export async function evaluate(
   sandbox: Pick<Sandbox, "socketPath">,
   code: string,
@@ -104,12 +104,12 @@ export async function evaluate(
   return value
 }
 
-/** The same for code that ends the process: nobody waits for an answer. */
+/** The same for code that ends the process: does not wait for a response. */
 export function start(sandbox: Pick<Sandbox, "socketPath">, code: string): void {
   evaluate(sandbox, code).catch(() => {})
 }
 
-/** The processes of a sandbox, the guest's last. */
+/** The processes of a sandbox; the guest is the last. */
 export function listPids(sandboxFolder: string): number[] {
   const outer = Number.parseInt(readFileSync(join(sandboxFolder, "process"), "utf8"), 10)
   const report = join(sandboxFolder, "bubblewrap")
@@ -122,7 +122,7 @@ export function findGuestPid(sandbox: Sandbox): number {
   return listPids(join(sandbox.socketPath, "../..")).at(-1) ?? 0
 }
 
-/** Where the file descriptors of a process lead. */
+/** The targets of the file descriptors of a process. */
 export function listOpenFiles(pid: number): string[] {
   return readdirSync(`/proc/${pid}/fd`).map((name) => readlinkSync(`/proc/${pid}/fd/${name}`))
 }
@@ -149,7 +149,7 @@ export function listGroups(text: string): string[] {
 }
 
 /**
- * Lets everything else go on until the condition holds; the time limit of the test is the only one.
+ * Waits until the condition holds. Only the time limit of the test ends it otherwise.
  */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2))

@@ -1,5 +1,5 @@
-// A guest as small as can be, for the tests of the sandbox: says that it is warm, then does what
-// the address of the module tells it. It runs on Deno, whose types are not those of the server.
+// A minimal guest for the tests of the sandbox: sends that it is warm, then does what
+// the tests send to it. It runs on Deno, whose types are not those of the server.
 interface Connection {
   read(into: Uint8Array): Promise<number | null>
   write(from: Uint8Array): Promise<number>
@@ -27,7 +27,7 @@ const say = (message: object) => write(`${JSON.stringify(message)}\n`)
 
 Deno.serve({ path: `${run}/in.sock`, onListen() {} }, async (request) => {
   const code = await request.text()
-  // What a test sends is code that may use these; its value goes back as JSON.
+  // A test sends code that may use these names. Its value is returned as JSON.
   const evaluate = new Function(
     "Deno",
     "say",

@@ -4,7 +4,7 @@ import type { Sandboxes } from "../sandboxes.ts"
 const code = `const { helpers } = JSON.parse(Deno.args[0])
 console.log((await new Deno.Command(helpers.helper).output()).code)`
 
-/** Has a tool start its helper, and gives the helper's exit code. */
+/** Runs a tool that starts its helper. Returns the helper's exit code. */
 export async function tryTool(
   sandboxes: Sandboxes,
   helpers: { readonly helper: string },
@@ -15,6 +15,6 @@ export async function tryTool(
     limits: { ...sandboxLimits, msMax: 60_000, outputBytesMax: 1_000, scratchEntriesMax: 100 },
     signal: new AbortController().signal,
   })
-  if (outcome.kind === "failed") throw new Error(`${outcome.reason}: ${outcome.said}`)
+  if (outcome.kind === "failed") throw new Error(`${outcome.reason}: ${outcome.stderr}`)
   return Number(Buffer.from(outcome.output).toString())
 }
