@@ -13,7 +13,7 @@ import type { Foundation } from "./foundation.ts"
 export function createVals({ config, db, log, onError }: Foundation) {
   const codeTools = new CodeTools({
     isolation: config.isolation,
-    onGaveUp: (gaveUp) => log.warn("parser_gave_up", gaveUp),
+    onFailure: (report) => log.warn("parser_gave_up", report),
     onWeak: (message) => onError(new Error(message)),
   })
   return {

@@ -17,7 +17,7 @@ afterAll(async () => {
 })
 
 describe("A bundle", () => {
-  test("has CommonJS as Node has it", async () => {
+  test("imports CommonJS as Node does", async () => {
     const { registry } = open
     registry.publish("plain", "1.0.0", {
       "index.js":
@@ -72,7 +72,7 @@ describe("A bundle", () => {
     ])
   })
 
-  test("has ES modules as they are: strict, with everything that they export from others", async () => {
+  test("keeps ES modules strict, with all their re-exports", async () => {
     const { registry } = open
     registry.publish("common", "1.0.0", {
       "index.js": "exports.fromCommon = 1; exports.default = 2",
@@ -130,7 +130,7 @@ describe("A bundle", () => {
     expect(await runBundle(strict, "return packages['npm:strict'].self")).toBe("undefined")
   })
 
-  test("has each package once, whoever imports it", async () => {
+  test("contains each package once, however many import it", async () => {
     const { registry } = open
     registry.publish(
       "counter",
@@ -164,7 +164,7 @@ describe("A bundle", () => {
     expect(await runBundle(resolved, body)).toEqual([5, [1, 2, 3, 4, 5], 5, 1])
   })
 
-  test("evaluates at once what is surely imported, in order, and the rest when it is", async () => {
+  test("evaluates static imports at once, in order, and dynamic ones when they are imported", async () => {
     const { registry } = open
     const log = (name: string) => `(globalThis.log ??= []).push("${name}")`
     registry.publish("first", "1.0.0", { "index.js": log("first") })
@@ -188,7 +188,7 @@ describe("A bundle", () => {
     expect(await runBundle(resolved, "packages['npm:never']").catch(String)).toContain("evaluated")
   })
 
-  test("takes what is made for Deno or Node, in production, and what is built in from the guest", async () => {
+  test("uses the production builds for Deno or Node, and built-in modules of the guest", async () => {
     const { registry } = open
     const exports = {
       ".": { browser: "./no.js", module: "./no.js", deno: "./deno.js", default: "./no.js" },
@@ -221,7 +221,7 @@ describe("A bundle", () => {
     ])
   })
 
-  test("does without packages that are for other machines", async () => {
+  test("works without packages for other platforms", async () => {
     const { registry } = open
     const foreign = { os: ["aix"], cpu: ["s390x"] }
     registry.publish("foreign", "1.0.0", { "index.js": "" }, foreign)
@@ -236,7 +236,7 @@ describe("A bundle", () => {
     expect(await runBundle(resolved, "return packages['npm:native'].it")).toBe("without")
   })
 
-  test("leaves to the package to do without what is not there", async () => {
+  test("lets a package handle a missing optional dependency", async () => {
     const { registry } = open
     const optional = `let it; try { it = require("not-installed") } catch (error) { it = error.code }
       let addon; try { addon = require("./addon.node") } catch (error) { addon = error.message }; module.exports = { it, addon }`

@@ -39,7 +39,7 @@ function toOpenDoor(egress: Egress): ResolverDeps["openEgress"] {
   }
 }
 
-test("The resolver reaches its registries wherever they are, and otherwise what vals may", async () => {
+test("SandboxedResolver reaches its registries at any address, and otherwise only what vals may reach", async () => {
   const errors: unknown[] = []
   const egress = createEgress(errors)
   await using open = await openResolver({ openEgress: toOpenDoor(egress) })
@@ -74,7 +74,7 @@ test("The resolver reaches its registries wherever they are, and otherwise what 
   expect(errors).toEqual([])
 })
 
-test("The resolver gets a package with many others through one door", async () => {
+test("SandboxedResolver fetches a package with many dependencies through one egress socket", async () => {
   const errors: unknown[] = []
   const egress = createEgress(errors)
   await using open = await openResolver({ openEgress: toOpenDoor(egress) })

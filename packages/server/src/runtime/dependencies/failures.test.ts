@@ -39,7 +39,7 @@ async function explain(
 }
 
 describe("resolve says what is wrong with", () => {
-  test("a package that is not there, has no such version, or needs such a one", async () => {
+  test("a package that does not exist, has no such version, or depends on such a package", async () => {
     const { registry } = open
     registry.publish("needs-absent", "1.0.0", { "index.js": "" }, { dependencies: { absent: "1" } })
     registry.publish("needs-newer", "1.0.0", { "index.js": "" }, { dependencies: { good: "^7" } })
@@ -65,7 +65,7 @@ describe("resolve says what is wrong with", () => {
     })
   })
 
-  test("a part of a package that is not there", async () => {
+  test("a missing part of a package", async () => {
     const { registry } = open
     registry.publish(
       "closed",
@@ -86,7 +86,7 @@ describe("resolve says what is wrong with", () => {
     )
   })
 
-  test("a registry that gives something else than it should", async () => {
+  test("a registry that sends invalid data", async () => {
     const { registry } = open
     registry.serve("/npm/nonsense", { body: "<html>" })
     registry.publish("broken", "1.0.0", {})
@@ -104,7 +104,7 @@ describe("resolve says what is wrong with", () => {
     })
   })
 
-  test("a registry or a server in trouble, which may pass", async () => {
+  test("a temporary failure of a registry or a server", async () => {
     const { registry } = open
     registry.serve("/npm/trouble", { status: 503 })
     registry.publish("lost", "1.0.0", {})
@@ -128,7 +128,7 @@ describe("resolve says what is wrong with", () => {
     })
   })
 
-  test("a module that its server does not give, or that is none", async () => {
+  test("a module that its server refuses, or that is not a module", async () => {
     const { registry } = open
     registry.serve("/forbidden.ts", { status: 403 })
     registry.serve("/loop.ts", { status: 302, headers: { location: "/loop.ts" } })
@@ -194,7 +194,7 @@ describe("resolve says what is wrong with", () => {
 })
 
 describe("resolve, when all of it is too much,", () => {
-  test("says so of every import", async () => {
+  test("fails every import", async () => {
     await using small = await openResolver({
       limits: { bundleBytesMax: 2_000, packagesMax: 3, modulesMax: 4 },
     })

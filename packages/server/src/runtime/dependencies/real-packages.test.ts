@@ -89,7 +89,7 @@ describe.if(isReachable)("Packages that vals use most", () => {
     ])
   })
 
-  test("preact with server rendering, of which there is one for all", async () => {
+  test("preact with server rendering, as one copy", async () => {
     const body = `const Counter = () => { const [count] = b.useState(41); return a.h("p", { class: "x" }, count + 1) }
       return [c.render(a.h(Counter)), c.default(d.jsx(Counter, {})), c.renderToString(a.h(Counter))]`
     const specifiers = [
@@ -111,7 +111,7 @@ describe.if(isReachable)("Packages that vals use most", () => {
     ])
   })
 
-  test("none that does not exist", async () => {
+  test("not a package that does not exist", async () => {
     const resolved = await open.resolve(
       'import "npm:zod@999"; import "npm:there-is-no-such-package-of-hamlet"',
     )

@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 
 describe("resolve finds imports", () => {
-  test("wherever they stand, and nothing that only looks like one", async () => {
+  test("everywhere in the code, and not what only looks like one", async () => {
     const code = [
       "\uFEFF// import 'npm:in-a-comment'",
       'const text = "import \'npm:in-a-text\'", smile = "😀😀"; import { version } from "npm:one@1.0.0"\r',
@@ -60,7 +60,7 @@ describe("resolve finds imports", () => {
     expect(resolved.isTemporary).toBe(false)
   })
 
-  test("with their attributes, which go with them", async () => {
+  test("with their attributes", async () => {
     open.registry.serve("/data.json", { headers: json, body: '{ "a": [1, 2] }' })
     const url = `${open.registry.url}data.json`
     const code = `import data from "${url}" /* a */ with /* } */ {
@@ -78,7 +78,7 @@ export default () => [data, import("${url}", { with: { "type": 'json' }, }), imp
     })
   })
 
-  test("of the runtime that JSX names, without quotes", async () => {
+  test("of the JSX pragma, which has no quotes", async () => {
     open.registry.publish("jsx", "3.1.4", {
       "index.js": "",
       "jsx-runtime.js": "exports.jsx = (type) => type",
@@ -94,7 +94,7 @@ export default () => [data, import("${url}", { with: { "type": 'json' }, }), imp
     expect(readPlaces(code, found)).toEqual(["npm:jsx@3"])
   })
 
-  test("none in code that does not parse, that is empty, or that imports nothing from elsewhere", async () => {
+  test("none in code that does not parse, is empty, or has no remote imports", async () => {
     for (const code of [
       "import { from 'npm:one",
       "",
@@ -105,7 +105,7 @@ export default () => [data, import("${url}", { with: { "type": 'json' }, }), imp
       expect(await open.resolve(code)).toEqual({ imports: [], bundle: null, isTemporary: false })
   })
 
-  test("but not more than a val can have", async () => {
+  test("up to the limit of a val", async () => {
     await using few = await openResolver({ limits: { importsMax: 1, placesMax: 2 } })
     few.registry.publish("one", "1.0.0", { "index.js": "exports.version = 1" })
     const many = await few.resolve("import 'npm:one'; import 'npm:one@1'; import 'npm:one@1.0'")
@@ -122,7 +122,7 @@ export default () => [data, import("${url}", { with: { "type": 'json' }, }), imp
 })
 
 describe("resolve resolves", () => {
-  test("the newest version that fits, exactly", async () => {
+  test("to the newest version that matches, exactly", async () => {
     const resolved = await open.resolve(
       "import 'npm:one'; import 'npm:one@1'; import 'npm:one@~1.0'; import 'npm:one@1.5.0'; import 'NPM:one@^2'",
     )
@@ -206,7 +206,7 @@ describe("resolve resolves", () => {
     ).toBe(10)
   })
 
-  test("the same to the same bundle, and something else to another one", async () => {
+  test("equal imports to the same bundle, and others to another one", async () => {
     const { registry } = open
     registry.publish("moving", "1.0.0", { "index.js": "exports.it = 'old'" })
     const first = await open.resolve("import { it } from 'npm:moving'; export default () => it")

@@ -49,7 +49,7 @@ function readCommand(pid: string): string {
 }
 
 describe.each(levels)("The resolver with %s", (isolation) => {
-  test("bundles, with a cache that V8 takes, and leaves nothing", async () => {
+  test("bundles with a cache that V8 accepts, and leaves nothing behind", async () => {
     await using open = await openResolver({ isolation })
     open.registry.publish("good", "1.0.0", { "index.js": "exports.it = 'good'" })
     const resolved = await open.resolve("import 'npm:good'")
@@ -57,7 +57,7 @@ describe.each(levels)("The resolver with %s", (isolation) => {
     expect(listTraces(open)).toEqual([])
   })
 
-  test("runs no script of a package, nor any of its code", async () => {
+  test("runs no install script and no code of a package", async () => {
     await using open = await openResolver({ isolation })
     const folder = mkdtempSync(join(tmpdir(), "hamlet-scripts-"))
     Bun.spawnSync(["chmod", "777", folder])
@@ -108,7 +108,7 @@ describe.each(levels)("The resolver with %s", (isolation) => {
     }
   })
 
-  test("bundles no file of the machine, however a package asks for it", async () => {
+  test("bundles no file of the machine, however a package imports it", async () => {
     await using open = await openResolver({ isolation })
     const folder = mkdtempSync(join(tmpdir(), "hamlet-secret-"))
     Bun.spawnSync(["chmod", "755", folder])
@@ -149,7 +149,7 @@ describe.each(levels)("The resolver with %s", (isolation) => {
     }
   })
 
-  test("ends what takes more room than it may", async () => {
+  test("ends a resolution that uses too much memory or disk", async () => {
     await using open = await openResolver({
       isolation,
       limits: { scratchBytesMax: 32 * mebibyte, fileBytesMax: 500 * mebibyte },
@@ -183,7 +183,7 @@ describe.each(levels)("The resolver with %s", (isolation) => {
     },
   )
 
-  test("ends what takes too long, with everything that it has started", async () => {
+  test("ends a resolution that takes too long, with all its processes", async () => {
     await using open = await openResolver({ isolation, limits: { resolveMsMax: 10_000 } })
     open.registry.serve("/npm/slow", () => new Promise(() => {}))
     const code = "import { it } from 'npm:slow'"
@@ -196,7 +196,7 @@ describe.each(levels)("The resolver with %s", (isolation) => {
     expect(listTraces(open)).toEqual([])
   })
 
-  test("ends when nobody wants it any more, and when it is stopped", async () => {
+  test("ends when its signal aborts, and when the resolver stops", async () => {
     await using open = await openResolver({ isolation })
     const asked = () => open.registry.requests.length
     open.registry.serve("/npm/slow", () => new Promise(() => {}))
@@ -220,7 +220,7 @@ describe.each(levels)("The resolver with %s", (isolation) => {
 })
 
 describe("The resolver", () => {
-  test("lets others wait for their turn", async () => {
+  test("limits the resolutions at the same time", async () => {
     await using open = await openResolver({ limits: { atOnceMax: 1 } })
     let answer = () => {}
     const answered = new Promise<void>((resolve) => {
@@ -247,7 +247,7 @@ describe("The resolver", () => {
     expect(ended).toEqual(["first", "second"])
   })
 
-  test("tells an operator of a tool that breaks down, and of the val what it can", async () => {
+  test("reports a tool that crashes, and lists the imports of the val as failed", async () => {
     await using open = await openResolver({ limits: { threadsMax: 1 } })
     const resolved = await open.resolve(
       "import 'npm:good'; import 'node:fs'; const text = 'npm:not, an import'; import './x.ts'",

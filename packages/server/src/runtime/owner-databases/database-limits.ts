@@ -5,19 +5,16 @@ export type DatabaseLimits = Omit<WorkerProcessPoolLimits, "requestMsMax">
 
 /** What a statement may use. SQLite enforces most of it. */
 export interface StatementLimits {
-  /** The longest text or blob, and the longest row. */
+  /** One text, blob or row. */
   readonly valueBytesMax: number
-  /** The results of a request together, as JSON. */
+  /** All results of a request, as JSON. */
   readonly resultBytesMax: number
   readonly cacheBytes: number
-  /** Until then the changes of many statements are collected beside the database. */
+  /** The size at which the write-ahead log is copied into the database. */
   readonly journalBytes: number
-  /** How many statements of a database are kept ready to run again. */
+  /** The number of cached prepared statements of a database. */
   readonly preparedMax: number
-  /**
-   * Statements that are longer, or have parameters that are, are not kept: they would be most of
-   * the memory.
-   */
+  /** Statements or parameters that are longer are not cached: they would use most of the memory. */
   readonly preparedCharsMax: number
   readonly sqlBytesMax: number
   readonly parametersMax: number
@@ -25,9 +22,9 @@ export interface StatementLimits {
   readonly compoundSelectsMax: number
   readonly patternBytesMax: number
   readonly triggerDepthMax: number
-  /** How many steps the program of a statement may have that SQLite makes of it. */
+  /** The number of instructions in the program to which SQLite compiles a statement. */
   readonly programStepsMax: number
-  /** How much of a database that has become smaller is given back to the system at once. */
+  /** How many free bytes of a database are returned to the system when it is closed. */
   readonly trimmedBytesMax: number
 }
 

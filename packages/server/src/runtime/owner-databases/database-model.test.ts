@@ -76,7 +76,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   },
 )
 
-test("a database answers as plain SQLite does, whatever it is asked in whatever order", async () => {
+test("DatabasePool returns the same results as plain SQLite for random statements", async () => {
   await using databases = await openDatabases()
   await fc.assert(
     fc.asyncProperty(fc.array(command, { maxLength: 25 }), async (commands) => {

@@ -7,7 +7,7 @@ const endless =
   "with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c"
 
 describe("DatabasePool", () => {
-  test("gives each owner a database of their own, in a folder that is nobody else's", async () => {
+  test("gives each owner a separate database, in a private folder", async () => {
     await using databases = await openDatabases()
     const [ada, bob] = [databases.owner(), databases.owner()]
     await ada.execute("create table t (a)")
@@ -20,13 +20,13 @@ describe("DatabasePool", () => {
     expect(statSync(databases.folder).mode & 0o777).toBe(0o700)
   })
 
-  test("refuses an owner whose id is the name of a file elsewhere", async () => {
+  test("refuses an owner id that is a path", async () => {
     await using databases = await openDatabases()
     for (const id of ["../hamlet", "", "x".repeat(36), `../${"a".repeat(33)}`])
       await expect(databases.owner(id).execute("select 1")).rejects.toThrow("this is not an id")
   })
 
-  test("keeps what was acknowledged when a process is killed in the middle of a transaction, and nothing else", async () => {
+  test("keeps exactly what was acknowledged when a process is killed in a transaction", async () => {
     await using databases = await openDatabases()
     const owner = databases.owner()
     await owner.execute("create table t (a)")
@@ -47,7 +47,7 @@ describe("DatabasePool", () => {
     expect(await owner.rows("pragma integrity_check")).toEqual([["ok"]])
   })
 
-  test("kills a statement that takes too long, and runs everything that waited behind it", async () => {
+  test("kills a statement that takes too long, and runs the requests that waited", async () => {
     await using databases = await openDatabases({ msMax: 300, limits: { processesMax: 1 } })
     const [ada, bob] = [databases.owner(), databases.owner()]
     await ada.execute("create table t (a)")
@@ -69,7 +69,7 @@ describe("DatabasePool", () => {
     expect(await bob.rows("select a from t")).toEqual([[3]])
   })
 
-  test("lets nobody wait for somebody else's endless statement while a process is free", async () => {
+  test("does not let an endless statement delay other owners while a process is free", async () => {
     await using databases = await openDatabases({ limits: { processesMax: 2 } })
     const [ada, bob] = [databases.owner(), databases.owner()]
     await ada.execute("select 1")
@@ -95,7 +95,7 @@ describe("DatabasePool", () => {
     expect(await owner.rows("select 1")).toEqual([[1]])
   })
 
-  test("replaces a process that has kept too much memory, without losing a request", async () => {
+  test("replaces a process that keeps too much memory, without losing a request", async () => {
     await using databases = await openDatabases({
       limits: { keptMemoryBytesMax: 1, checkRequests: 3 },
     })
@@ -113,7 +113,7 @@ describe("DatabasePool", () => {
     expect(await owner.rows("select count(*) from t")).toEqual([[12]])
   })
 
-  test("starts no more processes than it may, and ends those that have nothing to do", async () => {
+  test("starts at most processesMax processes, and ends idle ones", async () => {
     await using databases = await openDatabases({ limits: { processesMax: 3, idleMsMax: 50 } })
     const owners = Array.from({ length: 12 }, () => databases.owner())
     const results = await Promise.all(owners.map((owner) => owner.rows("select 1")))
@@ -123,7 +123,7 @@ describe("DatabasePool", () => {
     expect(await owners[0]?.rows("select 2")).toEqual([[2]])
   })
 
-  test("keeps few databases open, and opens again what it has closed", async () => {
+  test("keeps at most cachedOwnersMax databases open, and opens closed ones again", async () => {
     await using databases = await openDatabases({ limits: { processesMax: 1, cachedOwnersMax: 2 } })
     const owners = Array.from({ length: 5 }, () => databases.owner())
     for (const [index, owner] of owners.entries()) {
@@ -142,7 +142,7 @@ describe("DatabasePool", () => {
     expect(countOpenDatabases(pid)).toBe(2)
   })
 
-  test("refuses what would have to wait too long", async () => {
+  test("refuses requests beyond the limits of the queue", async () => {
     await using databases = await openDatabases({ limits: { waitingPerOwnerMax: 3 } })
     const owner = databases.owner()
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => owner.execute("select 1")))
@@ -171,7 +171,7 @@ describe("DatabasePool", () => {
     expect(await large()).toMatchObject({ rows: [[60_000]] })
   })
 
-  test("lets owners take turns, whatever one of them has waiting", async () => {
+  test("lets owners take turns, however many requests one has", async () => {
     await using databases = await openDatabases({ limits: { processesMax: 1 } })
     const [ada, bob] = [databases.owner(), databases.owner()]
     const order: string[] = []
@@ -183,7 +183,7 @@ describe("DatabasePool", () => {
     expect(order.indexOf("bob")).toBeLessThan(3)
   })
 
-  test("has the sizes of the databases", async () => {
+  test("sizeOf returns the size of a database", async () => {
     await using databases = await openDatabases()
     const owner = databases.owner()
     expect(await databases.pool.sizeOf(owner.id)).toBe(0)
@@ -192,7 +192,7 @@ describe("DatabasePool", () => {
     expect(await databases.pool.sizeOf(owner.id)).toBeGreaterThan(1_000_000)
   })
 
-  test("stops: what runs ends within limits, nothing new is begun, and no process is left", async () => {
+  test("stop waits for running requests up to its limit, starts no others, and leaves no process", async () => {
     const databases = await openDatabases({ limits: { endMsMax: 50 } })
     const owner = databases.owner()
     await owner.execute("create table t (a)")
@@ -212,7 +212,7 @@ describe("DatabasePool", () => {
     for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow()
   })
 
-  test("says so when the folder cannot be made, and when a file is no database", async () => {
+  test("reports a folder that cannot be created, and a file that is not a database", async () => {
     await using databases = await openDatabases()
     await using without = await openDatabases({ folder: "/dev/null/sqlite" })
     expect(await without.owner().execute("select 1")).toMatchObject({ kind: "unavailable" })
@@ -226,8 +226,8 @@ describe("DatabasePool", () => {
   })
 })
 
-describe("the processes of a server that is killed", () => {
-  test.each(["select 1", endless])("end by themselves, also in the middle of %s", async (sql) => {
+describe("The processes of a killed server", () => {
+  test.each(["select 1", endless])("end by themselves, also during %s", async (sql) => {
     await using databases = await openDatabases()
     const program = `
       import { DatabasePool } from ${JSON.stringify(join(import.meta.dir, "database-pool.ts"))}
@@ -247,8 +247,8 @@ describe("the processes of a server that is killed", () => {
   })
 })
 
-describe("where machines share the folder", () => {
-  test("two pools write to one database, and each sees what the other has done", async () => {
+describe("DatabasePool in a shared folder", () => {
+  test("lets two pools write to one database, and each sees the other's changes", async () => {
     await using databases = await openDatabases({ isShared: true })
     await using others = await openDatabases({ isShared: true, folder: databases.folder })
     const here = databases.owner()
@@ -271,7 +271,7 @@ describe("where machines share the folder", () => {
   })
 })
 
-/** Waits until a process works: one that waits for a request sleeps. */
+/** Waits until a process runs on a core: one that waits for a request sleeps. */
 async function untilBusy(pid: number): Promise<void> {
   while (!/^State:\s+R/m.test(readFileSync(`/proc/${pid}/status`, "utf8")))
     await new Promise(setImmediate)

@@ -177,7 +177,7 @@ describe("a statement of a user cannot", () => {
 })
 
 describe("views and triggers that were made in good time", () => {
-  test("are refused what statements are refused, when they are used", async () => {
+  test("are refused what statements are refused, when they run", async () => {
     const owner = databases.owner()
     await owner.execute("create table t (a)")
     await owner.execute("create view v as select * from dbstat")
@@ -187,7 +187,7 @@ describe("views and triggers that were made in good time", () => {
     expect(await owner.rows("select count(*) from t")).toEqual([[0]])
   })
 
-  test("do not start one another for ever", async () => {
+  test("do not trigger each other for ever", async () => {
     const owner = databases.owner()
     await owner.execute("create table a (x)")
     await owner.execute("create table b (x)")
@@ -232,7 +232,7 @@ describe("a token that only reads cannot", () => {
     expect(await attacker.rows("pragma user_version")).toEqual([[0]])
   })
 
-  test("be told from one that writes by the statements that read", async () => {
+  test("be distinguished from one that writes by statements that read", async () => {
     for (const sql of [
       "select value from mine",
       "pragma table_info(mine)",

@@ -1,4 +1,4 @@
-// What is used here of Bun's node:sqlite, which its types do not describe yet.
+// The part of Bun's node:sqlite that is used here. Bun has no types for it yet.
 declare module "node:sqlite" {
   export type SQLInputValue = null | number | bigint | string | Uint8Array
   export type SQLOutputValue = null | number | bigint | string | Uint8Array
@@ -14,7 +14,7 @@ declare module "node:sqlite" {
 
   export interface Column {
     readonly name: string
-    /** As the table declares it, for a column of a table. */
+    /** The declared type, for a column of a table. */
     readonly type: string | null
   }
 
@@ -58,14 +58,14 @@ declare module "node:sqlite" {
     close(): void
   }
 
-  /** Copies a database into a file, so many pages at a time. */
+  /** Copies a database into a file, that many pages at a time. */
   export function backup(
     source: DatabaseSync,
     path: string,
     options?: { readonly rate?: number },
   ): Promise<number>
 
-  /** What an authorizer is asked about, and what it answers. */
+  /** The actions that an authorizer decides about, and its results. */
   export const constants: {
     readonly SQLITE_ALTER_TABLE: number
     readonly SQLITE_ANALYZE: number

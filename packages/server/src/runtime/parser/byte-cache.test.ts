@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { createByteCache } from "./byte-cache.ts"
 
 describe("createByteCache", () => {
-  test("gives back what was put in", () => {
+  test("returns what was stored", () => {
     const cache = createByteCache<number>(100)
     cache.set("a", 1, 10)
     expect(cache.get("a")).toBe(1)
@@ -11,7 +11,7 @@ describe("createByteCache", () => {
     expect(cache.bytes()).toBe(11)
   })
 
-  test("forgets what was not used for longest", () => {
+  test("drops the least recently used value", () => {
     const cache = createByteCache<number>(22)
     cache.set("a", 1, 10)
     cache.set("b", 2, 10)
@@ -27,14 +27,14 @@ describe("createByteCache", () => {
     expect([cache.get("a"), cache.bytes()]).toEqual([2, 21])
   })
 
-  test("does not keep what is larger than itself, nor what it replaces", () => {
+  test("does not store a value larger than the cache, and drops the one it replaces", () => {
     const cache = createByteCache<number>(10)
     cache.set("a", 1, 5)
     cache.set("a", 2, 10)
     expect([cache.get("a"), cache.bytes()]).toEqual([undefined, 0])
   })
 
-  test("never weighs more than it may, and always has what came last", () => {
+  test("never exceeds its limit, and always has the latest value", () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ key: fc.string({ maxLength: 2 }), bytes: fc.nat(120) })),

@@ -1,16 +1,15 @@
-/** Keeps what was used last, up to a number of bytes. */
+/** A cache that keeps the most recently used values, up to a number of bytes (LRU). */
 export interface ByteCache<Value> {
   get(key: string): Value | undefined
-  /** A value that is larger than the whole cache is not kept. */
+  /** A value that is larger than the whole cache is not stored. */
   set(key: string, value: Value, bytes: number): void
   bytes(): number
 }
 
-/**
- * An empty cache for `bytesMax`. What a value weighs is the caller's word; the key comes on top.
- */
+/** The caller tells the size of each value; the key counts too. */
 export function createByteCache<Value>(bytesMax: number): ByteCache<Value> {
-  // A Map keeps the order of insertion, so its first entry is the one not used for longest.
+  // A Map keeps the order of insertion, so its first entry is the least recently used. That is all
+  // an LRU needs; a library would bring time-outs, fetching and disposal that nothing here uses.
   const entries = new Map<string, { readonly value: Value; readonly bytes: number }>()
   let bytesTotal = 0
 

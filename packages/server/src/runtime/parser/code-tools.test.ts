@@ -6,15 +6,15 @@ import type { CodeToolsLimits } from "./code-tools-limits.ts"
 import { listParsers, until } from "./testing/parser-testing.ts"
 
 const started: CodeTools[] = []
-const gaveUp: ParseFailureReport[] = []
+const reports: ParseFailureReport[] = []
 afterEach(async () => {
-  gaveUp.splice(0)
+  reports.splice(0)
   await Promise.all(started.splice(0).map((tools) => tools.stop()))
   expect(listParsers(process.pid)).toEqual([])
 })
 
 function createTools(limits: Partial<CodeToolsLimits> = {}): CodeTools {
-  const tools = new CodeTools({ limits, onGaveUp: (event) => gaveUp.push(event) })
+  const tools = new CodeTools({ limits, onFailure: (report) => reports.push(report) })
   started.push(tools)
   return tools
 }
@@ -31,7 +31,7 @@ describe("CodeTools.scanImports", () => {
     ).toEqual(["x", "y", "z"])
   })
 
-  test("needs no parser for code that cannot have any", async () => {
+  test("starts no parser for code without imports", async () => {
     const tools = createTools()
     expect(await tools.scanImports("export default () => new Response(`hello`)")).toEqual([])
     expect(tools.usage.processes).toBe(0)
@@ -39,27 +39,27 @@ describe("CodeTools.scanImports", () => {
 
   test("finds none in code that does not parse", async () => {
     expect(await createTools().scanImports(`import "x"; const = 1`)).toEqual([])
-    expect(gaveUp).toEqual([])
+    expect(reports).toEqual([])
   })
 
-  test("gives up on code that takes too much, says so, and reads other code meanwhile", async () => {
+  test("reports code that takes too much memory, and parses other code meanwhile", async () => {
     const tools = createTools()
     const slow = tools.scanImports(slowCode, "mallory")
     expect(await tools.scanImports(`import "x"`, "ada")).toEqual(["x"])
     expect(await slow).toEqual([])
-    expect(gaveUp).toMatchObject([
+    expect(reports).toMatchObject([
       { task: "scan_imports", owner: "mallory", codeChars: slowCode.length },
     ])
     expect(await tools.scanImports(`import "y"`, "mallory")).toEqual(["y"])
   })
 
-  test("gives up on code that takes too long", async () => {
+  test("finds none in code that takes too long", async () => {
     const tools = createTools({ requestMsMax: 50, memoryBytesMax: Number.POSITIVE_INFINITY })
     expect(await tools.scanImports(`x=${"a?(b):c=>(".repeat(2000)} import`)).toEqual([])
-    expect(gaveUp).toMatchObject([{ reason: "timed_out" }])
+    expect(reports).toMatchObject([{ reason: "timed_out" }])
   })
 
-  test("asks to come back later when there is no room", async () => {
+  test("fails with rate_limited when the queue is full", async () => {
     const tools = createTools({ waitingMax: 0 })
     expect(await tools.scanImports(`import "x"`).catch(toError)).toMatchObject({
       code: "rate_limited",
@@ -71,7 +71,7 @@ describe("CodeTools.scanManyImports", () => {
   const codes = (count: number) => Array.from({ length: count }, (_, index) => `import "${index}"`)
   const found = (count: number) => Array.from({ length: count }, (_, index) => [String(index)])
 
-  test("finds the imports of each, in their order, however they are put together", async () => {
+  test("finds the imports of each piece in order, however they are grouped", async () => {
     for (const limits of [
       {},
       { piecesPerRequestMax: 1 },
@@ -83,16 +83,16 @@ describe("CodeTools.scanManyImports", () => {
     expect(await createTools().scanManyImports([])).toEqual([])
   })
 
-  test("gives up on the one that takes too much, and on no other", async () => {
+  test("finds none in the piece that takes too much, and those of all others", async () => {
     const tools = createTools({ requestMsMax: 1_000, memoryBytesMax: Number.POSITIVE_INFINITY })
     const some = [...codes(2), slowCode, "import {", `export * from "z"`]
     expect(await tools.scanManyImports(some, "mallory")).toEqual([...found(2), [], [], ["z"]])
-    expect(gaveUp).toMatchObject([
+    expect(reports).toMatchObject([
       { task: "scan_imports", owner: "mallory", codeChars: slowCode.length },
     ])
   })
 
-  test("asks to come back later when there is no room", async () => {
+  test("fails with rate_limited when the queue is full", async () => {
     expect(
       await createTools({ waitingMax: 0 }).scanManyImports(codes(2)).catch(toError),
     ).toMatchObject({ code: "rate_limited" })
@@ -100,45 +100,45 @@ describe("CodeTools.scanManyImports", () => {
 })
 
 describe("CodeTools.toJavaScript", () => {
-  test("makes JavaScript", async () => {
+  test("converts TypeScript", async () => {
     expect(await createTools().toJavaScript("export const a: number = 1")).toBe(
       "export const a = 1;\n",
     )
   })
 
-  test("says where code does not parse", async () => {
+  test("reports the line that does not parse", async () => {
     const error = await createTools().toJavaScript("a\nconst b = = 1").catch(toError)
     expect(error).toBeInstanceOf(AppError)
     expect(error).toMatchObject({
       code: "module_not_parsable",
-      message: "Cannot turn the code into JavaScript: Unexpected = (line 2)",
+      message: "Cannot convert the code to JavaScript: Unexpected = (line 2)",
     })
   })
 
-  test("says when code takes too much", async () => {
+  test("reports code that exceeds a limit", async () => {
     const long = createTools({ requestMsMax: 50, memoryBytesMax: Number.POSITIVE_INFINITY })
-    const message = "Cannot turn the code into JavaScript: parsing takes longer than 50 ms"
+    const message = "Cannot convert the code to JavaScript: parsing takes longer than 50 ms"
     expect(await long.toJavaScript(slowCode).catch(toError)).toMatchObject({
       code: "module_not_parsable",
       message,
     })
     const large = createTools({ requestMsMax: 60_000, memoryBytesMax: 100_000_000, checkMs: 1 })
     const largeMessage =
-      "Cannot turn the code into JavaScript: parsing takes more than 100000000 bytes of memory"
+      "Cannot convert the code to JavaScript: parsing takes more than 100000000 bytes of memory"
     expect(await large.toJavaScript(slowCode).catch(toError)).toMatchObject({
       code: "module_not_parsable",
       message: largeMessage,
     })
   })
 
-  test("asks to come back later when there is no room", async () => {
+  test("fails with rate_limited when the queue is full", async () => {
     expect(await createTools({ waitingMax: 0 }).toJavaScript("a").catch(toError)).toMatchObject({
       code: "rate_limited",
     })
   })
 
   // What is cached needs no parser, so it is still there when there are none any more.
-  test("makes a module once, or fails over it once", async () => {
+  test("converts a module once, or refuses it once", async () => {
     const tools = createTools()
     await Promise.all([tools.toJavaScript("good"), tools.toJavaScript("bad bad").catch(toError)])
     await tools.stop()
@@ -149,13 +149,13 @@ describe("CodeTools.toJavaScript", () => {
     expect(tools.toJavaScript("other")).rejects.toThrow("stopped")
   })
 
-  test("makes a module once for many who ask at the same time", async () => {
+  test("converts a module once for simultaneous requests", async () => {
     const tools = createTools({ processesMax: 1, waitingMax: 1 })
     const modules = await Promise.all(Array.from({ length: 20 }, () => tools.toJavaScript("a")))
     expect(new Set(modules)).toEqual(new Set(["a;\n"]))
   })
 
-  test("keeps no more than it may", async () => {
+  test("caches no more than its limit", async () => {
     const tools = createTools({ cachedBytesMax: 1000 })
     for (let index = 0; index < 30; index++) {
       await tools.toJavaScript(`export const a${index} = "${"b".repeat(100)}"`)
@@ -213,14 +213,14 @@ describe("CodeTools against deep nesting", () => {
       const code = `import "x"; ${nest(depth)}`
       expect(await tools.scanImports(code)).toBeArray()
       expect(await tools.toJavaScript(code).catch(toError)).toBeDefined()
-      expect(gaveUp.filter(({ reason }) => reason === "crashed")).toEqual([])
+      expect(reports.filter(({ reason }) => reason === "crashed")).toEqual([])
       expect(await tools.scanImports(`import "y"`)).toEqual(["y"])
     },
   )
 })
 
 describe("CodeTools and the life of its processes", () => {
-  test("stop fails whoever waits and ends every process", async () => {
+  test("stop rejects what waits, and ends every process", async () => {
     const tools = createTools({ requestMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
     const waiting = tools.scanImports(slowCode).catch(toError)
     await until(() => listParsers(process.pid).length === 1)
@@ -256,7 +256,7 @@ describe("CodeTools and the life of its processes", () => {
     expect(await server.exited).toBe(0)
   })
 
-  test("does not outlive a server that is killed", async () => {
+  test("ends with a server that is killed", async () => {
     const server = startServer(`${script} setInterval(() => {}, 1000)`)
     await server.stdout.getReader().read()
     const parsers = listParsers(server.pid)

@@ -6,10 +6,7 @@ import { type CodeToolsLimits, codeToolsLimits } from "./code-tools-limits.ts"
 import type { ParseFailure, ParseOutcome, ParseTask } from "./parser-messages.ts"
 import { ParserPool } from "./parser-pool.ts"
 
-/**
- * A piece of code that was given up on: worth a line in the log, since somebody's references are
- * missing or somebody is attacking.
- */
+/** Code that the parser failed on. Logged, because references are missing or it is an attack. */
 export interface ParseFailureReport {
   readonly task: ParseTask
   readonly reason: ParseFailure["kind"]
@@ -17,42 +14,41 @@ export interface ParseFailureReport {
   readonly codeChars: number
 }
 
-/** What may be chosen about them. */
+/** How the code tools are configured. */
 export interface CodeToolsOptions {
   readonly limits?: Partial<CodeToolsLimits>
   readonly isolation?: WorkerOptions["isolation"]
-  readonly onGaveUp?: (gaveUp: ParseFailureReport) => void
+  readonly onFailure?: (report: ParseFailureReport) => void
   readonly onWeak?: WorkerOptions["onWeak"]
 }
 
 /**
- * Reads people's code without running it, in processes of its own: nothing that the code contains
- * can hold up or bring down the server.
+ * Parses users' code without running it, in worker processes: no code can block or crash the
+ * server.
  */
 export class CodeTools {
   readonly #limits: CodeToolsLimits
-  readonly #onGaveUp: (gaveUp: ParseFailureReport) => void
+  readonly #onFailure: (report: ParseFailureReport) => void
   readonly #pool: ParserPool
   readonly #modules: ByteCache<ParseOutcome>
-  /** What is being made now, so that many who ask for one module at once start one parser. */
-  readonly #making = new Map<string, Promise<ParseOutcome>>()
+  /** Modules that are being converted, so that simultaneous requests share one conversion. */
+  readonly #converting = new Map<string, Promise<ParseOutcome>>()
 
-  constructor({ limits, isolation = "auto", onGaveUp = () => {}, onWeak }: CodeToolsOptions = {}) {
+  constructor({ limits, isolation = "auto", onFailure = () => {}, onWeak }: CodeToolsOptions = {}) {
     this.#limits = { ...codeToolsLimits, ...limits }
-    this.#onGaveUp = onGaveUp
+    this.#onFailure = onFailure
     this.#pool = new ParserPool(this.#limits, { isolation, onWeak })
     this.#modules = createByteCache(this.#limits.cachedBytesMax)
   }
 
-  /** How many parser processes there are, and how much the cached modules weigh. */
+  /** The number of parser processes, and the size of the cached modules. */
   get usage(): { readonly processes: number; readonly cachedBytes: number } {
     return { processes: this.#pool.size, cachedBytes: this.#modules.bytes() }
   }
 
   /**
    * The specifiers of static and dynamic imports and of re-exports, in order and each once; none
-   * for code that does not parse, or takes the parser too long. One `owner` gets one parser at a
-   * time.
+   * for code that does not parse, or exceeds a limit. An owner uses one parser at a time.
    */
   async scanImports(code: string, owner?: string): Promise<readonly string[]> {
     if (!mayImport(code)) return []
@@ -60,79 +56,78 @@ export class CodeTools {
     if (outcome.kind === "overloaded")
       throw new AppError(
         "rate_limited",
-        "Cannot read the imports of the code: too much code is waiting to be read",
+        "Cannot read the imports of the code: too much code is waiting for the parser",
       )
     return outcome.kind === "imports" ? outcome.specifiers : []
   }
 
   /**
-   * The same for many, in their order. They are read together; where that takes too much, one by
-   * one, so that a piece which is too much for the parser costs the others nothing but time.
+   * The same for many pieces of code, in their order. They are parsed together. When that fails,
+   * they are parsed one by one, so that one piece cannot fail the others.
    */
   async scanManyImports(
     codes: readonly string[],
     owner?: string,
   ): Promise<readonly (readonly string[])[]> {
     const found: (readonly string[])[] = []
-    for (const some of toGroups(codes, this.#limits)) {
+    for (const group of toGroups(codes, this.#limits)) {
       const outcome =
-        some.length > 1
-          ? await this.#pool.run({ task: "scan_many_imports", codes: some }, owner)
+        group.length > 1
+          ? await this.#pool.run({ task: "scan_many_imports", codes: group }, owner)
           : undefined
       if (outcome?.kind === "many_imports") found.push(...outcome.specifiers)
-      else for (const code of some) found.push(await this.scanImports(code, owner))
+      else for (const code of group) found.push(await this.scanImports(code, owner))
     }
     return found
   }
 
   /** The code as a JavaScript module for browsers. Fails with `module_not_parsable`. */
   async toJavaScript(code: string, owner?: string): Promise<string> {
-    const outcome = await this.#findOrMakeModule(code, owner)
+    const outcome = await this.#findOrConvert(code, owner)
     if (outcome.kind === "javascript") return outcome.code
     if (outcome.kind === "overloaded")
       throw new AppError(
         "rate_limited",
-        "Cannot turn the code into JavaScript: too much code is waiting to be turned",
+        "Cannot convert the code to JavaScript: too much code is waiting for the parser",
       )
     throw new AppError(
       "module_not_parsable",
-      `Cannot turn the code into JavaScript: ${this.#describe(outcome)}`,
+      `Cannot convert the code to JavaScript: ${this.#describe(outcome)}`,
     )
   }
 
-  /** Ends the parsers. Calls that wait for one fail, and so do later ones. */
+  /** Ends the parsers. Calls that wait for one reject, and so do later ones. */
   async stop(): Promise<void> {
     await this.#pool.stop()
   }
 
-  async #findOrMakeModule(code: string, owner: string | undefined): Promise<ParseOutcome> {
-    // Cryptographic, because with a hash that one can collide, one could have one's own module
-    // served as somebody else's.
+  async #findOrConvert(code: string, owner: string | undefined): Promise<ParseOutcome> {
+    // A cryptographic hash: with collisions, a user could replace the module of another user.
     const key = new Bun.CryptoHasher("sha256").update(code).digest("base64")
-    const found = this.#modules.get(key) ?? this.#making.get(key)
+    const found = this.#modules.get(key) ?? this.#converting.get(key)
     if (found !== undefined) return found
-    const making = this.#makeModule(key, code, owner)
-    this.#making.set(key, making)
-    return making
+    const converting = this.#convert(key, code, owner)
+    this.#converting.set(key, converting)
+    return converting
   }
 
-  async #makeModule(key: string, code: string, owner: string | undefined): Promise<ParseOutcome> {
+  async #convert(key: string, code: string, owner: string | undefined): Promise<ParseOutcome> {
     try {
       const outcome = await this.#parse("to_javascript", code, owner)
-      // Two bytes per character is the most that a string takes. A failure may be the moment's
-      // fault, so it is not kept.
+      // A string takes at most two bytes per character. Failures are not cached: they may be
+      // temporary.
       if (outcome.kind === "javascript") this.#modules.set(key, outcome, outcome.code.length * 2)
       if (outcome.kind === "refused") this.#modules.set(key, outcome, outcome.message.length * 2)
       return outcome
     } finally {
-      this.#making.delete(key)
+      this.#converting.delete(key)
     }
   }
 
   async #parse(task: ParseTask, code: string, owner: string | undefined): Promise<ParseOutcome> {
     const outcome = await this.#pool.run({ task, code }, owner)
     if (isFailure(outcome))
-      this.#onGaveUp({ task, reason: outcome.kind, owner, codeChars: code.length })
+      this.#onFailure({ task, reason: outcome.kind, owner, codeChars: code.length })
     return outcome
   }
 

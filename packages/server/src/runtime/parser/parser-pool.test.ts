@@ -40,14 +40,14 @@ describe("ParserPool", () => {
     expect(createPool().size).toBe(0)
   })
 
-  test("answers with one process what is asked one after the other", async () => {
+  test("uses one process for requests one after the other", async () => {
     const pool = createPool()
     for (const specifier of ["a", "b", "c"])
       expect(await pool.run(scan(specifier))).toEqual(found(specifier))
     expect(pool.size).toBe(1)
   })
 
-  test("answers many at once with no more processes than it may have", async () => {
+  test("uses at most processesMax processes for simultaneous requests", async () => {
     const pool = createPool({ processesMax: 2 })
     const specifiers = Array.from({ length: 50 }, (_, index) => `a${index}`)
     const outcomes = await Promise.all(specifiers.map((specifier) => pool.run(scan(specifier))))
@@ -56,20 +56,20 @@ describe("ParserPool", () => {
     expect(listParsers(process.pid)).toHaveLength(2)
   })
 
-  test("gives up on what takes too long, and ends its process", async () => {
+  test("ends a process that takes too long", async () => {
     const pool = createPool({ requestMsMax: 50, memoryBytesMax: Number.POSITIVE_INFINITY })
     expect(await pool.run(slow)).toEqual({ kind: "timed_out" })
     await until(() => pool.size === 0)
     expect(listParsers(process.pid)).toEqual([])
   })
 
-  test("gives up on what takes too much memory", async () => {
+  test("ends a process that takes too much memory", async () => {
     const pool = createPool({ requestMsMax: 60_000, memoryBytesMax: 100_000_000, checkMs: 1 })
     expect(await pool.run(slow)).toEqual({ kind: "out_of_memory" })
     expect(await pool.run(scan("a"))).toEqual(found("a"))
   })
 
-  test("reports a process that dies over its first work", async () => {
+  test("reports a process that crashes on its first request", async () => {
     const pool = createPool({ requestMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
     const outcome = pool.run(slow)
     await until(() => listParsers(process.pid).length === 1)
@@ -78,7 +78,7 @@ describe("ParserPool", () => {
     expect(await pool.run(scan("a"))).toEqual(found("a"))
   })
 
-  test("tries once more what a process died over that had worked before", async () => {
+  test("retries a request once when a process crashes that has worked before", async () => {
     const pool = createPool({ requestMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
     await pool.run(scan("a"))
     const [pid] = listParsers(process.pid)
@@ -90,8 +90,8 @@ describe("ParserPool", () => {
   })
 
   test("reports a process that does not start in time", async () => {
-    // However little time a parser had, on a busy machine it might be ready before anybody looks at
-    // the clock: this one never is.
+    // A real parser might be ready before its time is checked, however short it is. This one
+    // never is.
     const folder = mkdtempSync(join(tmpdir(), "hamlet-parser-"))
     const idle = join(folder, "idle")
     writeFileSync(idle, "#!/bin/sh\nexec sleep 1000\n", { mode: 0o755 })
@@ -105,7 +105,7 @@ describe("ParserPool", () => {
     }
   })
 
-  test("does not mind that a process died without work", async () => {
+  test("replaces a process that died while it was idle", async () => {
     const pool = createPool()
     await Promise.all([pool.run(scan("a")), pool.run(scan("b"))])
     killParsers()
@@ -115,14 +115,14 @@ describe("ParserPool", () => {
     ])
   })
 
-  test("replaces a process that has worked for half its life", async () => {
+  test("replaces a process after half of its CPU time", async () => {
     const pool = createPool({ lifeSecondsMax: 0.000_001 })
     expect(await pool.run(scan("a"))).toEqual(found("a"))
     await until(() => pool.size === 0)
     expect(await pool.run(scan("b"))).toEqual(found("b"))
   })
 
-  test("leaves it to the system to end a process that has used up its life", async () => {
+  test("lets the kernel end a process that has used up its CPU time", async () => {
     const pool = createPool({
       lifeSecondsMax: 1,
       requestMsMax: 60_000,
@@ -131,14 +131,14 @@ describe("ParserPool", () => {
     expect(await pool.run(slow)).toEqual({ kind: "crashed" })
   }, 30_000)
 
-  test("ends processes that have nothing to do", async () => {
+  test("ends idle processes", async () => {
     const pool = createPool({ idleMsMax: 0 })
     await pool.run(scan("a"))
     await until(() => pool.size === 0 && listParsers(process.pid).length === 0)
     expect(await pool.run(scan("b"))).toEqual(found("b"))
   })
 
-  test("lets nobody wait for somebody else's slow code", async () => {
+  test("does not let one owner's slow code delay another owner", async () => {
     const pool = createPool({
       processesMax: 2,
       requestMsMax: 60_000,
@@ -154,7 +154,7 @@ describe("ParserPool", () => {
     expect(new Set(await Promise.all(slowOnes))).toEqual(new Set(["stopped"]))
   })
 
-  test("refuses what it has no room for, from one owner or from all", async () => {
+  test("refuses requests beyond its limits, of one owner or of all", async () => {
     const pool = createPool({ processesMax: 1, waitingMax: 3, waitingPerOwnerMax: 1 })
     const owners = ["ada", "ada", "ada", "bob", "eve", "joe"]
     const outcomes = await Promise.all(owners.map((owner) => pool.run(scan(owner), owner)))
@@ -168,7 +168,7 @@ describe("ParserPool", () => {
     ])
   })
 
-  test("keeps its environment from the process", async () => {
+  test("does not pass the server's environment to the process", async () => {
     await createPool().run(scan("a"))
     const names = listParsers(process.pid).flatMap(readEnvironment)
     expect(names).toContain("DO_NOT_TRACK")

@@ -2,14 +2,13 @@ import { createTranspiler } from "./create-transpiler.ts"
 
 /**
  * The specifiers of static and dynamic imports and of re-exports, in order and each once. Type-only
- * imports are left out, unused ones are not: what the code names matters, not what it uses. Code
- * that does not parse has none. Bun overlooks a dynamic import whose specifier is empty or not
- * ASCII; no address of a val is either.
+ * imports are left out; unused imports are not. Code that does not parse has none. Bun misses
+ * dynamic imports whose specifier is empty or not ASCII, which addresses of vals never are.
  */
 export function scanImports(code: string): string[] {
   for (const scan of scanners) {
     const found = attempt(() => scan(code))
-    // The scanner adds the JSX runtime as a `require`, which nobody wrote.
+    // The scanner adds the JSX runtime as a `require`, which is not in the code.
     const written = found?.filter(
       ({ kind }) => kind === "import-statement" || kind === "dynamic-import",
     )
@@ -23,9 +22,9 @@ const tsx = createTranspiler({ ...options, loader: "tsx" })
 const ts = createTranspiler({ ...options, loader: "ts" })
 
 /**
- * `<string>value` parses only without JSX. The fast scan does not know some newer syntax
- * (`accessor` fields) that the full parser knows, but the full parser refuses things that the fast
- * one ignores (macros), so neither replaces the other.
+ * `<string>value` parses only without JSX. The fast scanner does not support some newer syntax
+ * (`accessor` fields); the full parser refuses code that the fast one accepts (macros). So both are
+ * tried.
  */
 const scanners: readonly ((code: string) => readonly Bun.Import[])[] = [
   (code) => tsx.scanImports(code),

@@ -82,7 +82,7 @@ describe("toJavaScript", () => {
     expect(squeeze(answer.kind === "javascript" ? answer.code : "")).toBe(javascript)
   })
 
-  test("honours @jsxImportSource, for production", () => {
+  test("uses @jsxImportSource, for production", () => {
     const answer = toJavaScript(
       `/** @jsxImportSource https://esm.sh/preact */\nexport const a = <p {...b} key="1"><i/></p>, c = <i/>`,
     )
@@ -125,7 +125,7 @@ describe("toJavaScript", () => {
     expect(toJavaScript(code)).toEqual({ kind: "refused", message })
   })
 
-  test("is not misled by a string that looks like a helper's import", () => {
+  test("accepts a string that looks like the import of a helper", () => {
     expect(toJavaScript(`export const a = 'import "bun:wrap"'`)).toMatchObject({
       kind: "javascript",
     })

@@ -3,13 +3,13 @@ import type { ParseResponse } from "./parser-messages.ts"
 import { scanImports } from "./scan-imports.ts"
 
 /**
- * TypeScript or TSX as a module for a browser, to the same rules as when the val runs: types go,
- * and with them every import of which no value is used; the other specifiers stay as they are. JSX
- * becomes `React.createElement`, or what `@jsx` and `@jsxFrag` name, or imports from
+ * Converts TypeScript or TSX to a module for browsers, by the same rules as when the val runs:
+ * removes types and the imports of which no value is used, and keeps other specifiers as they are.
+ * JSX becomes `React.createElement`, or what `@jsx` and `@jsxFrag` name, or imports from
  * `{@jsxImportSource}/jsx-runtime`.
  *
- * What it cannot do: decorators and `accessor` are refused, and `export … from "x.json" with {
- * type: "json" }` loses its attribute.
+ * Limits: decorators and `accessor` are refused, and `export … from "x.json" with { type: "json" }`
+ * loses its attribute.
  */
 export function toJavaScript(code: string): ParseResponse {
   const transpilers = importSourcePattern.test(code) ? [automatic, plain] : [classic, plain]
@@ -25,12 +25,10 @@ export function toJavaScript(code: string): ParseResponse {
 }
 
 const options = {
-  // Otherwise the names of types are imported as if they were values, and the browser refuses the
-  // module.
+  // Otherwise the module imports types like values, and the browser refuses it.
   trimUnusedImports: true,
   autoImportJSX: true,
-  // In a browser no module is the main one. Left to itself, Bun writes an expression with `require`
-  // here.
+  // In a browser no module is the main one. Without this, Bun writes an expression with `require`.
   define: {
     "process.env.NODE_ENV": '"production"',
     "process.browser": "true",
@@ -43,18 +41,15 @@ const automatic = createTranspiler({
   loader: "tsx",
   tsconfig: { compilerOptions: { jsx: "react-jsx" } },
 })
-/** For `<string>value`, which does not parse where JSX does. */
+/** For `<string>value`, which does not parse as TSX. */
 const plain = createTranspiler({ ...options, loader: "ts" })
 
-/**
- * The pragma alone does not switch the transpiler over. A mention outside a comment does so
- * wrongly; a val that writes one is rare.
- */
+/** The transpiler ignores the pragma. Code that mentions it outside of a comment is rare. */
 const importSourcePattern = /@jsxImportSource\s+\S/
 
 const helperModule = "bun:wrap"
 
-/** Bun lowers decorators to calls of helpers that it has built in and no browser can load. */
+/** Bun compiles decorators to calls of built-in helpers, which browsers cannot load. */
 function refuseHelpers(code: string): ParseResponse {
   if (code.includes(helperModule) && scanImports(code).includes(helperModule)) {
     return {
@@ -70,17 +65,14 @@ interface Failure {
   readonly position: { readonly line: number; readonly offset: number } | null
 }
 
-/**
- * One mistake is thrown as a `BuildMessage`, several as an `AggregateError`, anything else (a stack
- * overflow) as an `Error`.
- */
+/** One error is thrown as a `BuildMessage`, several as an `AggregateError`, others as an `Error`. */
 function toFailure(error: unknown): Failure {
   const first = error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
   if (first instanceof BuildMessage) return first
   return { message: first instanceof Error ? first.message : String(first), position: null }
 }
 
-/** The attempt that got furthest understood the code best. */
+/** The error of the attempt that got furthest. */
 function describe(failures: readonly Failure[]): string {
   const best = failures.reduce((one, other) =>
     (other.position?.offset ?? -1) > (one.position?.offset ?? -1) ? other : one,

@@ -102,7 +102,7 @@ describe.if(canChangeUser)("A server", () => {
     const child = await startChild(dataDir, 1, { isolation: "bubblewrap" }, unprivileged)
     const { report, pids } = child.state
     expect(report.details[0]).toBe("sandboxes are the server's own user, in a user namespace")
-    expect(report.details.some((detail) => detail.includes("memory is looked at"))).toBe(true)
+    expect(report.details.some((detail) => detail.includes("memory is checked"))).toBe(true)
     expect(Number.parseInt(readStatus(pids[1] ?? 0, "Uid"), 10)).toBe(unprivileged)
     child.process.kill("SIGKILL")
     await child.process.exited

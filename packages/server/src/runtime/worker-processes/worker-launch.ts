@@ -26,39 +26,31 @@ import { listLibraries } from "../sandbox/isolation.ts"
 import { createSystemCallFilter } from "../sandbox/seccomp/system-call-filter.ts"
 import { chooseWorkerUser } from "../sandbox/user-range.ts"
 
-/**
- * A program of ours on Bun that works on what users have written, for many requests: it parses
- * code, or runs statements.
- */
+/** A program of ours on Bun that works on untrusted input, such as a parser. */
 export interface WorkerOptions {
   readonly isolation: "auto" | "bubblewrap" | "deno"
   /** Its main file. */
   readonly program: string
-  /** The one folder of the host that it may see, and write to. */
+  /** The only folder of the host that it can read and write. */
   readonly folder?: string
-  /**
-   * Told in a sentence that there is bubblewrap, and workers are without a sandbox all the same.
-   */
+  /** Called with a sentence when bubblewrap is installed but does not work for workers. */
   readonly onWeak?: ((message: string) => void) | undefined
 }
 
-/** How workers are started. */
+/** How workers start on this machine. */
 export interface WorkerLaunch {
-  /** Whether they are in a sandbox: a process of bubblewrap is then around each of them. */
+  /** Whether they run in a sandbox, with a bubblewrap process around each. */
   readonly isBoxed: boolean
-  /** The folder by the name that they see it under. */
+  /** The path of the folder as they see it. */
   readonly folder: string | undefined
-  /**
-   * What the command expects as its file descriptors from the fourth on. The third is for whatever
-   * is said.
-   */
+  /** The file descriptors of the command from 4 on. Descriptor 3 is for messages. */
   readonly descriptors: readonly number[]
   toCommand(args: readonly string[], cpuSecondsMax: number): string[]
-  /** Makes the folder if it is not there, and lets workers write to it. */
+  /** Creates the folder if it does not exist, and lets workers write to it. */
   openFolder(): void
 }
 
-/** How long a machine may take to show that it can start one. */
+/** How long a trial start may take. */
 const tryMsMax = 20_000
 const inside = { bun: "/bun", program: "/worker.js", folder: "/databases" }
 const descriptorNumbers = { filter: 4, maps: 5, program: 6 }
@@ -66,9 +58,9 @@ const scratchBytesMax = 1_048_576
 const isRoot = process.getuid?.() === 0
 
 /**
- * Finds out how workers can be started on this machine: in bubblewrap, with the same walls as
- * around a val, but for the one folder. Without it they are ordinary processes of the server,
- * unless bubblewrap is asked for.
+ * Finds out how workers can start on this machine: in bubblewrap, isolated like a val except for
+ * the one folder. Without bubblewrap they are ordinary processes of the server, unless the operator
+ * requires bubblewrap.
  */
 export async function prepareWorkers({
   isolation,
@@ -92,18 +84,15 @@ export async function prepareWorkers({
   return new BareLaunch(program, folder)
 }
 
-/** A sandbox that was tried, and the files that are open for it. */
+/** A sandbox that works, and the files that are open for it. */
 interface WorkerBox {
   readonly tools: BubblewrapTools
-  readonly way: BubblewrapMode
+  readonly mode: BubblewrapMode
   readonly uid: number | undefined
   readonly descriptors: readonly number[]
 }
 
-/**
- * What works on this machine, by program. It does not change while the server runs, and to find it
- * out takes a few tenths of a second.
- */
+/** What works on this machine, by program. Finding it takes a few tenths of a second. */
 const boxes = new Map<string, Promise<WorkerBox | undefined>>()
 
 async function getBox(
@@ -114,7 +103,7 @@ async function getBox(
   const finding = boxes.get(program) ?? findBox(bwrap, program, hasFolder)
   boxes.set(program, finding)
   const box = await finding.catch(() => undefined)
-  // The machine may just have been out of something.
+  // It may have failed for a temporary reason.
   if (!box) boxes.delete(program)
   return box
 }
@@ -138,8 +127,8 @@ async function findBox(
     hasFilter: filter !== undefined,
   }
   const descriptors = [filter ?? "", stackMap, await bundleProgram(program, "bun")].map(openHidden)
-  for (const way of listWays(hasFolder)) {
-    const box = { tools, way, uid: way === "own" ? process.getuid?.() : user, descriptors }
+  for (const mode of listModes(hasFolder)) {
+    const box = { tools, mode, uid: mode === "own" ? process.getuid?.() : user, descriptors }
     if (await isWorking(box)) return box
   }
   for (const descriptor of descriptors) closeSync(descriptor)
@@ -147,11 +136,11 @@ async function findBox(
 }
 
 /**
- * The best first. A user without rights cannot get at a folder of the server's, so where there is
- * one, root makes it visible. The last is for containers that do not let root do that: root without
- * any capability, in a user namespace.
+ * The strongest first. An unprivileged user cannot bind a folder of the server, so with a folder
+ * root starts bubblewrap. The last mode is for containers that do not allow that to root: root
+ * without any capability, in a user namespace.
  */
-function listWays(hasFolder: boolean): readonly BubblewrapMode[] {
+function listModes(hasFolder: boolean): readonly BubblewrapMode[] {
   if (!isRoot) return ["own"]
   return hasFolder ? ["inside", "own"] : ["outside", "inside", "own"]
 }
@@ -189,7 +178,7 @@ class BoxedLaunch implements WorkerLaunch {
     return this.#toCommand([inside.program, ...args], cpuSecondsMax)
   }
 
-  /** A command that only shows whether it works. */
+  /** A command that only tries whether the sandbox works. */
   toTrial(): string[] {
     return this.#toCommand(["-e", "0"], Math.ceil(tryMsMax / 1000))
   }
@@ -202,8 +191,8 @@ class BoxedLaunch implements WorkerLaunch {
   }
 
   /**
-   * Gives the folder with all that is in it to the user of the workers. Where root may not do that,
-   * as in a folder of another machine, the workers are the user to whom it belongs.
+   * Makes the workers' user the owner of the folder and its files. Where root may not do that, for
+   * example on a network file system, the workers run as the owner of the folder.
    */
   async claimFolder(): Promise<void> {
     if (this.#outside === undefined || !isRoot) return
@@ -218,10 +207,10 @@ class BoxedLaunch implements WorkerLaunch {
   }
 
   #toCommand(args: readonly string[], cpuSecondsMax: number): string[] {
-    const { tools, way } = this.#box
+    const { tools, mode } = this.#box
     const box = {
       uid: this.#uid,
-      // It is not the server's: the shell gets nothing but what the worker is to have.
+      // The shell was started with the environment of the worker, not of the server.
       environment: undefined,
       data: { [insideMaps]: descriptorNumbers.maps, [inside.program]: descriptorNumbers.program },
       readable: {},
@@ -229,11 +218,11 @@ class BoxedLaunch implements WorkerLaunch {
       scratchBytesMax,
       program: inside.bun,
       isReported: false,
-      // When the server is killed, bubblewrap's process outside may not send a signal to another
-      // user, but to its own inside.
-      isFirst: way !== "inside",
+      // When the server is killed, bubblewrap's outer process cannot kill a process of another
+      // user, but it can kill bubblewrap's process 1 inside.
+      isFirst: mode !== "inside",
     }
-    const command = toBubblewrapCommand(tools, way, box, [inside.bun, "--smol", ...args])
+    const command = toBubblewrapCommand(tools, mode, box, [inside.bun, "--smol", ...args])
     return [
       "/bin/sh",
       "-c",
@@ -245,7 +234,7 @@ class BoxedLaunch implements WorkerLaunch {
   }
 }
 
-/** An ordinary process of the server's, on machines without bubblewrap. */
+/** An ordinary process of the server, on machines without bubblewrap. */
 class BareLaunch implements WorkerLaunch {
   readonly isBoxed = false
   readonly folder: string | undefined
@@ -268,17 +257,17 @@ class BareLaunch implements WorkerLaunch {
 }
 
 /**
- * Sets what only a process can set for itself: no core dumps, and no more processor time than `$1`
- * seconds. Ctrl-C is for the server.
+ * Sets what a process can only set for itself: no core dumps, and a CPU time of `$1` seconds.
+ * Signals such as Ctrl-C are meant for the server.
  */
 const limitScript = 'trap "" HUP INT TERM; ulimit -c 0; ulimit -t "$1"; shift;'
 
-/** All workers have the same open files, and each of them reads these from the beginning. */
+/** All workers share these open files. Reopening gives each a read position of its own. */
 const reopenScript = Object.values(descriptorNumbers)
   .map((number) => `exec ${number}</proc/self/fd/${number} || exit 1;`)
   .join(" ")
 
-/** A file that has no name, so that nothing is left of it when the server ends, in whatever way. */
+/** An open file without a name, so that nothing is left when the server is killed. */
 function openHidden(content: string | Uint8Array): number {
   const folder = mkdtempSync(join(tmpdir(), "hamlet-worker-"))
   try {

@@ -27,7 +27,7 @@ test("findClauseEnd finds the end of the options of a dynamic import, before its
   for (const clause of clauses) expect(readClause(`${clause}); export {}`)).toBe(clause)
 })
 
-test("findClauseEnd admits that it does not know", () => {
+test("findClauseEnd returns undefined for any other syntax", () => {
   const others = [
     "",
     "; with { }",

@@ -31,7 +31,7 @@ test("readObjectKeys finds the keys, whatever their values are", () => {
   expect(spreads).toEqual(["./more"])
 })
 
-test("readObjectKeys gives what it has when it loses its way, and nothing where there is no object", () => {
+test("readObjectKeys returns the keys up to invalid syntax, and none without an object", () => {
   expect(readObjectKeys("module.exports = { a: 1, b: [ }").keys).toEqual(["a", "b"])
   expect(readObjectKeys("module.exports = {").keys).toEqual([])
   expect(

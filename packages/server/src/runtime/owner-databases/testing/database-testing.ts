@@ -12,7 +12,7 @@ import { DatabasePool, type DatabasePoolOptions } from "../database-pool.ts"
 
 type Args = SqlStatement["args"]
 
-/** The results of a statement. */
+/** The result of a statement. */
 export interface TestResult {
   readonly columns: readonly string[]
   readonly columnTypes: readonly string[]
@@ -25,13 +25,13 @@ export interface TestResult {
 export interface TestOwner {
   readonly id: string
   run(request: Omit<SqlRequest, "ownerId">): Promise<SqlOutcome>
-  /** The result of a statement, or the outcome that it had instead. */
+  /** The result of a statement, or another outcome. */
   execute(
     sql: string,
     args?: Args,
     canWrite?: boolean,
   ): Promise<TestResult | Exclude<SqlOutcome, { kind: "done" }>>
-  /** The rows of a statement, which must have some. */
+  /** The rows of a statement. Throws when it fails. */
   rows(sql: string, args?: Args): Promise<TestResult["rows"]>
   batch(
     statements: readonly (string | SqlStatement)[],
@@ -39,19 +39,19 @@ export interface TestOwner {
   ): Promise<TestResult[] | Exclude<SqlOutcome, { kind: "done" }>>
 }
 
-/** Databases in a folder of their own. */
+/** Databases in a temporary folder. */
 export interface TestDatabases extends AsyncDisposable {
   readonly pool: DatabasePool
   readonly folder: string
   owner(id?: string): TestOwner
 }
 
-/** Opens databases with room for little, in little time, where nothing else is said. */
+/** Opens databases, with small limits by default. */
 export async function openDatabases(
   options: Partial<DatabasePoolOptions> = {},
 ): Promise<TestDatabases> {
-  const place = await mkdtemp(join(tmpdir(), "hamlet-databases-"))
-  const folder = join(place, "sqlite")
+  const parent = await mkdtemp(join(tmpdir(), "hamlet-databases-"))
+  const folder = join(parent, "sqlite")
   const pool = new DatabasePool({
     folder,
     bytesMax: 16 * 1024 * 1024,
@@ -66,7 +66,7 @@ export async function openDatabases(
     owner: (id = Bun.randomUUIDv7()) => createOwner(pool, id),
     async [Symbol.asyncDispose]() {
       await pool.stop()
-      await rm(place, { recursive: true })
+      await rm(parent, { recursive: true })
     },
   }
 }

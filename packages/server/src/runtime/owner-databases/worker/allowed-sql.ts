@@ -1,9 +1,7 @@
-// What statements may name beyond tables and columns. Whatever is not here is refused: a newer
-// SQLite may bring things nobody has thought of.
+// What statements may use beside tables and columns. Everything else is refused, so that a newer
+// SQLite adds nothing by accident.
 
-/**
- * Every function that neither reaches out of the database nor touches the memory of the process.
- */
+/** The functions that have no access outside of the database, nor to the memory of the process. */
 export const allowedFunctions: ReadonlySet<string> = new Set(
   [
     "abs acos acosh asin asinh atan atan2 atanh ceil ceiling cos cosh degrees exp floor ln log log10 log2 mod pi pow power radians round",
@@ -20,15 +18,15 @@ export const allowedFunctions: ReadonlySet<string> = new Set(
     "jsonb_remove jsonb_replace jsonb_set",
     "bm25 fts5_get_locale fts5_insttoken fts5_locale fts5_source_id highlight snippet",
     "sqlite_compileoption_get sqlite_compileoption_used sqlite_source_id sqlite_version",
-    // SQLite itself calls these to change tables; nobody else can.
+    // SQLite calls these itself to alter tables. Statements cannot.
     "sqlite_add_constraint sqlite_drop_column sqlite_drop_constraint sqlite_fail sqlite_find_constraint sqlite_rename_column",
     "sqlite_rename_quotefix sqlite_rename_table sqlite_rename_test",
   ].flatMap((line) => line.split(" ")),
 )
 
 /**
- * Virtual tables that one may create. The older full-text searches are left out: they can do
- * nothing more, and have had more faults.
+ * The virtual tables that statements may create. The older full-text searches are left out: they
+ * offer nothing more, and have had more bugs.
  */
 export const allowedModules: ReadonlySet<string> = new Set([
   "fts5",
@@ -37,7 +35,7 @@ export const allowedModules: ReadonlySet<string> = new Set([
   "rtree_i32",
 ])
 
-/** Tables that are there without being created, and show more than the data of the owner. */
+/** Built-in tables that show more than the data of the owner. */
 export const refusedTables: ReadonlySet<string> = new Set([
   "bytecode",
   "completion",
@@ -49,15 +47,12 @@ export const refusedTables: ReadonlySet<string> = new Set([
 ])
 
 /**
- * How a pragma may be used: to `ask`, with an argument if need be; to `read` a setting; to `set`
- * it, which the database keeps.
+ * How a pragma may be used: to `ask`, with or without an argument; to `read` a setting; to `set` a
+ * setting that is stored in the database.
  */
 type PragmaUse = "ask" | "read" | "set" | "set_on" | "set_in_batch"
 
-/**
- * Every pragma that shows what is in the database, and those few that change something of nobody
- * but its owner.
- */
+/** The pragmas that read the database, and the few whose changes affect only its owner. */
 export const allowedPragmas: ReadonlyMap<string, PragmaUse> = new Map([
   ...uses(
     "ask",
@@ -70,8 +65,8 @@ export const allowedPragmas: ReadonlyMap<string, PragmaUse> = new Map([
   ),
   ...uses("read", "recursive_triggers schema_version synchronous"),
   ...uses("set", "application_id user_version"),
-  // Programs switch it on to be sure, though it is on; off it would be for the statements of others
-  // too.
+  // It is on already, and programs switch it on anyway. Switching it off would affect later
+  // requests too.
   ...uses("set_on", "foreign_keys"),
   // It ends with the transaction.
   ...uses("set_in_batch", "defer_foreign_keys"),

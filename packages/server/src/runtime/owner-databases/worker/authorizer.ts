@@ -2,35 +2,32 @@ import { constants } from "node:sqlite"
 import { allowedFunctions, allowedModules, allowedPragmas, refusedTables } from "./allowed-sql.ts"
 import { StatementError } from "./statement-error.ts"
 
-/** What is known of a statement once SQLite has read it. */
+/** What is known about a statement once SQLite has prepared it. */
 export interface StatementTraits {
-  /** It leaves the database as it is. */
+  /** It does not change the database. */
   readonly isRead: boolean
-  /** It inserts, updates or deletes rows, so that it makes sense to count them. */
+  /** It inserts, updates or deletes rows, which are counted. */
   readonly isChange: boolean
   readonly isInsert: boolean
 }
 
-/** Something that SQLite asks about. What the texts mean depends on the action. */
+/** One call of the authorizer. The meaning of `first` and `second` depends on the action. */
 interface Question {
   readonly action: number
   readonly first: string
   readonly second: string | null
   readonly database: string | null
-  /** The trigger or view that it comes from. */
+  /** The trigger or view that causes it. */
   readonly source: string | null
 }
 
 /**
- * Decides what statements may do. SQLite asks when it reads a statement, once for each thing that
- * the statement would do, whatever way it is written: so nothing has to be found in the text. It
- * asks again for what statements cause on the way, such as the pragma in a table function.
+ * Decides what statements may do. SQLite calls it while it prepares a statement, once for each
+ * thing that the statement would do, so the text need not be searched. It also calls it for what a
+ * statement causes while it runs, such as the pragma behind a table function.
  */
 export interface Authorizer {
-  /**
-   * For SQLite to call. Before the first `guard` the statements are our own, to which everything is
-   * allowed.
-   */
+  /** SQLite calls this. Outside of `guard` the statements are our own, and everything is allowed. */
   decide(
     action: number,
     first: string | null,
@@ -38,17 +35,14 @@ export interface Authorizer {
     database: string | null,
     source: string | null,
   ): number
-  /**
-   * Has SQLite read or run a statement of a user. Where it is refused something, the error says
-   * why.
-   */
+  /** Prepares or runs a statement of a user. Throws the reason when something is refused. */
   guard<T>(
     isInBatch: boolean,
     work: () => T,
   ): { readonly result: T; readonly traits: StatementTraits }
 }
 
-/** What a statement has turned out to be so far. */
+/** What is known about the current statement so far. */
 interface Notes {
   readonly isInBatch: boolean
   refusal?: string
@@ -142,7 +136,7 @@ function findPragmaRefusal(notes: Notes, name: string, value: string | null): st
   return `the pragma ${name} cannot be set to ${value}${use === "set_in_batch" ? " outside of a batch" : ""}`
 }
 
-/** What triggers do is not counted. */
+/** Changes by triggers are not counted. */
 function noteChange(notes: Notes, { action, source }: Question): void {
   notes.isWrite = true
   if (source !== null) return
@@ -162,15 +156,15 @@ function findDefinitionRefusal(
   )
     return `virtual tables of ${second} are not available`
   if (definitions.has(action)) return database === "temp" ? noTemporary : undefined
-  if (transactions.has(action)) return "a transaction is what a batch is, and nothing else"
+  if (transactions.has(action)) return "transactions are not available: use a batch"
   if (action === constants.SQLITE_ATTACH)
-    return "there is no other database, and none is written elsewhere (ATTACH, VACUUM)"
+    return "other databases and files are not available (ATTACH, VACUUM)"
   return temporaries.has(action) ? noTemporary : "this is not available"
 }
 
 const pragmaPrefix = "pragma_"
 const onPattern = /^(on|1|true|yes)$/i
-/** They would be there for some of the statements that follow, and not for others. */
+/** They would exist in one process only, so later statements may or may not see them. */
 const noTemporary = "temporary tables, views and triggers are not available"
 
 const transactions: ReadonlySet<number> = new Set([

@@ -4,16 +4,10 @@ import type { SqlStatement } from "../../../domain/owner-databases.ts"
 import type { Parameters } from "./scan-sql.ts"
 import { StatementError } from "./statement-error.ts"
 
-/**
- * The values of the parameters that have names, by those, and of the others in their order: this is
- * how the connection takes them.
- */
+/** The values of named parameters by name, then those of the others in order. */
 export type Bindings = readonly [Readonly<Record<string, SQLInputValue>>, ...SQLInputValue[]]
 
-/**
- * The values of all parameters. That one is missing is an error, where SQLite would take it for
- * null.
- */
+/** The values of all parameters. A missing one is an error; SQLite would use null. */
 export function bindArgs(parameters: Parameters, args: SqlStatement["args"]): Bindings {
   if (isList(args) && args.length !== parameters.length)
     throw new StatementError(
@@ -33,9 +27,7 @@ function isList(args: SqlStatement["args"]): args is readonly Value[] {
   return Array.isArray(args)
 }
 
-/**
- * Names that no parameter has are passed over: programs hand the same object to several statements.
- */
+/** Unused names are ignored: programs pass the same object to several statements. */
 function findArg(
   args: Readonly<Record<string, Value>>,
   name: string | undefined,
@@ -52,10 +44,7 @@ function findArg(
   throw new StatementError(`there is no argument for parameter ${name}`)
 }
 
-/**
- * A number without a fraction becomes an integer: as a real one, 5 would become the text 5.0 in a
- * column of text.
- */
+/** A whole number becomes an integer: as a real, 5 would be stored as "5.0" in a text column. */
 function toBound(value: Value): SQLInputValue {
   if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value
   if (typeof value === "boolean") return value ? 1n : 0n

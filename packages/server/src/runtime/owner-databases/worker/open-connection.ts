@@ -2,18 +2,18 @@ import { DatabaseSync } from "node:sqlite"
 import type { StatementLimits } from "../database-limits.ts"
 import type { Authorizer } from "./authorizer.ts"
 
-/** How a database is kept. */
+/** How a database is opened. */
 export interface DatabaseSettings {
   readonly bytesMax: number
-  /** Processes on other machines have it open too. */
+  /** Whether processes on other machines open it too. */
   readonly isShared: boolean
-  /** How long to wait for one of them. */
+  /** How long to wait for a lock of another process. */
   readonly busyMsMax: number
 }
 
 /**
- * Opens a database, which is made if there is none, with everything switched off that a statement
- * could reach out of it with.
+ * Opens a database, and creates it if it does not exist. Everything is off with which a statement
+ * could access anything outside of it.
  */
 export function openConnection(
   path: string,
@@ -24,8 +24,7 @@ export function openConnection(
   const db = new DatabaseSync(path, {
     timeout: settings.busyMsMax,
     enableForeignKeyConstraints: true,
-    // Programs that were written for SQLite put texts into the wrong quotes, and SQLite understands
-    // them.
+    // Many programs put strings into double quotes, which SQLite accepts.
     enableDoubleQuotedStringLiterals: true,
     allowExtension: false,
     defensive: true,
@@ -43,7 +42,7 @@ export function openConnection(
   })
   try {
     db.setAuthorizer(authorizer.decide)
-    // Both hold from the first page on. To set them again would be to write that page again.
+    // Only for a new database: setting them again would write the first page again.
     if (readNumber(db, "page_count") === 0)
       for (const pragma of [`page_size = ${pageBytes}`, "auto_vacuum = incremental"])
         db.exec(`pragma ${pragma}`)
@@ -55,13 +54,10 @@ export function openConnection(
   }
 }
 
-/**
- * The page size is SQLite's own, which is asked for so that the limit in pages is the limit in
- * bytes.
- */
+/** SQLite's default. It is set explicitly because the size limit is in pages. */
 const pageBytes = 4096
 
-/** The pragma that bounds a database to so many bytes. */
+/** The pragma that limits a database to that many bytes. */
 export function toPageLimit(bytesMax: number): string {
   return `max_page_count = ${Math.max(2, Math.floor(bytesMax / pageBytes))}`
 }
@@ -73,15 +69,15 @@ function readNumber(db: DatabaseSync, pragma: string): number {
 
 function toPragmas(settings: DatabaseSettings, limits: StatementLimits): string[] {
   return [
-    // The faster way needs memory that all who have the database open share, which machines do not.
+    // WAL is faster, but needs memory that all its processes share, which machines do not.
     `journal_mode = ${settings.isShared ? "delete" : "wal"}`,
-    // What was acknowledged must be on the disk.
+    // What is acknowledged must be on disk.
     "synchronous = full",
     toPageLimit(settings.bytesMax),
     `journal_size_limit = ${limits.journalBytes}`,
     `wal_autocheckpoint = ${Math.floor(limits.journalBytes / pageBytes)}`,
     `cache_size = -${Math.floor(limits.cacheBytes / 1024)}`,
-    // Memory is watched; files in the folder for temporary ones would not be.
+    // The memory of the process is limited; temporary files would not be.
     "temp_store = memory",
     "mmap_size = 0",
     "trusted_schema = off",

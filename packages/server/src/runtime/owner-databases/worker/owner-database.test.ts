@@ -19,7 +19,7 @@ async function withBooks(): Promise<TestOwner> {
 }
 
 describe("a result", () => {
-  test("has columns with the types that the table declares, and rows as arrays", async () => {
+  test("has columns with their declared types, and rows as arrays", async () => {
     const owner = await withBooks()
     await owner.execute(
       "insert into books (title, price, cover, stock) values ('Hamlet', 9.5, x'010203', 7)",
@@ -33,7 +33,7 @@ describe("a result", () => {
     })
   })
 
-  test("has integers beyond those of JSON as strings, and what JSON cannot say as null", async () => {
+  test("has integers beyond the range of JSON as strings, and Infinity as null", async () => {
     const owner = databases.owner()
     const sql =
       "select 9007199254740991, 9007199254740992, -9223372036854775808, 1e999, -1e999, 1e300, 0.1, ''"
@@ -50,7 +50,7 @@ describe("a result", () => {
     expect(await owner.rows(sql)).toEqual([row])
   })
 
-  test("has texts as they are", async () => {
+  test("has strings unchanged", async () => {
     const owner = databases.owner()
     const text = 'é\u2028😀"\\\n\t\u0000 end'
     expect(
@@ -58,7 +58,7 @@ describe("a result", () => {
     ).toEqual([[text, Buffer.byteLength(text), "\u0000x"]])
   })
 
-  test("says how many rows a statement has changed, and which was the last to be inserted", async () => {
+  test("has the number of changed rows, and the id of the last inserted row", async () => {
     const owner = await withBooks()
     const insert = "insert into books (title) values (?), (?)"
     expect(await owner.execute(insert, ["a", "b"])).toMatchObject({
@@ -106,7 +106,7 @@ describe("a result", () => {
     expect(await owner.execute("drop table other")).toMatchObject({ rowsAffected: 0 })
   })
 
-  test("does not count what triggers have changed", async () => {
+  test("does not count changes by triggers", async () => {
     const owner = await withBooks()
     await owner.execute("create table log (a)")
     await owner.execute(
@@ -120,7 +120,7 @@ describe("a result", () => {
     expect(await owner.rows("select count(*) from log")).toEqual([[2]])
   })
 
-  test("has the columns that the table has now, also of a statement that was run before", async () => {
+  test("has the current columns of the table, also for a cached statement", async () => {
     const owner = await withBooks()
     const columns = async () => {
       const result = await owner.execute("select * from books")
@@ -136,7 +136,7 @@ describe("a result", () => {
     })
   })
 
-  test("that is too large is refused, and what the statement did is undone", async () => {
+  test("that is too large is refused, and the statement is rolled back", async () => {
     const owner = databases.owner()
     await owner.execute("create table t (a)")
     const outcome = await owner.execute(
@@ -158,7 +158,7 @@ describe("a result", () => {
 })
 
 describe("arguments", () => {
-  test("are given in order, by number or by name, with the prefix or without", async () => {
+  test("bind in order, by number or by name, with or without the prefix", async () => {
     const owner = databases.owner()
     expect(await owner.rows("select ?, ?", [1, "b"])).toEqual([[1, "b"]])
     expect(await owner.rows("select ?2, ?1, ?2", ["a", "b"])).toEqual([["b", "a", "b"]])
@@ -171,7 +171,7 @@ describe("arguments", () => {
     expect(await owner.rows("select ?, :a, ?", ["x", "y", "z"])).toEqual([["x", "y", "z"]])
   })
 
-  test("may be of every kind that SQLite has", async () => {
+  test("may have every type of SQLite", async () => {
     const owner = databases.owner()
     const sql = "select typeof(?), typeof(?), typeof(?), typeof(?), typeof(?), hex(?), hex(?)"
     expect(
@@ -216,7 +216,7 @@ describe("arguments", () => {
 })
 
 describe("a batch", () => {
-  test("runs all statements or none, whatever fails", async () => {
+  test("runs all statements or none", async () => {
     const owner = await withBooks()
     await owner.execute(
       "create table pages (book integer references books (id) deferrable initially deferred)",
@@ -257,7 +257,7 @@ describe("a batch", () => {
     ).toEqual([["more"]])
   })
 
-  test("may defer foreign keys to its end, and no further", async () => {
+  test("may defer foreign keys to its end", async () => {
     const owner = databases.owner()
     await owner.batch([
       "create table a (id integer primary key)",
@@ -278,7 +278,7 @@ describe("a batch", () => {
     expect(await databases.owner().batch([])).toEqual([])
   })
 
-  test("reads, writes, or does what its statements do", async () => {
+  test("reads or writes by its mode", async () => {
     const owner = await withBooks()
     const insert = "insert into books (title) values ('x')"
     expect(await owner.batch([insert], "write")).toMatchObject([{ rowsAffected: 1 }])
@@ -297,7 +297,7 @@ describe("a batch", () => {
 })
 
 describe("a database", () => {
-  test("is full at its limit, and can be used again once something is deleted", async () => {
+  test("is full at its limit, and works again after a delete", async () => {
     await using small = await openDatabases({ bytesMax: 400_000 })
     const owner = small.owner()
     await owner.execute("create table t (id integer primary key, a)")
@@ -307,7 +307,7 @@ describe("a database", () => {
       outcome = await owner.execute("insert into t (a) values (zeroblob(20000))")
     expect(outcome).toEqual({
       kind: "full",
-      message: "it would become larger than 400000 bytes, which is as large as it may be",
+      message: "it would become larger than its limit of 400000 bytes",
     })
     expect(rows).toBeGreaterThan(15)
     expect(
@@ -325,7 +325,7 @@ describe("a database", () => {
     })
   })
 
-  test("cannot be made larger by a transaction of which nothing is left", async () => {
+  test("does not grow beyond its limit by a transaction that is rolled back", async () => {
     await using small = await openDatabases({ bytesMax: 2_000_000 })
     const owner = small.owner()
     await owner.execute("create table t (a)")
@@ -337,7 +337,7 @@ describe("a database", () => {
     expect(await small.pool.sizeOf(owner.id)).toBeLessThan(2_000_000 + 4_194_304 + 2_000_000)
   })
 
-  test("gives space back that it does not need any more", async () => {
+  test("returns free space to the system", async () => {
     await using small = await openDatabases({ limits: { idleMsMax: 30 } })
     const owner = small.owner()
     await owner.execute("create table t (a)")
@@ -350,7 +350,7 @@ describe("a database", () => {
     expect(await owner.rows("pragma integrity_check")).toEqual([["ok"]])
   })
 
-  test("can do what people use SQLite for", async () => {
+  test("supports what people use SQLite for", async () => {
     const owner = databases.owner()
     await owner.batch([
       "create table posts (id integer primary key, body text, meta text, tags text generated always as (meta ->> '$.tags') stored)",
@@ -411,10 +411,10 @@ describe("a statement", () => {
   })
 
   test.each([
-    ["", "there is no statement in it"],
-    [" ; -- nothing", "there is no statement in it"],
-    ["/* not ended", "there is no statement in it"],
-    ["select 1; select 2", "there is more than one statement in it: use a batch"],
+    ["", "it contains no statement"],
+    [" ; -- nothing", "it contains no statement"],
+    ["/* not ended", "it contains no statement"],
+    ["select 1; select 2", "it contains more than one statement: use a batch"],
   ])("%p fails with our message", async (sql, message) => {
     expect(await databases.owner().execute(sql)).toEqual({ kind: "failed", message })
   })

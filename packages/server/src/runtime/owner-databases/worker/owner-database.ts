@@ -14,14 +14,14 @@ interface Prepared extends StatementTraits {
   readonly hasColumns: boolean
 }
 
-/** The database of one user, open. */
+/** An open database of one user. */
 export class OwnerDatabase {
   readonly #db: DatabaseSync
   readonly #limits: StatementLimits
   readonly #authorizer = createAuthorizer()
-  /** The statements that were used last, by their text. */
+  /** The statements that were used last, by their SQL. */
   readonly #prepared = new Map<string, Prepared>()
-  /** Those that are not of the user. */
+  /** Our own statements. */
   readonly #own = new Map<string, StatementSync>()
   #index = 0
   readonly #bytesMaxDefault: number
@@ -34,19 +34,19 @@ export class OwnerDatabase {
     this.#db = openConnection(path, settings, limits, this.#authorizer)
   }
 
-  /** Which of the statements of a request was run last, counted from 0. */
+  /** The index of the statement of the request that ran last. */
   get index(): number {
     return this.#index
   }
 
-  /** The results as JSON. When it throws, nothing has changed. */
+  /** Returns the results as JSON. When it throws, the database has not changed. */
   run(request: SqlRequest): Buffer {
     const writer = createResultWriter(this.#limits.resultBytesMax)
     const isReader = request.mode === "read" || !request.canWrite
     this.#index = 0
     this.#limitTo(request.bytesMax ?? this.#bytesMaxDefault)
-    // The authorizer finds whoever writes; this is for what it might not know. Not kept prepared:
-    // such a pragma does what it does when it is read.
+    // A second guard beside the authorizer. Not prepared: this pragma takes effect when it is
+    // prepared, not when it runs.
     if (isReader) this.#db.exec("pragma query_only = 1")
     try {
       const json =
@@ -65,7 +65,7 @@ export class OwnerDatabase {
     }
   }
 
-  /** Gives what has become empty back to the system, a part at a time, and closes the database. */
+  /** Returns free pages to the system, up to a limit, and closes the database. */
   stop(): void {
     try {
       const pagesMax = Math.floor(this.#limits.trimmedBytesMax / this.#readNumber("page_size"))
@@ -85,10 +85,10 @@ export class OwnerDatabase {
   }
 
   #runSingle({ statements: [statement], canWrite }: SqlRequest, writer: ResultWriter): string {
-    if (!statement) throw new StatementError("there is none")
+    if (!statement) throw new StatementError("there is no statement")
     const prepared = this.#prepare(statement.sql, false)
     if (!prepared.isRead && !canWrite) throw new WriteRefused()
-    // A transaction even for one: its result may turn out to be too large when everything is done.
+    // A transaction even for one statement: its result may turn out to be too large.
     if (!prepared.isRead) this.#command("begin immediate")
     return this.#runStatement(prepared, statement, writer, false)
   }
@@ -118,8 +118,7 @@ export class OwnerDatabase {
     )
     if (!Array.isArray(result))
       return writer.toResult([], [], isChange ? toChanges(prepared, result) : undefined)
-    // Asked for only now: if the tables have changed since it was prepared, SQLite has read the
-    // statement once more.
+    // Only now: if the tables have changed, SQLite has prepared the statement again meanwhile.
     return writer.toResult(
       statement.columns(),
       result,
@@ -128,30 +127,30 @@ export class OwnerDatabase {
   }
 
   #prepare(sql: string, isInBatch: boolean): Prepared {
-    const known = this.#prepared.get(sql)
+    const cached = this.#prepared.get(sql)
     this.#prepared.delete(sql)
-    const prepared = known ?? this.#read(sql, isInBatch)
-    // Definitions come once.
-    const isKept =
+    const prepared = cached ?? this.#compile(sql, isInBatch)
+    // Definitions run only once.
+    const isCached =
       (prepared.isRead || prepared.isChange) && sql.length <= this.#limits.preparedCharsMax
-    if (isKept) this.#prepared.set(sql, prepared)
+    if (isCached) this.#prepared.set(sql, prepared)
     const [oldest = ""] = this.#prepared.keys()
     if (this.#prepared.size > this.#limits.preparedMax) this.#prepared.delete(oldest)
     return prepared
   }
 
-  #read(sql: string, isInBatch: boolean): Prepared {
+  #compile(sql: string, isInBatch: boolean): Prepared {
     const text = skipBlanks(sql)
-    if (text === "") throw new StatementError("there is no statement in it")
+    if (text === "") throw new StatementError("it contains no statement")
     const { result: statement, traits } = this.#authorizer.guard(isInBatch, () =>
       this.#db.prepare(text),
     )
-    // SQLite reads up to the end of the first statement.
+    // SQLite stops at the end of the first statement.
     if (!isBlank(text.slice(statement.sourceSQL.length)))
-      throw new StatementError("there is more than one statement in it: use a batch")
+      throw new StatementError("it contains more than one statement: use a batch")
     statement.setReturnArrays(true)
     statement.setReadBigInts(true)
-    // Names come with their prefix, since two may differ in nothing else.
+    // With their prefix, because two names may differ only in it.
     statement.setAllowBareNamedParameters(false)
     const parameters = findParameters(text, this.#limits.parametersMax)
     return { ...traits, statement, parameters, hasColumns: statement.columns().length > 0 }
@@ -181,7 +180,7 @@ export class OwnerDatabase {
   }
 }
 
-/** From which share on of a database it is worth while to make it smaller. */
+/** A database is made smaller when at least this share of it is free. */
 const emptyShareMin = 0.25
 
 function readRows(statement: StatementSync, bindings: Bindings, writer: ResultWriter): string[] {
@@ -190,12 +189,12 @@ function readRows(statement: StatementSync, bindings: Bindings, writer: ResultWr
   return rows
 }
 
-/** The number of the last row is that of some earlier statement if this one has inserted none. */
+/** A statement that inserted nothing has no row id: SQLite returns that of an earlier one. */
 function toChanges({ isInsert }: Prepared, { changes, lastInsertRowid }: Changes): Changes {
   return { changes, lastInsertRowid: isInsert && Number(changes) > 0 ? lastInsertRowid : null }
 }
 
-/** SQLite holds on to them as long as the statement is kept. */
+/** SQLite keeps the parameters as long as the statement is cached. */
 function hasLong([named, ...others]: Bindings, lengthMax: number): boolean {
   return [...Object.values(named), ...others].some(
     (value) =>

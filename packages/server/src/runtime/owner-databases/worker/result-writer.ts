@@ -1,24 +1,24 @@
 import type { Column, SQLOutputValue } from "node:sqlite"
 import { StatementError } from "./statement-error.ts"
 
-/** What a statement has changed. */
+/** What a statement changed. */
 export interface Changes {
   readonly changes: number | bigint
   readonly lastInsertRowid: number | bigint | null
 }
 
-/** Writes the results of a request as JSON, until they are too large together. */
+/** Writes the results of a request as JSON. Throws when they become too large together. */
 export interface ResultWriter {
   toRow(values: readonly SQLOutputValue[]): string
   toResult(columns: readonly Column[], rows: readonly string[], changes?: Changes): string
-  /** All of it, in the bytes that go over the wire. */
+  /** The whole JSON as UTF-8. */
   toBytes(json: string): Buffer
 }
 
-/** A writer for one request. */
+/** Creates a writer for one request. */
 export function createResultWriter(bytesMax: number): ResultWriter {
   let total = 0
-  // No character takes less than a byte.
+  // A character takes at least one byte.
   const count = (json: string) => {
     total += json.length
     if (total > bytesMax) throw tooLarge(bytesMax)
@@ -46,7 +46,7 @@ function tooLarge(bytesMax: number): StatementError {
   return new StatementError(`the result is larger than ${bytesMax} bytes`)
 }
 
-/** Infinity, which JSON does not have, becomes null, as JSON.stringify would do it too. */
+/** Infinity becomes null, as with JSON.stringify. */
 function toJson(value: SQLOutputValue): string {
   if (typeof value === "string") return JSON.stringify(value)
   if (typeof value === "bigint") return isSafe(value) ? String(value) : `"${value}"`

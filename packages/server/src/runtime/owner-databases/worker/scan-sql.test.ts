@@ -19,7 +19,7 @@ describe("findParameters", () => {
     expect(findParameters(sql, 1000)).toEqual(parameters)
   })
 
-  test("finds as many as SQLite does", () => {
+  test("finds as many as SQLite", () => {
     const db = new DatabaseSync(":memory:")
     const part = fc.constantFrom(
       ..."? ?1 ?3 :a :b @a $a 'x:y' \"?\" [:q] `@z` -- /* */ \n 1 a$b x'00' ' \" [".split(" "),
@@ -56,7 +56,7 @@ describe("isBlank and skipBlanks", () => {
     },
   )
 
-  test("what is something begins after what is nothing", () => {
+  test("skipBlanks keeps everything from the first statement on", () => {
     expect(isBlank("; select 1")).toBe(false)
     expect(skipBlanks(" ;-- x\n/* ; */ select 1; -- y")).toBe("select 1; -- y")
   })

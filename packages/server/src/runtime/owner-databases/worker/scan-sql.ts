@@ -1,24 +1,21 @@
-/**
- * The parameters of a statement, by their numbers less one: the name as it is written, prefix
- * included, or undefined for a bare `?`.
- */
+/** The names of parameters 1, 2, …, with their prefix; undefined for a bare `?`. */
 export type Parameters = readonly (string | undefined)[]
 
 /**
- * The same number that SQLite gives them: in order, a name that comes again has the number it had,
+ * Numbers the parameters as SQLite does: in order of appearance. A repeated name keeps its number,
  * and `?3` has the number 3.
  */
 export function findParameters(sql: string, countMax: number): Parameters {
   const names: (string | undefined)[] = []
   const numbers = new Map<string, number>()
-  // Most statements that are large have none.
+  // Most large statements have none.
   if (!/[?:@$]/.test(sql)) return names
   for (const [, name] of sql.matchAll(tokenPattern)) {
     if (name === undefined) continue
     const number = /^\?\d/.test(name)
       ? Number(name.slice(1))
       : (numbers.get(name) ?? names.length + 1)
-    // SQLite is going to refuse it; a list as long as it says is not made for that.
+    // SQLite will refuse the statement. Do not allocate a list of that length.
     if (number > countMax) return names
     while (names.length < number) names.push(undefined)
     if (name === "?") continue
@@ -28,15 +25,12 @@ export function findParameters(sql: string, countMax: number): Parameters {
   return names
 }
 
-/** Whether there is nothing in a text that SQLite would run. */
+/** Whether the SQL contains no statement. */
 export function isBlank(sql: string): boolean {
   return sql.replaceAll(blankPattern, "") === ""
 }
 
-/**
- * A text from its first statement on: SQLite takes the semicolons before it for a statement that is
- * empty.
- */
+/** The SQL from its first statement on: SQLite takes semicolons before it for an empty statement. */
 export function skipBlanks(sql: string): string {
   return sql.replace(leadingPattern, "")
 }
@@ -46,8 +40,9 @@ const blankPattern = new RegExp(`${comment}|[\\s;]+`, "g")
 const leadingPattern = new RegExp(`^(?:${comment}|[\\s;]+)+`)
 
 /**
- * What may hide the sign of a parameter, and parameters. A quote that is doubled inside of quotes
- * ends one text and starts another, which comes to the same.
+ * Comments, strings and names, which may contain the prefix of a parameter, and parameters. A
+ * doubled quote inside of a string counts as the end of one string and the start of another, which
+ * has the same effect.
  */
 const identifier = "[\\w$\\u0080-\\uffff]"
 const tokenPattern = new RegExp(

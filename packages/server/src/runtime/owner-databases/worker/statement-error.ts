@@ -1,5 +1,5 @@
-/** That a statement cannot be run, for a reason that is its own and not SQLite's. */
+/** A statement cannot run for a reason of ours, not of SQLite. */
 export class StatementError extends Error {}
 
-/** That a statement writes where that is not allowed. */
+/** A statement writes where that is not allowed. */
 export class WriteRefused extends Error {}

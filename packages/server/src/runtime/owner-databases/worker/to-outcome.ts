@@ -2,18 +2,16 @@ import { statfsSync } from "node:fs"
 import type { SqlOutcome } from "../../../domain/owner-databases.ts"
 import { StatementError, WriteRefused } from "./statement-error.ts"
 
-/** Where it happened. */
-interface Place {
+/** What the message needs. */
+interface ErrorContext {
   readonly folder: string
   readonly bytesMax: number
-  /** Undefined where there is only one statement. */
+  /** Of the statement that failed; undefined when there is only one. */
   readonly index: number | undefined
 }
 
-/**
- * What the caller is told of an error. Most are their own; those of the disk are the operator's.
- */
-export function toOutcome(error: unknown, { folder, bytesMax, index }: Place): SqlOutcome {
+/** Most errors are the caller's fault. Those of the disk are `unavailable`. */
+export function toOutcome(error: unknown, { folder, bytesMax, index }: ErrorContext): SqlOutcome {
   if (error instanceof WriteRefused) return { kind: "write_refused" }
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof StatementError) return { kind: "failed", message, index }
@@ -26,7 +24,7 @@ export function toOutcome(error: unknown, { folder, bytesMax, index }: Place): S
         return { kind: "unavailable", message: "there is no space left on the server's disk" }
       return {
         kind: "full",
-        message: `it would become larger than ${bytesMax} bytes, which is as large as it may be`,
+        message: `it would become larger than its limit of ${bytesMax} bytes`,
       }
     case codes.busy:
     case codes.locked:
@@ -40,10 +38,7 @@ export function toOutcome(error: unknown, { folder, bytesMax, index }: Place): S
   }
 }
 
-/**
- * The numbers that SQLite has for its errors. The lowest eight bits say what it is, the others tell
- * more.
- */
+/** Error codes of SQLite. The lowest eight bits are the primary code, the others add details. */
 const codes = {
   busy: 5,
   locked: 6,
@@ -52,15 +47,12 @@ const codes = {
   full: 13,
   cannotOpen: 14,
   notADatabase: 26,
-  /**
-   * The index of a full-text search that does not fit its table, which is whoever filled it to
-   * blame for.
-   */
+  /** `SQLITE_CORRUPT_VTAB`: a full-text index does not match its table, which users can cause. */
   corruptTable: 267,
 }
 const primaryMask = 0xff
 
-/** What SQLite calls the errors that a statement can be to blame for. */
+/** The names of the errors that a statement can cause. */
 const codeNames: Readonly<Record<number, string>> = {
   1: "SQLITE_ERROR",
   3: "SQLITE_PERM",
@@ -85,7 +77,7 @@ function readCode(error: unknown): number {
     : 0
 }
 
-/** With so little left, SQLite may fail to write the next few pages. */
+/** With less free space than this, SQLite may fail to write the next pages. */
 const spareBytesMin = 16 * 1024 * 1024
 
 function isDiskFull(folder: string): boolean {

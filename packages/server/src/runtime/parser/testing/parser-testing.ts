@@ -1,10 +1,7 @@
 // What the tests of the parsers share.
 import { readdirSync, readFileSync } from "node:fs"
 
-/**
- * The ids of the living parser processes that a process has started, with bubblewrap around them or
- * without.
- */
+/** The ids of the parser processes that a process has started, in bubblewrap or not. */
 export function listParsers(parentPid: number): number[] {
   const pids = listNumbers("/proc")
   const parents = new Map(pids.map((pid) => [pid, readParentPid(pid)]))
@@ -29,9 +26,7 @@ export function readEnvironment(pid: number): string[] {
     .map((entry) => entry.replace(/=.*/s, ""))
 }
 
-/**
- * Lets everything else go on until the condition holds; the time limit of the test is the only one.
- */
+/** Waits until the condition holds. Only the time limit of the test ends it otherwise. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise(setImmediate)
 }
@@ -48,7 +43,7 @@ function readProc(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8")
   } catch {
-    // Ended since it was listed.
+    // It has ended since it was listed.
     return ""
   }
 }
