@@ -1,46 +1,40 @@
 import type { Scope } from "@hamlet/contract"
 import { AppError } from "./app-error.ts"
 
-/** The user on whose behalf a request acts, and what their token allows. */
+/** The authenticated user of a request, and what the token allows. */
 export interface Caller {
   readonly userId: string
   readonly username: string
   readonly tokenId: string
   readonly scopes: ReadonlySet<Scope>
-  /**
-   * Where sessions that the caller begins come from; absent for a run, with whose token nobody
-   * signs in.
-   */
+  /** The parent of sessions that the caller starts. Absent for run tokens, which cannot sign in. */
   readonly root?: SessionRoot
-  /**
-   * How many vals have called one another until it came to this request; absent when it comes from
-   * elsewhere.
-   */
+  /** The number of vals that called each other before this request. Absent: not from a val. */
   readonly depth?: number
-  /** Somebody in the web app: their token is a cookie of a browser. */
+  /** The request comes from the web app: the token is a session cookie. */
   readonly isInBrowser?: boolean
-  /** The token belongs to a process that runs a val, and ends with it. */
+  /** The token belongs to a process that runs a val, and is revoked when the process ends. */
   readonly isOfRun?: boolean
 }
 
 /**
- * The token that sessions come from: they end when it is revoked, and no later than it does. The id
- * is null where the server itself let somebody in.
+ * The token from which sessions are derived. They end when it is revoked, and no later than it
+ * expires. The id is null for a sign-in by the operator of the server.
  */
 export interface SessionRoot {
   readonly tokenId: string | null
   readonly expiresAt: number | null
 }
 
-/** What a route asks of its caller. */
+/** What a route requires of its caller. */
 export interface AccessRule {
   readonly auth: "required" | "optional" | "none"
   readonly scope?: Scope
 }
 
 /**
- * Refuses a caller who lacks the token or the scope that a route needs. Clients look for the words
- * "required permissions".
+ * Throws when the token or the scope that a route requires is missing. Clients match the words
+ * "required permissions" in the message.
  */
 export function assertAccess(rule: AccessRule, caller: Caller | undefined): void {
   if (!caller) {
@@ -55,7 +49,7 @@ export function assertAccess(rule: AccessRule, caller: Caller | undefined): void
   }
 }
 
-/** What a caller is told whose token is missing. */
+/** The error for a request without a token. */
 export function unauthenticated(): AppError {
   return new AppError(
     "unauthenticated",

@@ -1,23 +1,23 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 
-/** A key that is being worked under; no two claims of a key expire at the same time. */
+/** The claim of an idempotency key. No two claims of a key expire at the same time. */
 export interface Claim {
   readonly userId: string
   readonly key: string
   readonly expiresAt: number
 }
 
-/** One thing that the work did or made up. An object, because JSON has no way to say nothing. */
+/** The value of one recorded step. Wrapped in an object, since JSON has no undefined. */
 export interface OnceStep {
   readonly value?: unknown
 }
 
 /**
- * Work that is done once, even if the server dies over it. Each of its writes keeps, in the same
- * transaction, what the work has done and made up so far. When the same request comes again, the
- * work is done again from its beginning, but what was written is not written again: the work is
- * given what came of it then, and so it comes to the same answer. The steps of the work must
- * therefore come in the same order each time.
+ * Work that takes effect once, even if the server crashes meanwhile. Each write also stores, in the
+ * same transaction, the steps so far: values written and values generated. When the same request
+ * comes again, the work starts over, but recorded steps return their recorded values instead of
+ * being executed, so that it produces the same response. The steps must come in the same order each
+ * time.
  */
 export class Once {
   readonly claim: Claim
@@ -28,28 +28,28 @@ export class Once {
 
   constructor(
     claim: Claim,
-    known: readonly OnceStep[],
+    recorded: readonly OnceStep[],
     seal: (steps: readonly OnceStep[]) => Uint8Array,
   ) {
     this.claim = claim
-    this.#steps = [...known]
-    this.#hasWritten = known.length > 0
+    this.#steps = [...recorded]
+    this.#hasWritten = recorded.length > 0
     this.#seal = seal
   }
 
-  /** Whether something of the work is on disk. */
+  /** Whether any step is on disk. */
   get hasWritten(): boolean {
     return this.#hasWritten
   }
 
-  /** What came of the next step, if it was done before. */
+  /** The next step, if it was recorded by an earlier attempt. */
   takeRecorded(): OnceStep | undefined {
     const step = this.#steps[this.#next]
     if (step) this.#next += 1
     return step
   }
 
-  /** What to keep together with the next step. */
+  /** The progress to store together with the next step. */
   toProgress(value: unknown): Uint8Array {
     return this.#seal([...this.#steps, { value }])
   }
@@ -67,25 +67,25 @@ export class Once {
 
 const current = new AsyncLocalStorage<Once>()
 
-/** Does the work so that its writes know what they belong to. */
+/** Runs the work so that `findOnce` returns `once` inside it. */
 export function runOnce<T>(once: Once, work: () => Promise<T>): Promise<T> {
   return current.run(once, work)
 }
 
-/** What the work at hand is done under; undefined where nobody asked for it to be done once. */
+/** The Once of the current work; undefined for requests without an idempotency key. */
 export function findOnce(): Once | undefined {
   return current.getStore()
 }
 
 /**
- * Makes something up, like an id or a token; the same again when the work is done again. What it
- * makes must be fit for JSON.
+ * Generates a value such as an id or a token, or returns the recorded one when the work is
+ * repeated. The value must be serializable as JSON.
  */
 export function makeOnce<T>(make: () => T): T {
   const once = findOnce()
   if (!once) return make()
-  const known = once.takeRecorded()
-  if (known) return known.value as T
+  const recorded = once.takeRecorded()
+  if (recorded) return recorded.value as T
   const value = make()
   once.record(value)
   return value

@@ -8,51 +8,45 @@ import { type Actor, type AuditDeps, type AuditEntry, toAuditEntry } from "./aud
 import { allScopes, makeToken, type NewTokenRecord, type Token } from "./tokens.ts"
 import type { User } from "./users.ts"
 
-/** A user as an administrator sees them. */
+/** A user as administrators see it. */
 export interface Account extends User {
   /** Null unless suspended; a deleted account is suspended too. */
   readonly suspendedAt: number | null
-  /** Null unless the account was deleted and its data kept, or is about to go with its data. */
+  /** Null unless the account is deleted: without its data, or while its data is being deleted. */
   readonly deletedAt: number | null
 }
 
-/** What every node has to know of an account before it asks the database. */
+/** What every node keeps in memory of an account. */
 export interface AccountState {
   readonly userId: string
   readonly isSuspended: boolean
-  /** Undefined where none were set. */
+  /** Undefined if none were set. */
   readonly quotas: Quotas | undefined
 }
 
-/**
- * Where accounts are kept. What changes one writes the entry of the audit log in the same
- * transaction.
- */
+/** Stores accounts. Every change writes its audit log entry in the same transaction. */
 export interface AccountStore {
-  /** Everybody, newest first. */
+  /** All accounts, newest first. */
   list(page: PageRequest): Promise<Page<Account>>
   find(id: string): Promise<Account | undefined>
-  /** False when there is no such user. */
+  /** Returns false when there is no such user, as the methods below do. */
   suspend(id: string, audit: AuditEntry): Promise<boolean>
   unsuspend(id: string, audit: AuditEntry): Promise<boolean>
-  /**
-   * Suspends the account for good and removes its tokens, sessions, secrets and what its profile
-   * says.
-   */
+  /** Suspends the account and deletes its tokens, sessions, secrets and profile. */
   close(id: string, audit: AuditEntry): Promise<boolean>
-  /** The same, and notes that all data of the account is to go. */
+  /** As `close`, and marks all data of the account for deletion. */
   closeForPurge(id: string, audit: AuditEntry): Promise<boolean>
   addToken(token: NewTokenRecord, audit: AuditEntry): Promise<void>
   findQuotas(id: string): Promise<Quotas | undefined>
   /** Undefined when there is no such user. */
   changeQuotas(id: string, change: Partial<Quotas>, audit: AuditEntry): Promise<Quotas | undefined>
-  /** Another text whenever an account was suspended, or got other quotas. */
+  /** A text that changes whenever a suspension or a quota changes. */
   findRevision(): Promise<string>
   /** The accounts that are suspended or have quotas. */
   listStates(): Promise<readonly AccountState[]>
-  /** The accounts whose data is to go. */
+  /** The accounts whose data is to be deleted. */
   listPendingPurges(): Promise<readonly string[]>
-  /** Deletes a part of the data, and at last the user. False when nothing is left. */
+  /** Deletes a part of the data, and finally the user. Returns false when nothing is left. */
   purge(id: string, at: number, countMax: number): Promise<boolean>
 }
 
@@ -60,14 +54,14 @@ export interface AccountStore {
 export interface AccountDeps extends AuditDeps {
   readonly accounts: AccountStore
   readonly ownerDatabases: Pick<OwnerDatabases, "remove">
-  /** Makes this node act on what has changed at once; other nodes do so a moment later. */
+  /** Applies changes on this node at once; other nodes follow a moment later. */
   readonly accountWatch: { refresh(): Promise<void> }
 }
 
-/** Rows that are deleted in one transaction, so that other writes do not wait long. */
+/** Rows deleted in one transaction, so that other writes do not wait long. */
 const purgeRowsMax = 200
 
-/** All users, as administrators see them. */
+/** Lists all users, for administrators. */
 export async function listUsers(
   deps: Pick<AccountDeps, "accounts">,
   page: PageRequest,
@@ -75,7 +69,7 @@ export async function listUsers(
   return deps.accounts.list(page)
 }
 
-/** A user as an administrator sees them. */
+/** Returns a user, for administrators. */
 export async function getAccount(
   deps: Pick<AccountDeps, "accounts">,
   id: string,
@@ -85,7 +79,7 @@ export async function getAccount(
   return account
 }
 
-/** Suspends a user: nothing acts for them any more, and none of their vals runs. */
+/** Suspends a user: its tokens stop working, and its vals do not run. */
 export async function suspendUser(
   deps: AccountDeps,
   caller: Caller,
@@ -105,9 +99,7 @@ export async function suspendUser(
   await deps.accountWatch.refresh()
 }
 
-/**
- * Lifts a suspension. A user who was deleted without their data is there again, without a token.
- */
+/** Lifts a suspension. Also restores a user that was deleted without its data, without tokens. */
 export async function unsuspendUser(deps: AccountDeps, actor: Actor, id: string): Promise<void> {
   const { username } = await getAccount(deps, id)
   const audit = toAuditEntry(deps, actor, "user.unsuspend", { id, name: username })
@@ -116,9 +108,8 @@ export async function unsuspendUser(deps: AccountDeps, actor: Actor, id: string)
 }
 
 /**
- * Deletes a user. What they have goes part by part, since it may be a lot: when the server ends
- * meanwhile, housekeeping of any node goes on with it. Until the last of it is gone, the name stays
- * taken.
+ * Deletes a user. Its data may be large, so it is deleted in parts; if the server stops meanwhile,
+ * the housekeeping of any node continues. The name stays taken until all data is gone.
  */
 export async function deleteUser(
   deps: AccountDeps,
@@ -138,21 +129,21 @@ export async function deleteUser(
   if (data === "delete") while (await purgeUser(deps, id));
 }
 
-/** Deletes a part of what a deleted user has; false when nothing is left. */
+/** Deletes a part of a deleted user's data. Returns false when nothing is left. */
 export async function purgeUser(
   deps: Pick<AccountDeps, "accounts" | "ownerDatabases" | "now">,
   id: string,
 ): Promise<boolean> {
-  // First, as long as the user is there to be found again: a file that nobody owns would stay for
-  // ever.
+  // First, while the user still exists: if the server stops between the steps, the purge is
+  // repeated. A file without a user would never be deleted.
   await deps.ownerDatabases.remove(id)
   return deps.accounts.purge(id, deps.now(), purgeRowsMax)
 }
 
 /**
- * A token for a user, with the scopes that the administrator names; otherwise with all but those of
- * administration. These are given only by a token that has them, so that `admin` is not a way to a
- * backup. The operator, who has no token, gives all.
+ * Creates a token for a user, by default with all scopes except the administrative ones. Those
+ * require a token that has them, so that `admin` alone does not lead to `backup`. The operator, who
+ * acts without a token, can grant all.
  */
 export async function createUserToken(
   deps: AccountDeps,
@@ -172,7 +163,7 @@ export async function createUserToken(
   if (missing)
     throw new AppError(
       "scope_escalation",
-      `Cannot create a token with scope ${missing}: it is not among the required permissions of the token that asks for it`,
+      `Cannot create a token with scope ${missing}: your token does not have the required permissions`,
     )
   const { token, record, text } = makeToken(deps, id, { name, scopes, expiresAt })
   await deps.accounts.addToken(
@@ -188,18 +179,18 @@ export async function createUserToken(
   return { token, text }
 }
 
-/** What a user may do who does not administer. */
+/** The scopes of a user who is not an administrator. */
 export const ordinaryScopes: readonly Scope[] = allScopes.filter(
   (scope) => scope !== "admin" && scope !== "backup",
 )
 
-/** The quotas that were set for a user. */
+/** Returns the quotas that were set for a user. */
 export async function getQuotas(deps: Pick<AccountDeps, "accounts">, id: string): Promise<Quotas> {
   await getAccount(deps, id)
   return (await deps.accounts.findQuotas(id)) ?? noQuotas
 }
 
-/** Sets quotas of a user, those that are named. */
+/** Sets some quotas of a user. */
 export async function changeQuotas(
   deps: AccountDeps,
   caller: Caller,
@@ -214,7 +205,7 @@ export async function changeQuotas(
   return changed
 }
 
-/** Whoever administers stays there to undo it. */
+/** An administrator cannot suspend or delete the own account, and so can undo mistakes. */
 function assertOther(caller: Caller, id: string, what: string): void {
   if (caller.userId === id)
     throw new AppError(

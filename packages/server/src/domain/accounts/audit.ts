@@ -1,7 +1,7 @@
 import type { AuditAction } from "@hamlet/contract"
 import type { Page, PageRequest, Period } from "../paging.ts"
 
-/** An act of an administrator, written down in the transaction that does it. */
+/** An action of an administrator, stored in the transaction that performs it. */
 export interface AuditEntry {
   readonly id: string
   readonly at: number
@@ -11,13 +11,13 @@ export interface AuditEntry {
   readonly details: Readonly<Record<string, unknown>>
 }
 
-/** The user who acts; the id is null for the operator, who acts on the machine itself. */
+/** The user who acts. The id is null for the operator, who acts on the machine itself. */
 export interface Actor {
   readonly userId: string | null
   readonly username: string
 }
 
-/** The user or the invitation that an act concerns. Names are kept as they were at that moment. */
+/** The user or the invitation that an action concerns, with its name at that time. */
 export interface AuditSubject {
   readonly id: string | null
   readonly name: string | null
@@ -28,15 +28,15 @@ export interface AuditFilter extends Period {
   readonly action: AuditAction | undefined
 }
 
-/** Where the audit log is kept. Nothing changes or removes an entry. */
+/** Stores the audit log. Entries are never changed or removed. */
 export interface AuditStore {
-  /** For acts that write nothing else. */
+  /** For actions that write nothing else. */
   add(entry: AuditEntry): Promise<void>
   /** Newest first. */
   list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>>
 }
 
-/** What it takes to make an entry. */
+/** What creating an entry needs. */
 export interface AuditDeps {
   newId(): string
   now(): number
@@ -45,7 +45,7 @@ export interface AuditDeps {
 /** The operator, who uses the server program on the machine itself. */
 export const operator: Actor = { userId: null, username: "operator" }
 
-/** An entry for what is about to be done. */
+/** Creates the entry for an action. */
 export function toAuditEntry(
   deps: AuditDeps,
   actor: Actor,

@@ -206,7 +206,7 @@ describe("answerOnce", () => {
     const toDead = () => {
       const idempotency = {
         ...rules.deps.idempotency,
-        keep: () => isDead,
+        saveResponse: () => isDead,
         release: () => isDead,
         suspend: () => isDead,
       }

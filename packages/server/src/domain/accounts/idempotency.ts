@@ -3,56 +3,50 @@ import { type Claim, Once, type OnceStep, runOnce } from "../../shared/once.ts"
 import { AppError } from "../app-error.ts"
 import type { Cipher } from "../secrets/cipher.ts"
 
-/** An answer as it was given, to be given again. */
+/** A response that is stored to be sent again. */
 export interface StoredResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/**
- * What is known of a key that was used before; the answer is undefined while the first request is
- * worked on.
- */
+/** A key that was used before. The response is undefined while the first request is in progress. */
 export interface IdempotencyRecord {
   readonly fingerprint: Uint8Array
   readonly response: Uint8Array | undefined
 }
 
 /**
- * What came of asking for a key: it is ours, with what was done under it before the server died, or
- * it is not.
+ * The result of claiming a key. `progress` is what an earlier attempt had recorded before its
+ * server crashed.
  */
 export type ClaimOutcome =
   | { readonly kind: "claimed"; readonly progress: Uint8Array | undefined }
   | ({ readonly kind: "known" } & IdempotencyRecord)
 
-/** Asking for a key. */
+/** A claim of a key. */
 export interface NewClaim extends Claim {
   readonly nodeId: string
   readonly fingerprint: Uint8Array
   readonly at: number
-  /** What has expired before then is forgotten, whatever was done under it. */
+  /** Keys that expired before then are deleted, even if something was written under them. */
   readonly discardBefore: number
 }
 
-/** Where keys and answers are kept. */
+/** Stores keys and responses. */
 export interface IdempotencyStore {
   /**
-   * Takes the key, or gives what is known of it. One that has expired counts as new, and so does
-   * one whose node is no more; unless something was written under it, which only the same request
-   * may go on with.
+   * Claims the key, or returns its record. A key that has expired, or whose node is gone, can be
+   * claimed again; if something was written under it, only by the same request.
    */
   claim(claim: NewClaim): Promise<ClaimOutcome | undefined>
-  /**
-   * Keeps the answer until then, unless the claim has expired and somebody else has the key now.
-   */
-  saveResponse(claim: Claim, answer: Uint8Array, until: number): Promise<void>
-  /** Gives the key back, unless somebody else has it now. */
+  /** Stores the response, unless another request has claimed the key meanwhile. */
+  saveResponse(claim: Claim, response: Uint8Array, until: number): Promise<void>
+  /** Frees the key, unless another request has claimed it meanwhile. */
   release(claim: Claim): Promise<void>
-  /** Gives the key back to the same request only, which goes on with what was written. */
+  /** Frees the key for the same request only, which continues from what was written. */
   suspend(claim: Claim, at: number): Promise<void>
-  /** Deletes some keys that are needed no more; false when there are none. */
+  /** Deletes some keys that are no longer needed. Returns false when there are none. */
   purge(at: number, discardBefore: number, countMax: number): Promise<boolean>
 }
 
@@ -60,33 +54,30 @@ export interface IdempotencyStore {
 export interface IdempotencyDeps {
   readonly idempotency: IdempotencyStore
   readonly cipher: Cipher
-  /** This process, as the database knows it. */
+  /** The id of this process in the database. */
   readonly nodeId: string
-  /**
-   * How long a request may be worked on. After that, the server must have died over it, and the key
-   * is free again.
-   */
+  /** The maximum duration of a request. After that its server has crashed, and the key is free. */
   readonly requestMsMax: number
   now(): number
 }
 
 const limits = {
-  /** How long an answer is given again. */
-  keptMs: 24 * 60 * 60 * 1000,
+  /** How long a response is stored. */
+  storedMs: 24 * 60 * 60 * 1000,
 }
 
-/** A request that is to be done once, however often it is sent. */
+/** A request that is executed once, however often it is sent. */
 export interface OnceRequest {
   readonly userId: string
   readonly key: string
-  /** Everything that makes two requests the same: method, path, body and what the caller may do. */
+  /** Two requests with the same content are the same: method, path, body and scopes. */
   readonly content: readonly (string | Uint8Array)[]
 }
 
 /**
- * Does the work, or gives the answer that the same request got before. Server errors are not kept:
- * trying again may help. What the work writes to the database through `writeOnce` is written once,
- * even when the server dies before the answer is kept.
+ * Does the work, or returns the response that the same request got before. Server errors are not
+ * stored, since a retry may succeed. What the work writes through `writeOnce` is written once, even
+ * if the server crashes before the response is stored.
  */
 export async function respondOnce(
   deps: IdempotencyDeps,
@@ -96,45 +87,45 @@ export async function respondOnce(
   const fingerprint = toFingerprint(request.content)
   const at = deps.now()
   const claim = { userId: request.userId, key: request.key, expiresAt: at + deps.requestMsMax }
-  const asked = {
+  const newClaim = {
     ...claim,
     nodeId: deps.nodeId,
     fingerprint,
     at,
     discardBefore: toDiscardBefore(at),
   }
-  const outcome = await deps.idempotency.claim(asked)
+  const outcome = await deps.idempotency.claim(newClaim)
   if (outcome?.kind === "known") return repeat(deps, request, outcome, fingerprint)
   const known =
     outcome?.progress === undefined
       ? []
       : (openJson(deps, request, outcome.progress) as readonly OnceStep[])
   const once = new Once(claim, known, (steps) => sealJson(deps, request, steps))
-  let answer: StoredResponse | undefined
+  let response: StoredResponse | undefined
   try {
-    answer = await runOnce(once, work)
+    response = await runOnce(once, work)
   } finally {
-    if (!answer || !isKept(answer)) await giveBack(deps, once)
+    if (!response || !isStorable(response)) await giveUpClaim(deps, once)
   }
-  if (isKept(answer))
+  if (isStorable(response))
     await deps.idempotency.saveResponse(
       claim,
-      sealJson(deps, request, answer),
-      deps.now() + limits.keptMs,
+      sealJson(deps, request, response),
+      deps.now() + limits.storedMs,
     )
-  return answer
+  return response
 }
 
-/** When a key must have expired for it to be forgotten although something was written under it. */
+/** Keys that expired before the result are deleted, even if something was written under them. */
 export function toDiscardBefore(at: number): number {
-  return at - limits.keptMs
+  return at - limits.storedMs
 }
 
-function isKept({ status }: StoredResponse): boolean {
+function isStorable({ status }: StoredResponse): boolean {
   return status < 500 && status !== 429
 }
 
-function giveBack(deps: IdempotencyDeps, once: Once): Promise<void> {
+function giveUpClaim(deps: IdempotencyDeps, once: Once): Promise<void> {
   return once.hasWritten
     ? deps.idempotency.suspend(once.claim, deps.now())
     : deps.idempotency.release(once.claim)
@@ -149,26 +140,26 @@ function repeat(
   if (!Buffer.from(known.fingerprint).equals(fingerprint)) {
     throw new AppError(
       "idempotency_mismatch",
-      `Cannot use idempotency key "${request.key}" again: it stands for another request`,
+      `Cannot use idempotency key "${request.key}" again: it belongs to another request`,
     )
   }
   if (!known.response)
     throw new AppError(
       "idempotency_in_flight",
-      `Cannot use idempotency key "${request.key}" yet: its first request is still being worked on`,
+      `Cannot use idempotency key "${request.key}" yet: its first request is still in progress`,
     )
   return openJson(deps, request, known.response) as StoredResponse
 }
 
-/** It may hold a new token, so it is no more readable in the database than a secret is. */
+/** Encrypts the value, since it may contain a new token. */
 function sealJson(deps: IdempotencyDeps, request: OnceRequest, value: unknown): Uint8Array {
   const sealed = deps.cipher.seal(JSON.stringify(value), purposeOf(request))
   return Buffer.concat([Buffer.from(sealed.keyId), sealed.bytes])
 }
 
 /**
- * The key that encrypted it may be gone since: then the answer is lost, but what it tells of was
- * done, and must not be done again.
+ * The encryption key may have been dropped by a rotation. Then the response is lost, but the work
+ * was done and must not be repeated.
  */
 function openJson(deps: IdempotencyDeps, request: OnceRequest, kept: Uint8Array): unknown {
   const keyIdBytes = deps.cipher.keyId.length
@@ -181,7 +172,7 @@ function openJson(deps: IdempotencyDeps, request: OnceRequest, kept: Uint8Array)
   } catch (cause) {
     throw new AppError(
       "idempotency_mismatch",
-      `Cannot use idempotency key "${request.key}" again: its answer can no longer be read`,
+      `Cannot use idempotency key "${request.key}" again: its response can no longer be decrypted`,
       {
         cause,
       },

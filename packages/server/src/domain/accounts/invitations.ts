@@ -10,34 +10,34 @@ import { hasTokenShape, makeTokenText } from "./token-text.ts"
 import { hashToken, makeToken, type NewTokenRecord } from "./tokens.ts"
 import { assertManyUsers, toNewUser, type User, type UserDeps } from "./users.ts"
 
-/** An invitation that was not accepted yet. */
+/** An open invitation. */
 export interface Invitation {
   readonly id: string
   readonly note: string | null
-  /** The name of the administrator; null when the account is gone. */
+  /** The name of the administrator; null when the account was deleted. */
   readonly createdBy: string | null
   readonly createdAt: number
   readonly expiresAt: number
 }
 
-/** An invitation that is about to be kept. */
+/** An invitation to be stored. */
 export interface NewInvitation extends Omit<Invitation, "createdBy"> {
   readonly hash: string
   readonly creatorId: string
 }
 
-/** What comes of accepting an invitation. */
+/** The result of accepting an invitation. */
 export type Acceptance = "accepted" | "invalid" | "username_taken"
 
-/** Where invitations are kept, until they are accepted, revoked or expired. */
+/** Stores invitations until they are accepted, revoked or expired. */
 export interface InvitationStore {
-  /** Those that have not expired, newest first. */
+  /** The invitations that have not expired, newest first. */
   list(at: number, page: PageRequest): Promise<Page<Invitation>>
-  /** False when there are `countMax` already that have not expired. */
+  /** Returns false when `countMax` invitations are open already. */
   add(invitation: NewInvitation, countMax: number, audit: AuditEntry): Promise<boolean>
-  /** False when there is none with that id. */
+  /** Returns false when there is none with that id. */
   remove(id: string, audit: AuditEntry): Promise<boolean>
-  /** Uses the invitation up and adds the user, or neither. */
+  /** Deletes the invitation and adds the user, in one transaction. */
   accept(hash: string, user: User, token: NewTokenRecord, audit: AuditEntry): Promise<Acceptance>
 }
 
@@ -50,7 +50,7 @@ export interface InvitationDeps extends Pick<UserDeps, "isForOneUser"> {
 
 const hourMs = 3_600_000
 
-/** Makes an invitation; `code` is the only copy of its secret string. */
+/** Creates an invitation. `code` is the only copy of its secret string. */
 export async function createInvitation(
   deps: InvitationDeps,
   caller: Caller,
@@ -74,7 +74,7 @@ export async function createInvitation(
   return { invitation: { ...kept, createdBy: caller.username }, code }
 }
 
-/** Revokes an invitation; its link stops working at once. */
+/** Revokes an invitation. Its link stops working at once. */
 export async function revokeInvitation(
   deps: InvitationDeps,
   caller: Caller,
@@ -88,10 +88,7 @@ export async function revokeInvitation(
     )
 }
 
-/**
- * Makes a user of a person who has an invitation. When the name is taken, the invitation stays
- * good.
- */
+/** Creates a user from an invitation. When the name is taken, the invitation stays valid. */
 export async function acceptInvitation(
   deps: InvitationDeps,
   input: { readonly code: string; readonly username: string; readonly email: string | null },
@@ -119,7 +116,7 @@ export async function acceptInvitation(
   if (acceptance === "invalid")
     throw new AppError(
       "invitation_not_found",
-      "Cannot accept the invitation: it was used or revoked, has expired, or was never made",
+      "Cannot accept the invitation: it was used or revoked, has expired, or never existed",
     )
   return { user, token: text }
 }

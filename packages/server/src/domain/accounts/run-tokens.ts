@@ -8,13 +8,10 @@ import {
   type TokenHolder,
 } from "./tokens.ts"
 
-/** What the tokens of runs need. */
+/** What run tokens need. */
 export interface RunTokenDeps extends TokenDeps {
   readonly nodeId: string
-  /**
-   * The longest that a process lives: the tokens that a node leaves behind when it dies end at the
-   * latest then.
-   */
+  /** The maximum lifetime of a process. The tokens of a node that crashes expire after it. */
   readonly lifeMsMax: number
   onError(error: unknown): void
 }
@@ -22,11 +19,11 @@ export interface RunTokenDeps extends TokenDeps {
 /** When changes are written. */
 export interface RunTokenDelays {
   /**
-   * How long a change waits to be written together with others. Whoever ends before is never
-   * written at all.
+   * How long a change waits to be written together with others. Tokens of processes that end before
+   * that are never written.
    */
   readonly delayMs: number
-  /** How long to wait before the next attempt when the database did not take it. */
+  /** The delay before the next attempt when a write failed. */
   readonly retryMs: number
 }
 
@@ -35,13 +32,13 @@ const delays: RunTokenDelays = { delayMs: 100, retryMs: 5_000 }
 interface LiveToken {
   readonly holder: TokenHolder
   readonly record: NewTokenRecord
-  /** Whether the database may know it. */
+  /** Whether it may be in the database. */
   isWritten: boolean
 }
 
 /**
- * What a val may do with the API on behalf of its owner: read what they can read, and write to the
- * storage that vals have.
+ * The scopes of run tokens: a val may read what its owner can read, and write to its owner's
+ * storage.
  */
 export const runScopes: readonly Scope[] = [
   ...(["val:read", "user:read", "run:read"] as const),
@@ -49,16 +46,16 @@ export const runScopes: readonly Scope[] = [
 ]
 
 /**
- * The tokens that vals are given, one for each process. On this node they are good at once and end
- * at once; the database, where other nodes find them, hears of it in the background, so that no val
- * waits for the disk before it starts.
+ * The tokens of vals, one per process. On this node they are valid at once and revoked at once. The
+ * database, where other nodes look them up, is updated in the background, so that no val waits for
+ * the disk before it starts.
  */
 export class RunTokens implements LiveTokens {
   readonly #deps: RunTokenDeps
   readonly #delays: RunTokenDelays
-  /** By the hashes of the tokens. */
+  /** By token hash. */
   readonly #live = new Map<string, LiveToken>()
-  /** Hash and id of those that may still be in the database, and must not be found there. */
+  /** Hash and id of revoked tokens that may still be in the database. */
   readonly #ended = new Map<string, string>()
   #toAdd = new Map<string, LiveToken>()
   #timer: Timer | undefined
@@ -70,10 +67,7 @@ export class RunTokens implements LiveTokens {
     this.#delays = { delayMs, retryMs }
   }
 
-  /**
-   * A token for a process that runs a val of the user's; its secret string, of which there is no
-   * other copy.
-   */
+  /** Creates a token for a process that runs a val of the user. Returns its secret string. */
   issue(user: { readonly id: string; readonly username: string }): string {
     const { now, lifeMsMax } = this.#deps
     const { record, text } = makeToken(this.#deps, user.id, {
@@ -105,7 +99,7 @@ export class RunTokens implements LiveTokens {
     return text
   }
 
-  /** The process is gone. */
+  /** Revokes the token of a process that has ended. */
   end(text: string): void {
     const hash = hashToken(text)
     const token = this.#live.get(hash)
@@ -121,7 +115,7 @@ export class RunTokens implements LiveTokens {
     return this.#live.get(hash)?.holder ?? (this.#ended.has(hash) ? "ended" : undefined)
   }
 
-  /** Ends all of them, also those that the database knows. */
+  /** Revokes all tokens, also those in the database. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)
@@ -142,8 +136,7 @@ export class RunTokens implements LiveTokens {
     const added = this.#toAdd
     const removed = [...this.#ended]
     this.#toAdd = new Map()
-    // Before it is known whether it went well: when it fails, the database may have taken them all
-    // the same.
+    // Set before the write: even if it fails, the database may have stored them.
     for (const token of added.values()) token.isWritten = true
     const records = Array.from(added.values(), ({ record }) => record)
     let { delayMs } = this.#delays

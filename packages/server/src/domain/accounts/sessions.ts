@@ -7,7 +7,7 @@ import { truncateText } from "../runs/truncate.ts"
 import { hasTokenShape, makeTokenText } from "./token-text.ts"
 import { type Authenticated, type AuthenticationDeps, authenticate, hashToken } from "./tokens.ts"
 
-/** A browser that is signed in. It is a token that lives in a cookie. */
+/** A signed-in browser. Technically a token that is stored in a cookie. */
 export interface Session {
   readonly id: string
   readonly userAgent: string | null
@@ -16,7 +16,7 @@ export interface Session {
   readonly lastUsedAt: number | null
 }
 
-/** A session that is about to be kept. */
+/** A session to be stored. */
 export interface NewSessionRecord extends Session {
   readonly userId: string
   readonly hash: string
@@ -24,7 +24,7 @@ export interface NewSessionRecord extends Session {
   readonly parentId: string | null
 }
 
-/** A sign-in link that is about to be kept, or is used at this moment. */
+/** A sign-in link as it is stored. */
 export interface LinkRecord {
   readonly id: string
   readonly userId: string
@@ -35,44 +35,44 @@ export interface LinkRecord {
   readonly root: SessionRoot
 }
 
-/** The user whose account a sign-in link opens. */
+/** The user that a sign-in link signs in. */
 export interface LinkOwner {
   readonly username: string
   readonly expiresAt: number
 }
 
-/** What is left of older sessions when there is a new one. */
+/** Which older sessions a new session replaces. */
 export interface Replacement {
-  /** Of the session that the browser had before. */
+  /** The hash of the session that the browser had before. */
   readonly hash: string | undefined
   readonly countMax: number
 }
 
-/** Where sessions and sign-in links are kept. */
+/** Stores sessions and sign-in links. */
 export interface SessionStore {
-  /** False when the token that it comes from has been revoked. */
+  /** Returns false when the token that it is derived from has been revoked. */
   add(session: NewSessionRecord, replacement: Replacement): Promise<boolean>
   /**
-   * Uses a link up and keeps the session that `toSession` makes of it, in one go; undefined when
-   * there is no such link, or no session.
+   * Deletes the link and stores the session that `toSession` returns, in one transaction. Undefined
+   * when there is no such link or no session.
    */
   redeem(
     linkHash: string,
     toSession: (link: LinkRecord) => NewSessionRecord | undefined,
     replacement: Replacement,
   ): Promise<NewSessionRecord | undefined>
-  /** Whose link it is, as long as nobody has used it. */
+  /** Undefined when the link does not exist or has been used. */
   findLinkOwner(linkHash: string): Promise<LinkOwner | undefined>
-  /** Those that have not ended at that moment, latest sign-in first. */
+  /** The sessions that have not expired at that time, latest sign-in first. */
   list(userId: string, at: number, page: PageRequest): Promise<Page<Session>>
-  /** False when the user has no such session. */
+  /** Returns false when the user has no such session. */
   remove(userId: string, id: string): Promise<boolean>
-  /** All sessions and links of a user. */
+  /** Removes all sessions and links of a user. */
   removeAll(userId: string): Promise<void>
   extend(id: string, expiresAt: number): Promise<void>
   /**
-   * Keeps a link; of those that nobody has used yet, the oldest go. False when the token that it
-   * comes from has been revoked.
+   * Stores a link; beyond `countMax`, the oldest unused links are deleted. Returns false when the
+   * token that it is derived from has been revoked.
    */
   addLink(link: LinkRecord, countMax: number): Promise<boolean>
 }
@@ -80,37 +80,31 @@ export interface SessionStore {
 /** What the rules of sessions need. */
 export interface SessionDeps extends AuthenticationDeps {
   readonly sessions: SessionStore
-  /** How long a session lasts that nobody uses. */
+  /** How long an unused session lasts. */
   readonly sessionMs: number
   newId(): string
 }
 
 const limits = {
   userAgentBytesMax: 300,
-  /** Of one user; the one that was not used for longest makes room for another. */
+  /** Per user. Beyond it, the least recently used session ends. */
   sessionsMax: 100,
   linksMax: 20,
   linkMs: 15 * 60_000,
-  /**
-   * A session is prolonged when that part of its time is over: a write for every request would be
-   * too many.
-   */
+  /** A session is extended after this part of its time, so that not every request writes. */
   renewalPart: 1 / 30,
 }
 
-/** How a browser wants to sign in, and what is known of it. */
+/** A sign-in: with a token, or with the code of a link. */
 export interface SignIn {
   readonly token?: string | undefined
   readonly code?: string | undefined
   readonly userAgent: string | null
-  /** The cookie that it had until now. */
+  /** The session cookie that the browser had before. */
   readonly replaced: string | undefined
 }
 
-/**
- * Signs a browser in. The secret string is always a new one, so that nobody can have planted it
- * beforehand.
- */
+/** Signs a browser in. The secret string is always new, which prevents session fixation. */
 export async function signIn(
   deps: SessionDeps,
   input: SignIn,
@@ -142,31 +136,28 @@ export async function signIn(
     if (!session || !(await deps.sessions.add(session, replacement)))
       throw new AppError(
         "invalid_token",
-        "Cannot sign in with the token: it is revoked, or belongs to a run",
+        "Cannot sign in with the token: it is revoked or belongs to a run",
       )
     return { session, text }
   }
   const session = await redeem(deps, input.code ?? "", toSession, replacement)
-  if (!session) throw uselessLink()
+  if (!session) throw invalidLink()
   return { session, text }
 }
 
-/**
- * Whose account the code of a link opens. It does not use the link up, so that a page can ask
- * before it signs in.
- */
+/** Returns the user of a link without using it up, so that a page can ask before it signs in. */
 export async function getLinkOwner(deps: SessionDeps, code: string): Promise<LinkOwner> {
   const owner = hasTokenShape(code, "link")
     ? await deps.sessions.findLinkOwner(hashToken(code))
     : undefined
-  if (!owner || owner.expiresAt <= deps.now()) throw uselessLink()
+  if (!owner || owner.expiresAt <= deps.now()) throw invalidLink()
   return owner
 }
 
-function uselessLink(): AppError {
+function invalidLink(): AppError {
   return new AppError(
     "invalid_sign_in_code",
-    "Cannot sign in: the link was used before, has expired, or was never made",
+    "Cannot sign in: the link was already used, has expired, or never existed",
   )
 }
 
@@ -185,7 +176,7 @@ async function redeem(
   )
 }
 
-/** The code of a link that signs a browser in once, with what the caller may do. */
+/** Creates a link that signs a browser in once, with the caller's scopes. Returns its code. */
 export async function createSignInLink(
   deps: SessionDeps,
   caller: Pick<Caller, "userId" | "scopes" | "root">,
@@ -207,15 +198,12 @@ export async function createSignInLink(
   if (!link || !(await deps.sessions.addLink(link, limits.linksMax)))
     throw new AppError(
       "invalid_token",
-      "Cannot make a sign-in link: the token is revoked, or belongs to a run",
+      "Cannot create a sign-in link: the token is revoked or belongs to a run",
     )
   return { code, expiresAt }
 }
 
-/**
- * Prolongs a session that is in use. Gives the moment at which it ends now, or undefined where it
- * stays as it is.
- */
+/** Extends a session in use. Returns its new expiry, or undefined if it stays unchanged. */
 export async function renewSession(
   deps: SessionDeps,
   session: Pick<Authenticated, "tokenId" | "expiresAt" | "root">,
@@ -227,7 +215,7 @@ export async function renewSession(
   return expiresAt
 }
 
-/** Signs one browser of the caller's out. */
+/** Ends one session of the caller. */
 export async function endSession(deps: SessionDeps, caller: Caller, id: string): Promise<void> {
   if (!(await deps.sessions.remove(caller.userId, id)))
     throw new AppError(

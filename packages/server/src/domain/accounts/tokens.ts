@@ -6,7 +6,7 @@ import { AppError } from "../app-error.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import { hasTokenShape, makeTokenText, type TokenKind } from "./token-text.ts"
 
-/** A token as its owner sees it. The secret string itself is not kept, only its SHA-256. */
+/** A token as its owner sees it. Only the SHA-256 of its secret string is stored. */
 export interface Token {
   readonly id: string
   readonly name: string
@@ -16,13 +16,13 @@ export interface Token {
   readonly lastUsedAt: number | null
 }
 
-/** A token that is about to be kept. */
+/** A token to be stored. */
 export interface NewTokenRecord extends Token {
   readonly userId: string
   readonly hash: string
 }
 
-/** What a lookup by hash finds. */
+/** A token and its user, as a lookup by hash returns them. */
 export interface TokenHolder {
   readonly tokenId: string
   readonly kind: TokenKind
@@ -33,48 +33,42 @@ export interface TokenHolder {
   readonly userId: string
   readonly username: string
   readonly isSuspended: boolean
-  /** It belongs to a process that runs a val, and ends with it. */
+  /** It belongs to a process that runs a val, and is revoked when the process ends. */
   readonly isOfRun: boolean
-  /** The token that a session came from, and when that one ends. */
+  /** For sessions: the token they were derived from, and when that token expires. */
   readonly parentId: string | null
   readonly parentExpiresAt: number | null
 }
 
 /**
- * Where tokens are kept. Lists and `remove` know nothing of those of runs, and nothing of sessions;
- * these end with the token they came from.
+ * Stores tokens. `list` and `remove` ignore run tokens and sessions. Sessions end with the token
+ * they were derived from.
  */
 export interface TokenStore {
   findHolder(hash: string): Promise<TokenHolder | undefined>
   list(userId: string, page: PageRequest): Promise<Page<Token>>
   add(token: NewTokenRecord): Promise<void>
-  /**
-   * Makes a token the one of the setting, in the place of the one before, which ends. A token of
-   * the user's that is there already becomes it.
-   */
+  /** Sets the token of the HAMLET_TOKEN setting and revokes the previous one. */
   replaceSettingToken(token: NewTokenRecord): Promise<void>
-  /** False when the user has no such token. */
+  /** Returns false when the user has no such token. */
   remove(userId: string, id: string): Promise<boolean>
-  /** Notes when tokens were last used. */
+  /** Stores when tokens were last used. */
   touch(uses: ReadonlyMap<string, number>): Promise<void>
-  /** Keeps tokens of runs on a node, and forgets others, in one go. */
+  /** Adds and removes run tokens of a node in one transaction. */
   changeRunTokens(
     nodeId: string,
     added: readonly NewTokenRecord[],
     removedIds: readonly string[],
   ): Promise<void>
-  /** Forgets the tokens of all runs on a node. */
+  /** Removes all run tokens of a node. */
   removeRunTokensOf(nodeId: string): Promise<void>
-  /** Forgets the tokens of runs on nodes that are no more. */
+  /** Removes the run tokens of nodes that are gone. */
   removeLostRunTokens(): Promise<void>
 }
 
-/**
- * The tokens of the runs on this node, which are good from the moment they are issued until the
- * moment they end.
- */
+/** The run tokens of this node, which are valid at once and revoked at once. */
 export interface LiveTokens {
-  /** Undefined when it is not one of this node's. */
+  /** Undefined when it is not a run token of this node. */
   find(hash: string): TokenHolder | "ended" | undefined
 }
 
@@ -85,13 +79,10 @@ export interface TokenDeps {
   now(): number
 }
 
-/** Every scope there is: what the first user's token has. */
+/** All scopes, which the first user's token has. */
 export const allScopes: readonly Scope[] = scope.options
 
-/**
- * Finds out who is behind a token, or refuses it without saying which of the possible reasons it
- * was.
- */
+/** Authenticates a token. The error does not say why the token is invalid. */
 export async function authenticate(deps: AuthenticationDeps, text: string): Promise<Authenticated> {
   const holder = await findValid(deps, text, "token")
   if (!holder)
@@ -103,7 +94,7 @@ export async function authenticate(deps: AuthenticationDeps, text: string): Prom
   return toAuthenticated(holder)
 }
 
-/** Finds out who is behind the cookie of a browser; undefined when the session has ended. */
+/** Authenticates a session cookie. Returns undefined when the session has ended. */
 export async function authenticateSession(
   deps: AuthenticationDeps,
   text: string,
@@ -128,8 +119,8 @@ async function findValid(
 ): Promise<TokenHolder | undefined> {
   const hash = hashToken(text)
   const holder = hasTokenShape(text, kind) ? await findHolder(deps, hash) : undefined
-  // The lookup goes through an index, whose timing tells nothing useful of a 256-bit hash; the
-  // comparison that decides is constant in time.
+  // The timing of the index lookup reveals nothing useful about a 256-bit hash. The comparison that
+  // decides takes constant time.
   if (holder?.kind !== kind || !isSame(holder.hash, hash)) return undefined
   return holder.expiresAt !== null && holder.expiresAt <= deps.now() ? undefined : holder
 }
@@ -151,12 +142,12 @@ function toAuthenticated(holder: TokenHolder): Authenticated {
   }
 }
 
-/** What it takes to know a token. */
+/** What authentication needs. */
 export interface AuthenticationDeps extends Pick<TokenDeps, "tokens" | "now"> {
   readonly runTokens: LiveTokens
 }
 
-/** A caller, and what is known of their token. */
+/** A caller with the expiry and last use of its token. */
 export type Authenticated = Caller & Pick<TokenHolder, "expiresAt" | "lastUsedAt" | "isOfRun">
 
 async function findHolder(
@@ -168,7 +159,7 @@ async function findHolder(
   return live ?? deps.tokens.findHolder(hash)
 }
 
-/** A token for the caller, with at most the scopes of the token that asks for it. */
+/** Creates a token for the caller, with at most the scopes of the caller's own token. */
 export async function createToken(
   deps: TokenDeps,
   caller: Caller,
@@ -182,7 +173,7 @@ export async function createToken(
   if (missing) {
     throw new AppError(
       "scope_escalation",
-      `Cannot create a token with scope ${missing}: it is not among the required permissions of the token that asks for it`,
+      `Cannot create a token with scope ${missing}: your token does not have the required permissions`,
     )
   }
   if (input.expiresAt !== null && input.expiresAt <= deps.now()) {
@@ -196,10 +187,7 @@ export async function createToken(
   return issueToken(deps, caller.userId, input)
 }
 
-/**
- * Makes and keeps a token for a user; `text` is the only copy of the secret string, or the one the
- * operator chose.
- */
+/** Creates and stores a token. `text` is the only copy of its secret string. */
 export async function issueToken(
   deps: TokenDeps,
   userId: string,
@@ -215,7 +203,7 @@ export async function issueToken(
   return { token, text }
 }
 
-/** Makes a token without keeping it yet. */
+/** Creates a token without storing it. `chosen` is a secret string set by the operator. */
 export function makeToken(
   deps: Pick<TokenDeps, "newId" | "now">,
   userId: string,
@@ -236,13 +224,13 @@ export function makeToken(
   return { token, record: { ...token, userId, hash: hashToken(text) }, text }
 }
 
-/** Revokes a token of the caller's; it stops working at once. */
+/** Revokes a token of the caller. It stops working at once. */
 export async function revokeToken(deps: TokenDeps, caller: Caller, id: string): Promise<void> {
   if (!(await deps.tokens.remove(caller.userId, id)))
     throw new AppError("token_not_found", `Cannot revoke token "${id}": you have none with that id`)
 }
 
-/** What is kept of a token's secret string: its SHA-256 in hexadecimal. */
+/** The hash that is stored of a token's secret string: SHA-256 in hexadecimal. */
 export function hashToken(text: string): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("hex")
 }

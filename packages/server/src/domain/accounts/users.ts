@@ -6,7 +6,7 @@ import type { Val, ValStore } from "../vals/vals.ts"
 import { type AuditEntry, toAuditEntry } from "./audit.ts"
 import { allScopes, makeToken, type NewTokenRecord, type TokenDeps } from "./tokens.ts"
 
-/** Somebody who has vals. */
+/** A user, who owns vals. */
 export interface User {
   readonly id: string
   readonly username: string
@@ -17,24 +17,24 @@ export interface User {
   readonly createdAt: number
 }
 
-/** What users may change of their own record; what is undefined stays as it is. */
+/** The fields that users may change of their own record. Undefined fields stay as they are. */
 export interface ProfileChange {
   readonly bio?: string | null | undefined
   readonly email?: string | null | undefined
 }
 
-/** Where users are kept. */
+/** Stores users. */
 export interface UserStore {
   findById(id: string): Promise<User | undefined>
   findByName(username: string): Promise<User | undefined>
   /**
-   * The user who administers: of those with a token for it, or else of all, the one who was there
-   * first and is not suspended.
+   * The administrator: the oldest user with an admin token, or else the oldest user. Suspended
+   * users are skipped.
    */
   findFirst(): Promise<User | undefined>
-  /** Adds the user with their first token, or neither: false when somebody has the name. */
+  /** Adds the user and its first token. Returns false, and adds neither, when the name is taken. */
   add(user: User, token: NewTokenRecord, audit?: AuditEntry): Promise<boolean>
-  /** The same, but only if there is no user at all yet; two nodes may try at the same time. */
+  /** As `add`, but only if there is no user yet. Two nodes may try at the same time. */
   addFirst(user: User, token: NewTokenRecord): Promise<boolean>
   /** Undefined when there is no such user. */
   change(id: string, change: ProfileChange): Promise<User | undefined>
@@ -44,11 +44,11 @@ export interface UserStore {
 export interface UserDeps extends TokenDeps {
   readonly users: UserStore
   readonly vals: ValStore
-  /** Whether vals are isolated so weakly that there must be nobody else. */
+  /** Whether the isolation is too weak for more than one user. */
   isForOneUser(): boolean
 }
 
-/** The caller's own record. */
+/** Returns the caller's own record. */
 export async function getMe(deps: Pick<UserDeps, "users">, caller: Caller): Promise<User> {
   return getUser(deps, caller.userId)
 }
@@ -64,14 +64,14 @@ export async function updateMe(
   return user
 }
 
-/** A user by id. */
+/** Returns a user by id. */
 export async function getUser(deps: Pick<UserDeps, "users">, id: string): Promise<User> {
   const user = await deps.users.findById(id)
   if (!user) throw userNotFound(id)
   return user
 }
 
-/** A user by name, with or without `@`. */
+/** Returns a user by name, with or without `@`. */
 export async function getUserByName(
   deps: Pick<UserDeps, "users">,
   username: string,
@@ -85,7 +85,7 @@ function userNotFound(which: string): AppError {
   return new AppError("user_not_found", `Cannot find user "${which}"`)
 }
 
-/** The vals of a user that the viewer may find. */
+/** Lists the vals of a user that the viewer may see in lists. */
 export async function listUserVals(
   deps: Pick<UserDeps, "users" | "vals">,
   caller: Caller | undefined,
@@ -97,8 +97,8 @@ export async function listUserVals(
 }
 
 /**
- * A new user with a first token, which has every scope but those about other users. Where an
- * administrator makes them, the audit log says so.
+ * Creates a user with a first token, which has all scopes except the administrative ones. A
+ * creation by an administrator is in the audit log.
  */
 export async function createUser(
   deps: UserDeps,
@@ -118,12 +118,12 @@ export async function createUser(
   if (!(await deps.users.add(user, record, audit)))
     throw new AppError(
       "username_taken",
-      `Cannot create user "${input.username}": somebody has that name`,
+      `Cannot create user "${input.username}": another user has that name`,
     )
   return { user, token: text }
 }
 
-/** Refuses another user where vals are not isolated well enough for the code of several people. */
+/** Throws where the isolation of vals is too weak for the code of several people. */
 export function assertManyUsers(deps: Pick<UserDeps, "isForOneUser">, username: string): void {
   if (!deps.isForOneUser()) return
   throw new AppError(
@@ -132,10 +132,7 @@ export function assertManyUsers(deps: Pick<UserDeps, "isForOneUser">, username: 
   )
 }
 
-/**
- * Makes sure that there is a first user. The token is undefined when the user was there before, so
- * that it is shown once.
- */
+/** Creates the first user if there is none. The token is returned only then, to be shown once. */
 export async function ensureFirstUser(
   deps: UserDeps,
   input: { readonly username: string; readonly token: string | undefined },
@@ -149,14 +146,13 @@ export async function ensureFirstUser(
   const { record, text } = makeToken(deps, first.id, rights, input.token)
   const isNew = await deps.users.addFirst(first, record)
   const user = isNew ? first : ((await deps.users.findFirst()) ?? first)
-  // The token that the operator chose holds from this start on, and the one that was chosen before
-  // does not.
+  // From this start on, the token of the setting is valid and the previous one is not.
   if (input.token !== undefined)
     await deps.tokens.replaceSettingToken({ ...record, userId: user.id })
   return { user, isNew, token: isNew && input.token === undefined ? text : undefined }
 }
 
-/** A user who is about to be kept. */
+/** A user to be stored. */
 export function toNewUser(
   deps: Pick<TokenDeps, "newId" | "now">,
   username: string,

@@ -3,7 +3,8 @@ import { AppError } from "../app-error.ts"
 import type { DependencyResolver } from "../modules/lockfiles.ts"
 import type { ResolvedImport } from "../modules/module-graph.ts"
 import type { UnsavedPackages } from "../modules/programs.ts"
-import { readSource, type Val, type ValDeps, type ValSource } from "../vals/vals.ts"
+import { readSource, type SourceDeps, type ValSource } from "../vals/val-source.ts"
+import type { Val } from "../vals/vals.ts"
 import {
   callWith,
   type ExecuteDeps,
@@ -15,7 +16,7 @@ import type { CallArgs, Returned } from "./runner.ts"
 import { evalName, unsavedVersion } from "./runs.ts"
 
 /** What running code that is no val needs. */
-export interface EvalDeps extends ExecuteDeps, Pick<ValDeps, "importHosts" | "scanImports"> {
+export interface EvalDeps extends ExecuteDeps, SourceDeps {
   /** Fails with `module_not_parsable` for code that does not parse. */
   toJavaScript(code: string, ownerId: string): Promise<string>
   /** Null where nothing is fetched. */

@@ -21,26 +21,23 @@ export interface ExecuteDeps extends RunDeps, VersionDeps {
   newId(): string
 }
 
-/** A run that has begun and is on disk. */
+/** A run that has started and is on disk. */
 export interface StartedRun<Result> {
   readonly id: string
-  /**
-   * What came of it, once its end is on disk too. Rejects where it was refused, which the run then
-   * says as well.
-   */
+  /** Resolves when the end of the run is on disk. Rejects when the runner refused the run. */
   readonly ended: Promise<Result>
 }
 
-/** What is asked of a val. */
+/** The arguments of a run, and which version to run. */
 export interface CreateRunInput {
   readonly args: CallArgs
-  /** The current one where nothing else is said. */
+  /** Undefined: the current version. */
   readonly version: number | undefined
 }
 
 /**
- * Runs a val that the caller may see: on their own account, and with their own secrets only where
- * the val is theirs.
+ * Runs a val that the caller may see, on the caller's account. The val gets secrets only if the
+ * caller owns it.
  */
 export async function createRun(
   deps: ExecuteDeps,
@@ -55,7 +52,7 @@ export async function createRun(
   return startCall(deps, caller, val, args, null)
 }
 
-/** Calls a val by its name and gives what it returns, as JSON. */
+/** Calls a val by its name and returns its result as JSON. */
 export async function callVal(
   deps: ExecuteDeps,
   caller: Caller,
@@ -67,7 +64,7 @@ export async function callVal(
   return getReturned(await startCall(deps, caller, val, args, null), val, caller)
 }
 
-/** What a call returned; the val's failure is an error of its own kind. */
+/** Returns the result of a call. Throws a RunFailure if the val failed. */
 export async function getReturned(
   { id, ended }: StartedRun<Returned | Stopped>,
   val: Pick<Val, "ownerId" | "ownerName" | "name">,
@@ -77,11 +74,11 @@ export async function getReturned(
   const label = `${val.ownerName}/${val.name}`
   if (outcome.kind === "stopped")
     throw toRunFailure(outcome, id, label, val.ownerId === caller?.userId)
-  // Half a value would be a wrong answer.
+  // A truncated value would be a wrong result.
   if (outcome.isTruncated)
     throw new RunFailure(
       "run_failed",
-      `Cannot run val "${label}": what it returned is too large`,
+      `Cannot run val "${label}": its return value is too large`,
       id,
       undefined,
     )
@@ -126,7 +123,7 @@ export function getStartedRun(
   return getRun(deps, caller, started.id)
 }
 
-/** Begins a call; `parentId` is the run that it repeats. */
+/** Starts a call. `parentId` is the run that it replays. */
 export function startCall(
   deps: ExecuteDeps,
   caller: Caller,
@@ -138,7 +135,7 @@ export function startCall(
   return startRun<Returned | Stopped>(deps, caller, val, about, callWith(args))
 }
 
-/** Calls what is in the slot. */
+/** Calls the val in the slot. */
 export function callWith(args: CallArgs): RunWork<Returned | Stopped> {
   return async (slot) => {
     const result = await slot.call(args)
@@ -148,7 +145,7 @@ export function callWith(args: CallArgs): RunWork<Returned | Stopped> {
   }
 }
 
-/** What is kept of arguments that came as JSON: a value again where all of it is kept. */
+/** The arguments as the run records them: a truncated JSON text if they are too large. */
 export function toRecordedArgs(args: CallArgs): unknown {
   if (!isJsonText(args)) return args
   const { json } = args
@@ -157,13 +154,13 @@ export function toRecordedArgs(args: CallArgs): unknown {
     : truncateText(json, limits.runValueBytesMax)
 }
 
-/** What is done with the slot, and how the run has ended with it. */
+/** Uses the slot, and returns the result and how the run ended. */
 export type RunWork<Result> = (
   slot: RunSlot,
   live: LiveRun,
 ) => Promise<{ readonly result: Result; readonly end: RunEnd }>
 
-/** Writes the run down, then lets it begin. */
+/** Records the run, then starts it. */
 export async function startRun<Result>(
   deps: ExecuteDeps,
   caller: Caller,
@@ -175,10 +172,7 @@ export async function startRun<Result>(
   return startProgram(deps, caller, val, () => deps.programs.of(val, caller.userId), about, work)
 }
 
-/**
- * The same for a program that the caller of this function makes, once it is clear that there may be
- * another run.
- */
+/** As `startRun`, for any program. `makeProgram` is called after the limits were checked. */
 export async function startProgram<Result>(
   deps: ExecuteDeps,
   caller: Pick<Caller, "userId" | "depth" | "isInBrowser">,
@@ -205,7 +199,7 @@ export async function startProgram<Result>(
   return { id: live.id, ended: execute(deps, program, live, work) }
 }
 
-/** Refuses the vals of a user who is suspended, for every caller. */
+/** Throws if the owner of the val is suspended. */
 export function assertRunnable(val: Val): void {
   if (val.isOwnerSuspended)
     throw new AppError(
@@ -233,7 +227,7 @@ async function execute<Result>(
   } catch (error) {
     const stopped = toStopped(live, error)
     live.finish({ status: stopped.status, error: stopped.error })
-    // Whoever cancelled it knows why it did not even begin.
+    // A run that was cancelled before it got a slot is an outcome, not an error.
     if (live.isCancelled) return stopped
     throw error
   } finally {
@@ -257,6 +251,6 @@ function toStopped(live: LiveRun, error: unknown): Stopped {
   return {
     kind: "stopped",
     status: "crashed",
-    error: { name: "internal", message: "The server made a mistake" },
+    error: { name: "internal", message: "The server had an internal error" },
   }
 }

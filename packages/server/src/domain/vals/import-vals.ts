@@ -11,7 +11,8 @@ import {
   planImport,
 } from "./import-plan.ts"
 import { type ImportedHistory, type IncomingVal, toHistory } from "./imported-history.ts"
-import { type NewVal, toSource, type ValDeps, type ValSource } from "./vals.ts"
+import { toSource, type ValSource } from "./val-source.ts"
+import type { NewVal, ValDeps } from "./vals.ts"
 
 /** What became of an imported val. */
 export type ImportResult = z.infer<typeof importResult>

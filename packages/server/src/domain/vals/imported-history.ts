@@ -1,6 +1,6 @@
 import type { importedVal } from "@hamlet/contract"
 import type { z } from "zod"
-import type { ValSource } from "./vals.ts"
+import type { ValSource } from "./val-source.ts"
 
 /** A val as it was sent, with sound fields. */
 export type IncomingVal = z.output<typeof importedVal>

@@ -2,16 +2,11 @@ import { limits, type privacy, type valType } from "@hamlet/contract"
 import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
-import {
-  type ImportAddress,
-  type ImportHosts,
-  mayImport,
-  parseImportAddress,
-} from "../modules/import-address.ts"
-import { hasRemoteImports } from "../modules/remote-imports.ts"
+import { mayImport } from "../modules/import-address.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import type { Retirer } from "../runs/retirement.ts"
 import { generateName } from "./generate-name.ts"
+import { readSource, type SourceDeps, type ValSource } from "./val-source.ts"
 
 /** Who may see a val. */
 export type Privacy = z.infer<typeof privacy>
@@ -27,7 +22,7 @@ export interface Val {
   readonly id: string
   readonly ownerId: string
   readonly ownerName: string
-  /** Another number whenever a secret of the owner's has changed. */
+  /** Increases whenever a secret of the owner changes. */
   readonly ownerSecretsVersion: number
   readonly isOwnerSuspended: boolean
   readonly name: string
@@ -45,32 +40,16 @@ export interface Val {
   readonly runEndedAt: number | null
 }
 
-/** What tells whether a val has changed, without its code. */
+/** What a client needs to detect that a val has changed, without its code. */
 export type ValState = Pick<Val, "id" | "name" | "version" | "privacy" | "type" | "updatedAt">
 
-/**
- * A val that code imports, and every specifier it does so with. The version is null if any of them
- * names none.
- */
-export interface ValImport extends ImportAddress {
-  readonly specifiers: readonly string[]
-}
-
-/** Code, and what it imports. */
-export interface ValSource {
-  readonly code: string
-  readonly imports: readonly ValImport[]
-  /** Whether it also imports something from elsewhere, so that its version gets a lock. */
-  readonly isRemote?: boolean
-}
-
-/** What may be changed of a val in one save; what is undefined stays as it is. */
+/** A change of a val in one save. Undefined fields stay as they are. */
 export interface ValChange {
   readonly name?: string | undefined
   readonly privacy?: Privacy | undefined
   readonly type?: ValType | undefined
   readonly readme?: string | null | undefined
-  /** New code. Code that equals the current version's makes no new version. */
+  /** New code. Code that equals the current version's creates no new version. */
   readonly source?: ValSource | undefined
 }
 
@@ -86,33 +65,32 @@ export interface NewVal extends ValChange {
   readonly source: ValSource
 }
 
-/** What a save did. */
+/** The result of a save. */
 export interface SavedVal {
   readonly val: Val
   readonly isNewVersion: boolean
 }
 
-/** Which vals a list shows, beyond what the viewer may see. */
+/** Which vals a list shows, among those that the viewer may see. */
 export interface ValFilter {
   readonly ownerId?: string | undefined
   readonly privacy?: Privacy | undefined
 }
 
 /**
- * Throws when the val as it stands at that moment must not be changed. It is called inside the
- * transaction, perhaps more than once.
+ * Throws when the val must not be changed. It is called inside the transaction with the current
+ * state of the val, perhaps more than once.
  */
 export type AssertVal<Seen = Val> = (val: Seen) => void
 
 /**
- * Where vals are kept. Every method is atomic; lists contain only what the viewer may find: public
- * vals and their own.
+ * Stores vals. Every method is atomic. Lists contain only public vals and the viewer's own.
  */
 export interface ValStore {
   findById(id: string): Promise<Val | undefined>
   /**
-   * Undefined also for a private val of somebody else's, whose code is not even read: otherwise the
-   * time that takes would tell that there is one.
+   * Undefined also for a private val of another user. Its code is not even read: otherwise the time
+   * it takes would reveal that the val exists.
    */
   findByName(username: string, name: string, viewerId: string | undefined): Promise<Val | undefined>
   list(viewerId: string | undefined, filter: ValFilter, page: PageRequest): Promise<Page<Val>>
@@ -122,45 +100,39 @@ export interface ValStore {
     page: PageRequest,
     searcher?: string,
   ): Promise<Page<Val>>
-  /** Of all vals of one owner, by name; not more than `countMax` of them. */
+  /** The states of the owner's vals, by name, at most `countMax`. */
   listStates(ownerId: string, countMax: number): Promise<Page<ValState>>
   /** Undefined when the owner already has a val with that name. */
   create(val: NewVal, at: number): Promise<Val | undefined>
-  /** Undefined when there is no such val; throws `name_taken` when a new name is. */
+  /** Undefined when there is no such val. Throws `name_taken` when the new name is taken. */
   change(
     id: string,
     change: ValChange,
     assert: AssertVal,
     at: number,
   ): Promise<SavedVal | undefined>
-  /**
-   * Creates the val, or changes the one that has its name; `assert` is given undefined when there
-   * is none.
-   */
+  /** Creates the val, or changes the val with its name. `assert` receives undefined if none exists. */
   createOrChange(
     val: NewVal,
     change: ValChange,
     assert: AssertVal<Val | undefined>,
     at: number,
   ): Promise<SavedVal>
-  /** False when there is no such val. */
+  /** Returns false when there is no such val. */
   delete(id: string, assert: AssertVal): Promise<boolean>
 }
 
 /** What the rules of vals need. */
-export interface ValDeps {
+export interface ValDeps extends SourceDeps {
   readonly vals: ValStore
   readonly runner: Retirer
-  readonly importHosts: ImportHosts
-  /** Fetches what versions import from elsewhere. */
+  /** Fetches the packages that new versions import. */
   readonly lockfileWork: { wake(): void }
-  /** What the code imports. The owner is who waits when their own code takes the parser long. */
-  scanImports(code: string, ownerId: string): Promise<readonly string[]>
   newId(): string
   now(): number
 }
 
-/** What a client sends of a val. */
+/** The fields of a val that a client sends. */
 export interface ValInput {
   readonly name?: string | undefined
   readonly privacy?: Privacy | undefined
@@ -168,7 +140,7 @@ export interface ValInput {
   readonly readme?: string | null | undefined
 }
 
-/** Whether the caller may know that the val exists, given its address. */
+/** Whether the caller may see the val, given its address. */
 export function canSee(
   val: Pick<Val, "ownerId" | "privacy">,
   caller: Pick<Caller, "userId"> | undefined,
@@ -176,7 +148,7 @@ export function canSee(
   return val.privacy !== "private" || val.ownerId === caller?.userId
 }
 
-/** The val with that id, or not-found for whoever may not see it. */
+/** Returns the val with that id. Throws not-found if the caller may not see it. */
 export async function getVal(
   deps: Pick<ValDeps, "vals">,
   caller: Caller | undefined,
@@ -187,10 +159,7 @@ export async function getVal(
   return val
 }
 
-/**
- * The states of the caller's own vals, so that whoever has copies of them can tell which are out of
- * date.
- */
+/** Lists the states of the caller's own vals, so that a client can find outdated copies. */
 export async function listValStates(
   deps: Pick<ValDeps, "vals">,
   caller: Caller,
@@ -198,7 +167,7 @@ export async function listValStates(
   return deps.vals.listStates(caller.userId, limits.valStatesMax)
 }
 
-/** The val that is addressed by its owner's name, with or without `@`, and its own. */
+/** Returns the val with that owner and name. The owner may be written with `@`. */
 export async function getValByName(
   deps: Pick<ValDeps, "vals">,
   caller: Caller | undefined,
@@ -210,10 +179,7 @@ export async function getValByName(
   return val
 }
 
-/**
- * Refuses to let anybody but its owner change a val; to those who may not even see it, it does not
- * exist.
- */
+/** Throws unless the caller owns the val: not-found if the caller may not even see it. */
 export function assertOwner(val: Val, caller: Caller): void {
   if (!canSee(val, caller)) throw valNotFound(val.id)
   if (val.ownerId !== caller.userId)
@@ -223,7 +189,7 @@ export function assertOwner(val: Val, caller: Caller): void {
     )
 }
 
-/** Refuses when the val has moved on from the version that the caller has seen. */
+/** Throws when the current version is not the one that the caller expects. */
 export function assertUnchanged(val: Val, ifMatch: number | undefined): void {
   if (ifMatch === undefined || val.version === ifMatch) return
   throw new AppError(
@@ -232,7 +198,7 @@ export function assertUnchanged(val: Val, ifMatch: number | undefined): void {
   )
 }
 
-/** Makes a val; without a name it gets a readable one. */
+/** Creates a val. Without a name, a readable one is generated. */
 export async function createVal(
   deps: ValDeps,
   caller: Caller,
@@ -253,7 +219,7 @@ export async function createVal(
   }
 }
 
-/** Makes the val with that name, or gives it new code. */
+/** Creates the val with that name, or saves a new version of it. */
 export async function saveVal(
   deps: ValDeps,
   caller: Caller,
@@ -269,7 +235,7 @@ export async function saveVal(
     } else if (ifMatch !== undefined)
       throw new AppError(
         "version_conflict",
-        `Cannot save val "${input.name}": you have none with that name, at whatever version`,
+        `Cannot save val "${input.name}": you have no val with that name, at any version`,
       )
   }
   return noteSaved(
@@ -280,7 +246,7 @@ export async function saveVal(
 }
 
 /**
- * A name that differs in case is found, but most likely another val was meant: it would be
+ * The lookup ignores case. A name in another case most likely means another val, which must not be
  * overwritten.
  */
 function assertSameName(val: Val, name: string): void {
@@ -291,7 +257,7 @@ function assertSameName(val: Val, name: string): void {
   )
 }
 
-/** Changes what is said of a val without touching its code. */
+/** Changes a val without its code. */
 export async function updateVal(
   deps: ValDeps,
   caller: Caller,
@@ -302,7 +268,7 @@ export async function updateVal(
   return (await changeOwnVal(deps, caller, id, input, ifMatch)).val
 }
 
-/** Makes `code` the next version, or none at all when it equals the current one's. */
+/** Saves `code` as the next version. Code that equals the current version's creates none. */
 export async function saveVersion(
   deps: ValDeps,
   caller: Caller,
@@ -313,15 +279,15 @@ export async function saveVersion(
   const { code, ...rest } = input
   if (!mayImport(code))
     return changeOwnVal(deps, caller, id, { ...rest, source: { code, imports: [] } }, ifMatch)
-  // What an import means depends on the name of the val, and nobody but its owner keeps the parser
-  // busy.
+  // Relative imports depend on the name of the val. Checking the owner first keeps others from
+  // using the parser.
   const val = await getVal(deps, caller, id)
   assertOwner(val, caller)
   const source = await readSource(deps, caller, code, val.name)
   return changeOwnVal(deps, caller, id, { ...rest, source }, ifMatch)
 }
 
-/** Removes a val with everything that belongs to it. */
+/** Deletes a val and everything that belongs to it. */
 export async function deleteVal(
   deps: Pick<ValDeps, "vals" | "runner">,
   caller: Caller,
@@ -336,10 +302,7 @@ export async function deleteVal(
   deps.runner.retire({ valId: id })
 }
 
-/**
- * The error for a val that is not there, or not for this caller: nobody can tell one from the
- * other.
- */
+/** The error for a val that does not exist, and for one that the caller may not see. */
 export function valNotFound(address: string): AppError {
   return new AppError("val_not_found", `Cannot find val "${address}"`)
 }
@@ -366,10 +329,7 @@ async function createNamed(deps: ValDeps, val: NewVal): Promise<Val | undefined>
   return created
 }
 
-/**
- * Whoever still runs the version before takes no more runs. What the new one imports is fetched
- * while nobody waits for it.
- */
+/** Retires the processes of the previous version, and starts to fetch the packages of the new one. */
 function noteSaved(deps: ValDeps, source: ValSource | undefined, saved: SavedVal): SavedVal {
   if (!saved.isNewVersion) return saved
   deps.runner.retire({ valId: saved.val.id })
@@ -393,41 +353,4 @@ async function toNewVal(
     readme: input.readme ?? null,
     source: await readSource(deps, caller, input.code, name),
   }
-}
-
-/** The code with the vals that it imports by their address, each once. */
-export async function readSource(
-  deps: Pick<ValDeps, "importHosts" | "scanImports">,
-  caller: Caller,
-  code: string,
-  name: string,
-): Promise<ValSource> {
-  return toSource(
-    deps.importHosts,
-    { username: caller.username, name },
-    code,
-    await deps.scanImports(code, caller.userId),
-  )
-}
-
-/**
- * The same, given what its parser found; what a relative import means depends on the val that has
- * it.
- */
-export function toSource(
-  hosts: ImportHosts,
-  importer: { readonly username: string; readonly name: string },
-  code: string,
-  specifiers: readonly string[],
-): ValSource {
-  const found = new Map<string, ValImport>()
-  for (const specifier of specifiers) {
-    const address = parseImportAddress(specifier, hosts, importer)
-    if (!address) continue
-    const key = `${address.username}/${address.name}`
-    const before = found.get(key)
-    const version = before?.version === null ? null : address.version
-    found.set(key, { ...address, version, specifiers: [...(before?.specifiers ?? []), specifier] })
-  }
-  return { code, imports: [...found.values()], isRemote: hasRemoteImports(code, specifiers, hosts) }
 }

@@ -297,7 +297,7 @@ describeEachDatabase("createLockfileStore", (open) => {
     expect(await claim(50)).toMatchObject({ valId: broken, attempts: 1 })
   })
 
-  test("findStamp is up to date whichever node changed the lockfile", async () => {
+  test("findSummary is up to date whichever node changed the lockfile", async () => {
     const id = await addVal(1, 10)
     expect(await locks.findSummary(id, 1)).toMatchObject({ state: "pending" })
     const other = await openAgain(database)

@@ -1,4 +1,5 @@
-import type { Val, ValImport } from "../../domain/vals/vals.ts"
+import type { ValImport } from "../../domain/vals/val-source.ts"
+import type { Val } from "../../domain/vals/vals.ts"
 import { rows, type Script } from "../database/database.ts"
 import { join, sql } from "../database/sql.ts"
 import { assertLocked, importersOf, type LinkLocks, type NameKey } from "./row-locks.ts"
