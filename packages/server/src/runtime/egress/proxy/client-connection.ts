@@ -20,7 +20,9 @@ export class ClientRequest {
   readonly head: RequestHead
   /** The body; after `openTunnel`, all bytes that follow. */
   body: ByteQueue
-  readonly #abort = new AbortController()
+  readonly #aborted = Promise.withResolvers<never>()
+  #reason: Error | undefined
+  #controller: AbortController | undefined
 
   constructor(connection: ClientConnection, head: RequestHead, body: ByteQueue) {
     this.connection = connection
@@ -28,13 +30,31 @@ export class ClientRequest {
     this.body = body
   }
 
-  /** Aborted with a Refusal, or with ClientGone. */
+  /** Rejects with the reason when the request is aborted: a Refusal, or ClientGone. */
+  get aborted(): Promise<never> {
+    return this.#aborted.promise
+  }
+
+  get isAborted(): boolean {
+    return this.#reason !== undefined
+  }
+
+  /** Created on demand: an AbortController costs more than parsing the request. */
   get signal(): AbortSignal {
-    return this.#abort.signal
+    this.#controller ??= new AbortController()
+    if (this.#reason) this.#controller.abort(this.#reason)
+    return this.#controller.signal
+  }
+
+  throwIfAborted(): void {
+    if (this.#reason) throw this.#reason
   }
 
   abort(reason: Error): void {
-    this.#abort.abort(reason)
+    if (this.#reason) return
+    this.#reason = reason
+    this.#aborted.reject(reason)
+    this.#controller?.abort(reason)
     this.body.fail(reason)
   }
 }

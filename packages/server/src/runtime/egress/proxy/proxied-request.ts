@@ -86,10 +86,10 @@ export class ProxiedRequest {
 
   /** Forwards the request and its response. Resolves when both are over; never rejects. */
   async run(): Promise<void> {
-    const { connection, signal } = this.#request
+    const { connection, aborted } = this.#request
     let refusal: Refusal | undefined
     try {
-      await Promise.race([this.#forward(), untilAborted(signal)])
+      await Promise.race([this.#forward(), aborted])
       connection.finish()
     } catch (error) {
       refusal = this.#toRefusal(error)
@@ -359,12 +359,12 @@ export class ProxiedRequest {
 
   /** To be called after every await: the request may have ended meanwhile. */
   #assertActive(): void {
-    this.#request.signal.throwIfAborted()
+    this.#request.throwIfAborted()
     if (!this.#isActive) throw new ClientGone()
   }
 
   get #isActive(): boolean {
-    return this.#phase !== "over" && !this.#request.signal.aborted
+    return this.#phase !== "over" && !this.#request.isAborted
   }
 
   get #url(): string {
@@ -387,13 +387,6 @@ function findRunId(headers: HeaderList, egressKey: string): string | undefined {
   const prefix = `${egressKey} `
   const header = headers.find(([name, value]) => name === runHeader && value.startsWith(prefix))
   return header?.[1].slice(prefix.length)
-}
-
-function untilAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    else signal.addEventListener("abort", () => reject(signal.reason), { once: true })
-  })
 }
 
 function toError(error: unknown): Error {
