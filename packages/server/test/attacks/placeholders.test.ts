@@ -362,7 +362,7 @@ describeAttacks("attacks/placeholders of secrets", env, (getServer) => {
         host.seen("split.").filter(({ headers }) => headers.some(([name]) => name === "x-forged")),
       ).toEqual([])
       expect(JSON.stringify((await server.endedRun(runId, dora)).logs)).toContain(
-        "characters that cannot be sent in a header",
+        "characters that a header cannot contain",
       )
     }
     expect(host.seen("smuggled")).toEqual([])

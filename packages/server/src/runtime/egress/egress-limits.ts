@@ -1,36 +1,36 @@
 import { http1Limits, type ResponseLimits } from "../http1/http1-limits.ts"
 
-/** What a sandbox may take of the world and of us. */
+/** Limits of the outgoing requests of one sandbox. */
 export interface EgressLimits extends ResponseLimits {
-  /** Of one request, in each direction. */
+  /** Bytes of one request, in each direction. */
   readonly bytesMax: number
-  /** Of one request, from its head to the last byte of its answer. A WebSocket may last longer. */
+  /** From the head of a request to the last byte of its response. A WebSocket may last longer. */
   readonly msMax: number
-  /** Requests of one sandbox that are open at once. */
+  /** Concurrent requests. */
   readonly connectionsMax: number
   /** Undefined for no limit. */
   readonly requestsPerMinute: number | undefined
 
   /**
-   * How long the head of a request may take from its first byte, and what nobody reads after an
-   * early answer.
+   * How long the head of a request may take from its first byte, and the rest of a body that is
+   * discarded after an early response.
    */
   readonly headMsMax: number
   /**
-   * How long the sandbox may keep a connection without a request: longer than Deno does, which
-   * could send something just when we close.
+   * How long the sandbox may keep a connection without a request. Longer than Deno keeps it, which
+   * could otherwise send a request at the moment when we close.
    */
   readonly keptMsMax: number
-  /** Connections of one sandbox beyond `connectionsMax`. */
+  /** Connections from the sandbox in addition to `connectionsMax`. */
   readonly sparesMax: number
   /**
-   * What is read and thrown away of a body that nobody wants, so that the answer is read before the
-   * connection ends.
+   * Bytes of a body that are discarded after an early response, so that the sandbox reads the
+   * response before the connection is closed.
    */
   readonly discardedBytesMax: number
-  /** How long an answer of our own waits for the end of the body. */
+  /** How long a response of the proxy itself waits for the end of the request's body. */
   readonly deferredMsMax: number
-  /** How long a connection that has ended for us waits for the sandbox to end it too. */
+  /** How long a half-closed connection waits for the sandbox to close it, too. */
   readonly lingerMsMax: number
 
   /** Bytes of a body that are buffered, in each direction, while the other side does not take more. */
@@ -38,34 +38,34 @@ export interface EgressLimits extends ResponseLimits {
 
   /** Addresses of a host that are tried. */
   readonly addressesMax: number
-  /** For each of them: until there is a connection, and a secure one if it has to be. */
+  /** For each of them: until the connection is open, including the TLS handshake. */
   readonly connectMsMax: number
-  /** From the last byte of a request to the head of its answer. */
-  readonly answerMsMax: number
-  /** Without a byte in either direction. */
+  /** From the last byte of a request to the head of its response. */
+  readonly responseMsMax: number
+  /** How long a request may transfer no byte in either direction. */
   readonly idleMsMax: number
   /** The same for a WebSocket. */
   readonly tunnelIdleMsMax: number
 
-  /** Connections to the outside that one sandbox keeps without a request, and for how long. */
+  /** Idle connections to other servers, and how long they are kept. */
   readonly pooledMax: number
   readonly pooledMsMax: number
   /**
-   * A request that cannot be sent twice takes none that is older: its server may be closing it at
-   * this very moment.
+   * A request that must not be sent twice uses no connection that has been idle for longer: its
+   * server may be about to close it.
    */
   readonly freshMsMax: number
 
-  /** The owner's allowance is asked again after so many bytes. */
+  /** Bytes are taken from the owner's allowance in portions of this size. */
   readonly takenBytes: number
-  /** Of an address in a message, and in the list of a run. */
+  /** The length of a URL in a message, and in the list of a run. */
   readonly messageUrlCharsMax: number
   readonly listedUrlCharsMax: number
-  /** How often all of these times are looked at. */
+  /** How often the time limits are checked. */
   readonly sweepMs: number
 }
 
-/** What holds unless the operator says otherwise. */
+/** The defaults. The first four can be set by the operator. */
 export const egressLimits: EgressLimits = {
   ...http1Limits,
   bytesMax: 1_073_741_824,
@@ -81,7 +81,7 @@ export const egressLimits: EgressLimits = {
   bufferedBytesMax: 65_536,
   addressesMax: 3,
   connectMsMax: 10_000,
-  answerMsMax: 300_000,
+  responseMsMax: 300_000,
   idleMsMax: 300_000,
   tunnelIdleMsMax: 3_600_000,
   pooledMax: 64,

@@ -250,7 +250,7 @@ describe("what cannot be answered is told in a sentence:", () => {
       502,
       "has closed the connection before the end of its response",
     ],
-    ["rubbish", "rubbish\r\n\r\n", 502, "sent an invalid response: it is no answer of HTTP/1.1"],
+    ["rubbish", "rubbish\r\n\r\n", 502, "sent an invalid response: it is not an HTTP/1.1 response"],
     [
       "a status of an upgrade that nobody asked for",
       "HTTP/1.1 101 X\r\n\r\n",
@@ -261,7 +261,7 @@ describe("what cannot be answered is told in a sentence:", () => {
       "two lengths",
       "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx",
       502,
-      "it does not say how long its body is",
+      "its content-length is invalid",
     ],
     [
       "a head without an end",
@@ -273,7 +273,7 @@ describe("what cannot be answered is told in a sentence:", () => {
       "chunks in an old version",
       "HTTP/1.0 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
       502,
-      "its body is in chunks",
+      "its body is chunked",
     ],
   ])("%s", async (_, said, status, reason) => {
     const { stage, url } = open(close(said))
@@ -892,7 +892,7 @@ describe("there is a limit", () => {
   })
 
   test.each([
-    ["until there is an answer", "answerMsMax", "", "has not responded for 0.1 s", null],
+    ["until there is an answer", "responseMsMax", "", "has not responded for 0.1 s", null],
     ["until all of it is over", "msMax", "", "it took longer than 0.1 s", null],
     [
       "without a byte in an answer",

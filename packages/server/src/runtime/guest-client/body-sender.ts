@@ -1,23 +1,17 @@
-/** Where a body goes. */
+/** The connection on which a body is sent. */
 export interface BodyTarget {
-  /**
-   * False when not all could be written yet: then `drained` tells when. Nothing else may be written
-   * until then.
-   */
+  /** False when not everything was written: nothing else may be written until `drained`. */
   write(bytes: Uint8Array): boolean
   drained(): Promise<void>
 }
 
 const lastChunk = Buffer.from("0\r\n\r\n")
 
-/** Sends a stream as the body of a request, as fast as it is taken. */
+/** Sends a stream as the body of a request, as fast as the process reads it. */
 export class BodySender {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
   readonly #target: BodyTarget
-  /**
-   * The chunk that is being written; nobody needs it once it has been, so that one buffer is enough
-   * for a body of any length.
-   */
+  /** The chunk that is being written. The buffer is reused for the next one. */
   #chunk = Buffer.alloc(0)
   #isStopped = false
 
@@ -27,8 +21,8 @@ export class BodySender {
   }
 
   /**
-   * Resolves when all is sent, or it was stopped; rejects when the body breaks, or is not as long
-   * as it was said to be.
+   * Resolves when everything is sent, or after `stop`. Rejects when the stream fails, or does not
+   * have the given length.
    */
   async send(length: number | undefined): Promise<void> {
     let sent = 0
@@ -38,7 +32,7 @@ export class BodySender {
       if (done) break
       sent += value.length
       if (length !== undefined && sent > length)
-        throw new Error("it is longer than it was said to be")
+        throw new Error("it is longer than its content-length")
       if (
         value.length > 0 &&
         !this.#target.write(length === undefined ? this.#toChunk(value) : value)
@@ -47,17 +41,17 @@ export class BodySender {
     }
     if (this.#isStopped) return
     if (length === undefined) this.#target.write(lastChunk)
-    else if (sent < length) throw new Error("it is shorter than it was said to be")
+    else if (sent < length) throw new Error("it is shorter than its content-length")
   }
 
-  /** Nobody wants the rest. */
+  /** Cancels the stream. */
   stop(): void {
     if (this.#isStopped) return
     this.#isStopped = true
     this.#reader.cancel().catch(() => {})
   }
 
-  /** In one piece: every further one would be a call of the system. */
+  /** Copies the framing and the content into one buffer, which takes one system call. */
   #toChunk(bytes: Uint8Array): Uint8Array {
     const head = `${bytes.length.toString(16)}\r\n`
     const length = head.length + bytes.length + 2

@@ -1,21 +1,14 @@
 import { http1Limits, type ResponseLimits } from "../http1/http1-limits.ts"
 
-/**
- * What a process may take of us with its answers. Nothing here is a setting: no val needs more, and
- * a guest that does is up to something.
- */
+/** Limits of the connections to one process. They are not settings: no val needs more. */
 export interface ClientLimits extends ResponseLimits {
-  /**
-   * What is read ahead of whoever reads the body of an answer; one read from the socket may come on
-   * top.
-   */
+  /** Bytes of a response body that are buffered ahead of its reader, plus one read. */
   readonly aheadBytesMax: number
-  /** Connections of one process that are kept without a request. */
+  /** Idle connections that are kept, and for how long. */
   readonly idleMax: number
   readonly idleMsMax: number
 }
 
-/** What holds. */
 export const clientLimits: ClientLimits = {
   ...http1Limits,
   aheadBytesMax: 65_536,

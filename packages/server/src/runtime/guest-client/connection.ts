@@ -8,58 +8,58 @@ import type { Exchange, GuestFailure } from "./exchange.ts"
 import { type RequestHead, toRequestHead } from "./request-head.ts"
 import { type BodySource, ResponseBody } from "./response-body.ts"
 
-/** What a connection tells whoever keeps it. */
-export interface ConnectionKeeper {
+/** The client that a connection belongs to. */
+export interface ConnectionOwner {
   readonly limits: ClientLimits
-  /** Its exchange is over, and there may be another. */
+  /** The exchange is over, and the connection can take another one. */
   release(connection: Connection): void
-  /** It is no more. */
-  forget(connection: Connection): void
-  /** It was closed before a byte of the answer came, and the request may be sent once more. */
+  /** The connection is closed. */
+  remove(connection: Connection): void
+  /** The process has closed a reused connection before it responded: send the request again. */
   repeat(exchange: Exchange): void
 }
 
-/** Requests are written here on their way to the socket, which takes them at once nearly always. */
+/** Requests are assembled here. The socket nearly always takes all of it at once. */
 const scratch = Buffer.allocUnsafeSlow(65_536)
 
 /** One connection to a process: one request at a time, and none after anything unexpected. */
 export class Connection implements ResponseSink, BodyTarget, BodySource {
-  readonly #keeper: ConnectionKeeper
+  readonly #owner: ConnectionOwner
   readonly #reader: ResponseReader
   #socket: Bun.Socket<Connection> | undefined
   #exchange: Exchange | undefined
   #body: ResponseBody | undefined
   #sender: BodySender | undefined
-  /** What the socket has not taken yet. */
+  /** Bytes that the socket has not taken yet. */
   #unsent: Uint8Array | undefined
   #onDrain: (() => void) | undefined
   #hasSent = false
-  #hasHeard = false
+  #hasReceived = false
   #isPaused = false
   #isClosed = false
-  /** How many exchanges it has had. */
+  /** How many exchanges it has carried. */
   #uses = 0
   idleSinceMs = 0
 
-  constructor(path: string, keeper: ConnectionKeeper) {
-    this.#keeper = keeper
-    this.#reader = new ResponseReader(keeper.limits, this)
+  constructor(path: string, owner: ConnectionOwner) {
+    this.#owner = owner
+    this.#reader = new ResponseReader(owner.limits, this)
     Bun.connect<Connection>({ unix: path, data: this, socket: handlers }).catch((error: Error) =>
       this.closed(error),
     )
   }
 
-  /** Sends a request; only when there is no other. */
+  /** Sends a request. The connection must not have another one. */
   begin(exchange: Exchange): void {
     exchange.connection = this
     this.#exchange = exchange
     this.#uses++
-    this.#hasSent = this.#hasHeard = false
+    this.#hasSent = this.#hasReceived = false
     this.#reader.begin(exchange.request.method)
     if (this.#socket) sendSoon(this)
   }
 
-  /** Only what is still wanted: it may have been ended in the same turn. */
+  /** The exchange may have been aborted in the same turn of the event loop. */
   sendNow(): void {
     if (this.#exchange) this.#send(this.#exchange)
   }
@@ -70,10 +70,10 @@ export class Connection implements ResponseSink, BodyTarget, BodySource {
     else this.sendNow()
   }
 
-  take(bytes: Buffer): void {
-    this.#hasHeard = true
+  receive(bytes: Buffer): void {
+    this.#hasReceived = true
     if (this.#exchange) this.#reader.push(bytes)
-    // Whoever speaks without being asked is not asked again.
+    // Bytes without a request could be taken for the response to the next one.
     else this.stop()
   }
 
@@ -90,14 +90,14 @@ export class Connection implements ResponseSink, BodyTarget, BodySource {
     if (this.#isClosed) return
     const exchange = this.#exchange
     if (exchange && this.#mayRepeat(exchange)) {
-      this.#leave()
+      this.#detach()
       this.stop()
       exchange.connection = undefined
-      this.#keeper.repeat(exchange)
+      this.#owner.repeat(exchange)
       return
     }
-    if (exchange && !this.#hasHeard)
-      this.break("closed", "the connection was closed before it began")
+    if (exchange && !this.#hasReceived)
+      this.break("closed", "the connection was closed before the response")
     else this.#reader.close(error !== undefined)
     this.stop()
   }
@@ -117,8 +117,8 @@ export class Connection implements ResponseSink, BodyTarget, BodySource {
   }
 
   onHead({ status, headers }: ResponseHead, body: Uint8Array | null | undefined): void {
-    if (body === undefined) this.#body = new ResponseBody(this, this.#keeper.limits.aheadBytesMax)
-    this.#exchange?.answer({
+    if (body === undefined) this.#body = new ResponseBody(this, this.#owner.limits.aheadBytesMax)
+    this.#exchange?.respond({
       status,
       headers,
       body: body === undefined ? (this.#body?.stream ?? null) : body,
@@ -132,13 +132,13 @@ export class Connection implements ResponseSink, BodyTarget, BodySource {
   onEnd(isClean: boolean): void {
     const exchange = this.#exchange
     const body = this.#body
-    // A request that is answered though not all of it was taken is in the way of the next.
+    // The rest of a request that was not sent completely would precede the next one.
     const isReusable = isClean && this.#hasSent && this.#unsent === undefined
-    this.#leave()
+    this.#detach()
     exchange?.end()
     if (isReusable) {
       this.resume()
-      this.#keeper.release(this)
+      this.#owner.release(this)
     } else this.stop()
     body?.end()
   }
@@ -159,16 +159,16 @@ export class Connection implements ResponseSink, BodyTarget, BodySource {
     this.#socket?.resume()
   }
 
-  /** Whoever read the answer wants no more of it. */
+  /** The reader of the response has cancelled it. */
   cancel(): void {
-    this.break("aborted", "nobody wants the rest")
+    this.break("aborted", "the response was cancelled")
   }
 
-  /** Ends the exchange and the connection with it. */
+  /** Ends the exchange with a failure, and the connection. */
   break(kind: GuestFailure["kind"], message: string): void {
     const exchange = this.#exchange
     const body = this.#body
-    this.#leave()
+    this.#detach()
     this.stop()
     exchange?.fail(kind, message)
     body?.fail(message)
@@ -177,7 +177,7 @@ export class Connection implements ResponseSink, BodyTarget, BodySource {
   stop(): void {
     if (this.#isClosed) return
     if (this.#exchange) {
-      this.break("closed", "the process is gone")
+      this.break("closed", "the process has ended")
       return
     }
     this.#isClosed = true
@@ -185,14 +185,14 @@ export class Connection implements ResponseSink, BodyTarget, BodySource {
     this.#reader.stop()
     this.#unsent = undefined
     this.#onDrain?.()
-    this.#keeper.forget(this)
+    this.#owner.remove(this)
   }
 
   #send(exchange: Exchange): void {
     const { body } = exchange.request
     const head = toRequestHead(exchange.request)
     if (!head) {
-      this.break("unsendable", "there is a character in it that cannot be sent")
+      this.break("unsendable", "it contains a character that cannot be sent")
       return
     }
     this.#write(head.text, body instanceof Uint8Array ? body : undefined)
@@ -206,7 +206,7 @@ export class Connection implements ResponseSink, BodyTarget, BodySource {
     target.write(head, "latin1")
     if (body) target.set(body, head.length)
     const count = this.#socket?.write(target, 0, bytes) ?? 0
-    // The scratch is needed for the next one. A Buffer's own `slice` would not copy.
+    // The scratch is reused at once. A Buffer's own `slice` would not copy.
     if (count < bytes) this.#unsent = new Uint8Array(target.subarray(Math.max(0, count), bytes))
   }
 
@@ -225,12 +225,12 @@ export class Connection implements ResponseSink, BodyTarget, BodySource {
       if (this.#exchange === exchange)
         this.break(
           "body",
-          `the request broke off: ${error instanceof Error ? error.message : String(error)}`,
+          `the request body failed: ${error instanceof Error ? error.message : String(error)}`,
         )
     }
   }
 
-  #leave(): void {
+  #detach(): void {
     this.#sender?.stop()
     this.#sender = undefined
     this.#exchange = undefined
@@ -238,22 +238,24 @@ export class Connection implements ResponseSink, BodyTarget, BodySource {
   }
 
   /**
-   * Whether it was closed while nobody used it, as far as one can tell. Sending a request twice is
-   * safe only if nothing comes of it, and if there is nothing that was sent already. The new
-   * connection has no past, so that there is no third time.
+   * Whether the connection was probably closed while it was idle. It is safe to send a request twice
+   * only if it changes nothing and has no body. The second connection is new, so there is no third
+   * attempt.
    */
   #mayRepeat({ request }: Exchange): boolean {
-    return this.#uses > 1 && !this.#hasHeard && hasNoBody(request.method) && request.body === null
+    return (
+      this.#uses > 1 && !this.#hasReceived && hasNoBody(request.method) && request.body === null
+    )
   }
 }
 
 const handlers: Bun.SocketHandler<Connection, "buffer"> = {
   binaryType: "buffer",
   open: (socket) => socket.data.opened(socket),
-  data: (socket, bytes) => socket.data.take(bytes),
+  data: (socket, bytes) => socket.data.receive(bytes),
   drain: (socket) => socket.data.drain(),
   close: (socket, error) => socket.data.closed(error),
   error: (socket, error) => socket.data.closed(error),
-  // The promise says the same.
+  // The promise of `connect` rejects with the same error.
   connectError() {},
 }

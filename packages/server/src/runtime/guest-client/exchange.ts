@@ -1,53 +1,52 @@
 import type { ValResponse } from "../../domain/runs/runner.ts"
 import type { GuestRequest } from "./request-head.ts"
 
-/** Why there is no answer, or no more of it. */
+/** Why there is no response, or only a part of one. */
 export interface GuestFailure {
   /**
-   * `unsendable`: the request cannot be written down; `body`: the body of the request broke off;
-   * `closed`: there is no connection, or no longer; `invalid`: what came is no proper answer;
-   * `aborted`: somebody asked for it.
+   * `unsendable`: the request is invalid; `body`: the body of the request failed; `closed`: the
+   * connection was closed; `invalid`: the response is invalid; `aborted`: the caller aborted it.
    */
   readonly kind: "unsendable" | "body" | "closed" | "invalid" | "aborted"
   readonly message: string
 }
 
 /**
- * Hears what came of a request: one of these, once. What happens after the head is told by the
- * stream of the body.
+ * Receives the outcome of a request: exactly one of these calls. Failures after the head are errors
+ * of the body's stream.
  */
 export interface ResponseListener {
-  onAnswer(answer: ValResponse): void
+  onResponse(response: ValResponse): void
   onFailure(failure: GuestFailure): void
 }
 
-/** What a request is sent on. */
-interface Carrier {
-  /** Ends the exchange, and whatever carries it. */
+/** The connection of an exchange. */
+interface ExchangeConnection {
+  /** Ends the exchange with a failure, and the connection. */
   break(kind: GuestFailure["kind"], message: string): void
 }
 
 /**
- * A request and its answer.
+ * A request and its response.
  *
- *   waiting ──▶ answered ──▶ over          the listener hears of the first step, whichever it is
- *      └────────────────────────▲
+ *   waiting ──▶ responded ──▶ over          the listener is called for the first step
+ *      └─────────────────────────▲
  */
 export class Exchange {
   readonly request: GuestRequest
   readonly #listener: ResponseListener
-  state: "waiting" | "answered" | "over" = "waiting"
-  connection: Carrier | undefined
+  state: "waiting" | "responded" | "over" = "waiting"
+  connection: ExchangeConnection | undefined
 
   constructor(request: GuestRequest, listener: ResponseListener) {
     this.request = request
     this.#listener = listener
   }
 
-  answer(answer: ValResponse): void {
+  respond(response: ValResponse): void {
     if (this.state !== "waiting") return
-    this.state = "answered"
-    this.#listener.onAnswer(answer)
+    this.state = "responded"
+    this.#listener.onResponse(response)
   }
 
   end(): void {
@@ -61,11 +60,11 @@ export class Exchange {
     if (wasWaiting) this.#listener.onFailure({ kind, message })
   }
 
-  /** Ends it now, whatever is still to come: the val sees that nobody waits for it. */
+  /** Aborts the request. The val sees that its client has closed the connection. */
   abort(): void {
     if (this.state === "over") return
     const { connection } = this
-    if (connection) connection.break("aborted", "it was ended from outside")
-    else this.fail("aborted", "it was ended from outside")
+    if (connection) connection.break("aborted", "the request was aborted")
+    else this.fail("aborted", "the request was aborted")
   }
 }

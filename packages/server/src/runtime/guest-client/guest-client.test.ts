@@ -68,7 +68,7 @@ class Stage {
       resolve(outcome)
     }
     return {
-      exchange: this.client.send(request, { onAnswer: hear, onFailure: hear }),
+      exchange: this.client.send(request, { onResponse: hear, onFailure: hear }),
       outcome: promise,
     }
   }
@@ -145,7 +145,7 @@ describe("GuestClient", () => {
     let answers = 1
     stage = new Stage((socket) => (answers-- > 0 ? socket.write(say("x")) : socket.terminate()))
     expect(await stage.text()).toBe("x")
-    expect(await stage.text()).toBe("closed: the connection was closed before it began")
+    expect(await stage.text()).toBe("closed: the connection was closed before the response")
     expect([stage.sockets.length, stage.sockets[1]?.data.text.length]).toEqual([
       2,
       (stage.sockets[0]?.data.text.length as number) / 2,
@@ -172,7 +172,7 @@ describe("GuestClient", () => {
       requests(text) === 1 ? socket.write(say("x")) : socket.end("HTTP/1.1 2"),
     )
     await stage.text()
-    expect(await stage.text()).toBe("closed: the connection was closed in the middle of it")
+    expect(await stage.text()).toBe("closed: the connection was closed before its end")
     expect(stage.sockets.length).toBe(1)
   })
 
@@ -182,15 +182,15 @@ describe("GuestClient", () => {
     const heard = Promise.withResolvers<GuestFailure>()
     nobody.send(
       { method: "GET", host: "a", path: "/", headers: [], body: null },
-      { onAnswer() {}, onFailure: heard.resolve },
+      { onResponse() {}, onFailure: heard.resolve },
     )
     expect((await heard.promise).kind).toBe("closed")
     const waiting = stage.text()
     await until(() => stage.sockets.length === 1)
     stage.client.stop()
     expect([await waiting, await stage.text()]).toEqual([
-      "closed: the process is gone",
-      "closed: the process is gone",
+      "closed: the process has ended",
+      "closed: the process has ended",
     ])
     expect(stage.client.size).toBe(0)
   })
@@ -215,7 +215,7 @@ describe("GuestClient", () => {
     begun.exchange.abort()
     begun.exchange.abort()
     expect(await new Response(body as ReadableStream).text().catch((error) => error.message)).toBe(
-      "it was ended from outside",
+      "the request was aborted",
     )
     await until(() => stage.closed === 2)
     // Before there is a connection at all.
@@ -258,7 +258,7 @@ describe("the body of an answer", () => {
   test("breaks where it is broken off, and nobody hears of it who did not ask", async () => {
     stage = new Stage((socket) => socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc`))
     const read = await stage.text().catch((error: Error) => error.message)
-    expect(read).toBe("the connection was closed in the middle of it")
+    expect(read).toBe("the connection was closed before its end")
     await stage.ask()
     await until(() => stage.client.size === 0)
   })
@@ -357,7 +357,7 @@ describe("the body of a request", () => {
   test("that breaks ends the connection", async () => {
     stage = new Stage(() => {})
     const body = stream([], { pull: (controller) => controller.error(new Error("gone")) })
-    expect(await stage.text({ method: "POST", body })).toBe("body: the request broke off: gone")
+    expect(await stage.text({ method: "POST", body })).toBe("body: the request body failed: gone")
     await until(() => stage.closed === 1)
   })
 

@@ -1,20 +1,17 @@
 import { type ClientLimits, clientLimits } from "./client-limits.ts"
-import { Connection, type ConnectionKeeper } from "./connection.ts"
+import { Connection, type ConnectionOwner } from "./connection.ts"
 import { Exchange, type ResponseListener } from "./exchange.ts"
 import type { GuestRequest } from "./request-head.ts"
 
 /**
- * Sends requests to one process over its Unix socket, on connections that are kept. Bun's own
- * client does that too, on a thread of its own and with objects for everything: it took more than
- * half of the time that a request costs the server.
+ * Sends requests to one process over its Unix socket, on connections that are reused. ADR 9 says
+ * why this is not `fetch`.
  */
-export class GuestClient implements ConnectionKeeper {
+export class GuestClient implements ConnectionOwner {
   readonly limits: ClientLimits
   readonly #path: string
   readonly #connections = new Set<Connection>()
-  /**
-   * Those without a request; the one that was used last is used next, so that the others grow old.
-   */
+  /** Connections without a request, the most recently used one last; it is used next. */
   readonly #idle: Connection[] = []
   #isStopped = false
 
@@ -23,20 +20,20 @@ export class GuestClient implements ConnectionKeeper {
     this.limits = limits
   }
 
-  /** Connections that are open. */
+  /** How many connections are open. */
   get size(): number {
     return this.#connections.size
   }
 
-  /** Whatever comes of it is told to the listener, never thrown. */
+  /** Failures are passed to the listener, never thrown. */
   send(request: GuestRequest, listener: ResponseListener): Exchange {
     const exchange = new Exchange(request, listener)
-    if (this.#isStopped) exchange.fail("closed", "the process is gone")
+    if (this.#isStopped) exchange.fail("closed", "the process has ended")
     else (this.#idle.pop() ?? this.#connect()).begin(exchange)
     return exchange
   }
 
-  /** Closes what has not been used for long; to be called now and then. */
+  /** Closes connections that have been idle for too long. */
   sweep(nowMs: number): void {
     while (this.#idle[0] && nowMs - this.#idle[0].idleSinceMs > this.limits.idleMsMax)
       this.#idle[0].stop()
@@ -56,14 +53,14 @@ export class GuestClient implements ConnectionKeeper {
     this.#idle.push(connection)
   }
 
-  forget(connection: Connection): void {
+  remove(connection: Connection): void {
     this.#connections.delete(connection)
     const index = this.#idle.indexOf(connection)
     if (index !== -1) this.#idle.splice(index, 1)
   }
 
   repeat(exchange: Exchange): void {
-    if (this.#isStopped) exchange.fail("closed", "the process is gone")
+    if (this.#isStopped) exchange.fail("closed", "the process has ended")
     else this.#connect().begin(exchange)
   }
 

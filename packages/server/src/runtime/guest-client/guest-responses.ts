@@ -7,7 +7,7 @@ import {
 import { WorkerPoolError } from "../../shared/worker-pool.ts"
 import type { ValProcess } from "../processes/val-process.ts"
 
-/** What the guest said, and how many log lines of the run it had sent by then. */
+/** The outcome of a call, and how many log lines of the run the guest had sent before it. */
 export interface GuestResponse<Outcome> {
   readonly outcome: Outcome
   readonly logCount: number
@@ -16,38 +16,35 @@ export interface GuestResponse<Outcome> {
 const failureBytesMax = 1024 ** 2
 const envelopeBytesMax = 1024
 
-/**
- * The failure that an answer carries. It comes from the val's own process, so that it may be
- * anything.
- */
+/** Reads the failure in a response. The val's process wrote it, so it may contain anything. */
 export function readFailure(
-  answer: ValResponse,
+  response: ValResponse,
   process: ValProcess,
 ): Promise<GuestResponse<Stopped>> {
   return orExplain(async () => {
-    const bytes = await readBytes(answer, failureBytesMax)
-    const said =
+    const bytes = await readBytes(response, failureBytesMax)
+    const value =
       bytes && (await process.valueReader.readFailure(process.ownerId, bytes, process.secretMask))
     return (
-      said && {
-        outcome: { kind: "stopped", status: "failed", error: said.error },
-        logCount: said.logCount,
+      value && {
+        outcome: { kind: "stopped", status: "failed", error: value.error },
+        logCount: value.logCount,
       }
     )
   })
 }
 
-/** What a call returned. */
+/** Reads the value that a call returned. */
 export function readReturned(
-  answer: ValResponse,
+  response: ValResponse,
   process: ValProcess,
 ): Promise<GuestResponse<CallOutcome>> {
   return orExplain<CallOutcome>(async () => {
-    const bytes = await readBytes(answer, process.limits.returnBytesMax + envelopeBytesMax)
-    const said =
+    const bytes = await readBytes(response, process.limits.returnBytesMax + envelopeBytesMax)
+    const value =
       bytes && (await process.valueReader.readReturned(process.ownerId, bytes, process.secretMask))
-    if (!said) return undefined
-    const { json, kept, isTruncated, logCount } = said
+    if (!value) return undefined
+    const { json, kept, isTruncated, logCount } = value
     return { outcome: { kind: "returned", json, kept, isTruncated: isTruncated }, logCount }
   })
 }
@@ -56,11 +53,11 @@ async function orExplain<Outcome>(
   read: () => Promise<GuestResponse<Outcome> | undefined>,
 ): Promise<GuestResponse<Outcome | Stopped>> {
   try {
-    return (await read()) ?? unreadable("The val gave an answer that cannot be read")
+    return (await read()) ?? unreadable("The val sent a response that cannot be read")
   } catch (error) {
     if (!(error instanceof WorkerPoolError))
-      return unreadable("The val gave an answer that cannot be read")
-    return unreadable(`The val gave an answer that could not be read: ${error.message}`)
+      return unreadable("The val sent a response that cannot be read")
+    return unreadable(`The val sent a response that could not be read: ${error.message}`)
   }
 }
 
@@ -71,7 +68,7 @@ function unreadable(message: string): GuestResponse<Stopped> {
   }
 }
 
-/** Undefined for too many. */
+/** Undefined if there are too many. */
 async function readBytes({ body }: ValResponse, bytesMax: number): Promise<Uint8Array | undefined> {
   if (body instanceof Uint8Array) return body.length <= bytesMax ? body : undefined
   const parts: Uint8Array[] = []

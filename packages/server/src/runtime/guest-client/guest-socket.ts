@@ -1,6 +1,6 @@
 import type { SlotRequest } from "../../domain/runs/runner.ts"
 
-/** Opens a WebSocket to a val, as its client would. Fails when the val does not take it. */
+/** Opens a WebSocket to a val, as its client would. Rejects when the val does not accept it. */
 export function openGuestSocket(
   socketPath: string,
   path: string,
@@ -26,7 +26,7 @@ export function openGuestSocket(
   })
 }
 
-/** These are the client's own, and it makes them anew. */
+/** Headers of the handshake, which the WebSocket client writes itself. */
 function isHandshake(name: string): boolean {
   return (
     name.startsWith("sec-websocket-") ||

@@ -8,19 +8,16 @@ import {
 } from "./guest-values.ts"
 
 const limits = {
-  /** Up to here a value is read where it arrives: in a few milliseconds, whatever it is. */
+  /** Smaller values are read on the main thread, which takes a few milliseconds at most. */
   inlineBytesMax: 32_768,
   workersMax: 2,
-  /** Values that wait for a thread. Each is up to 8 MB. */
+  /** Values that wait for a thread. Each has up to 8 MB. */
   waitingMax: 64,
-  /**
-   * Reading takes time in proportion to the bytes, some 100 ms for the largest; on a busy machine
-   * many times that.
-   */
+  /** The largest value takes about 100 ms, and many times that on a busy machine. */
   readMsMax: 20_000,
 }
 
-/** What a thread is asked for. */
+/** A job for a thread. */
 export interface ReadJob {
   readonly kind: "returned" | "failure"
   readonly bytes: Uint8Array
@@ -29,7 +26,7 @@ export interface ReadJob {
 
 export type ReadResult = ReturnedText | FailureText | undefined
 
-/** Reads what guests say at the end of a run: the large ones on threads of their own. */
+/** Reads the values and failures that guests send, the large ones on worker threads. */
 export class GuestValueReader {
   readonly #pool = new WorkerPool<ReadJob, ReadResult>({
     script: new URL("./guest-value-thread.ts", import.meta.url),
@@ -39,8 +36,8 @@ export class GuestValueReader {
   })
 
   /**
-   * Undefined for what is nothing that a guest says, or would take too long; rejects with a
-   * WorkerPoolError when there is too much to do.
+   * Undefined if the bytes are not valid, or would take too long. Rejects with a WorkerPoolError
+   * when too many values wait.
    */
   async readReturned(
     accountId: string,
@@ -49,9 +46,11 @@ export class GuestValueReader {
   ): Promise<ReturnedText | undefined> {
     if (bytes.length <= limits.inlineBytesMax)
       return orUndefined(() => readReturnedText(bytes, mask))
-    return (await this.#ask(accountId, { kind: "returned", bytes, values: mask.values })) as
-      | ReturnedText
-      | undefined
+    return (await this.#readOnThread(accountId, {
+      kind: "returned",
+      bytes,
+      values: mask.values,
+    })) as ReturnedText | undefined
   }
 
   async readFailure(
@@ -61,7 +60,7 @@ export class GuestValueReader {
   ): Promise<FailureText | undefined> {
     if (bytes.length <= limits.inlineBytesMax)
       return orUndefined(() => readFailureText(bytes, mask))
-    return (await this.#ask(accountId, { kind: "failure", bytes, values: mask.values })) as
+    return (await this.#readOnThread(accountId, { kind: "failure", bytes, values: mask.values })) as
       | FailureText
       | undefined
   }
@@ -70,12 +69,12 @@ export class GuestValueReader {
     return this.#pool.stop()
   }
 
-  #ask(accountId: string, job: ReadJob): Promise<ReadResult> {
+  #readOnThread(accountId: string, job: ReadJob): Promise<ReadResult> {
     return this.#pool.run(accountId, job)
   }
 }
 
-/** What is no JSON, or is nested too deep to be walked through, throws. */
+/** `read` throws for invalid JSON, and for values that are nested too deeply to be walked. */
 function orUndefined<Result>(read: () => Result | undefined): Result | undefined {
   try {
     return read()

@@ -3,7 +3,7 @@ import { serveJobs } from "../../shared/serve-jobs.ts"
 import type { ReadJob, ReadResult } from "./guest-value-reader.ts"
 import { readFailureText, readReturnedText } from "./guest-values.ts"
 
-// A thread that reads what guests say.
+// A worker thread that reads the values and failures that guests send.
 serveJobs<ReadJob, ReadResult>(async ({ kind, bytes, values }) => {
   const mask = await createMask(values)
   try {
@@ -13,7 +13,7 @@ serveJobs<ReadJob, ReadResult>(async ({ kind, bytes, values }) => {
     const json = new TextEncoder().encode(read.json as string)
     return { result: { ...read, json }, transfer: [json.buffer] }
   } catch {
-    // It is no JSON, or nested too deep to be walked through.
+    // Invalid JSON, or nested too deeply to be walked.
     return { result: undefined }
   }
 })

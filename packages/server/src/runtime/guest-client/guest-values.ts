@@ -4,7 +4,7 @@ import type { RunError } from "../../domain/runs/runs.ts"
 import { truncateError, truncateText } from "../../domain/runs/truncate.ts"
 import type { Mask } from "../../domain/secrets/secret-mask.ts"
 
-/** What the guest said, and how many log lines of the run it had sent by then. */
+/** A returned value, and how many log lines of the run the guest had sent before it. */
 export interface ReturnedText extends Pick<Returned, "json" | "kept" | "isTruncated"> {
   readonly logCount: number
 }
@@ -15,26 +15,27 @@ export interface FailureText {
 }
 
 /**
- * What a call returned, masked. It comes from the val's own process, so that it may be anything:
- * undefined for what no guest says.
+ * Reads and masks the value that a call returned. The val's process wrote it, so it may contain
+ * anything: undefined if it is invalid.
  */
 export function readReturnedText(bytes: Uint8Array, mask: Mask): ReturnedText | undefined {
-  const said = parseObject(bytes)
-  if (!said || !("value" in said) || typeof said.isTruncated !== "boolean") return undefined
-  const value = maskStrings(said.value, mask)
+  const message = parseObject(bytes)
+  if (!message || !("value" in message) || typeof message.isTruncated !== "boolean")
+    return undefined
+  const value = maskStrings(message.value, mask)
   const json = JSON.stringify(value)
   const kept = keep(value, json, limits.runValueBytesMax)
-  return { json, kept, isTruncated: said.isTruncated, logCount: toCount(said.logCount) }
+  return { json, kept, isTruncated: message.isTruncated, logCount: toCount(message.logCount) }
 }
 
-/** The failure that an answer carries, masked and cut. */
+/** Reads, masks and truncates the failure of a run. */
 export function readFailureText(bytes: Uint8Array, mask: Mask): FailureText | undefined {
-  const said = parseObject(bytes)
-  const error = said && toRunError(said.error)
+  const message = parseObject(bytes)
+  const error = message && toRunError(message.error)
   return (
     error && {
       error: truncateError(error, limits.runValueBytesMax, mask),
-      logCount: toCount(said.logCount),
+      logCount: toCount(message.logCount),
     }
   )
 }
@@ -60,10 +61,7 @@ function toRunError(value: unknown): RunError | undefined {
   return typeof stack === "string" ? { name, message, stack } : undefined
 }
 
-/**
- * Not the text as a whole: a secret of digits would be found in numbers, and what is put in its
- * place is none.
- */
+/** Masks strings only: a secret of digits would match within numbers and break the JSON. */
 function maskStrings(value: unknown, mask: Mask): unknown {
   if (typeof value === "string") return mask.hide(value)
   if (Array.isArray(value)) return value.map((item) => maskStrings(item, mask))
@@ -73,7 +71,7 @@ function maskStrings(value: unknown, mask: Mask): unknown {
   )
 }
 
-/** The same as `cutValue`, where the JSON is there already. */
+/** Truncates a value whose JSON exists already. */
 function keep(value: unknown, json: string, bytesMax: number): unknown {
   if (typeof value === "string") return truncateText(value, bytesMax)
   return Buffer.byteLength(json) <= bytesMax ? value : truncateText(json, bytesMax)

@@ -1,22 +1,19 @@
 import type { HeaderList, SlotRequest } from "../../domain/runs/runner.ts"
 import { hasNoBody, writeRequestHead } from "../http1/write-request.ts"
 
-/** A request as it is sent to a process: the path says for which run it is. */
+/** A request to a process. Its path contains the id of the run. */
 export interface GuestRequest extends Pick<SlotRequest, "method" | "host" | "headers" | "body"> {
   readonly path: string
 }
 
-/** The head of a request, and how its body is sent. */
+/** The head of a request, and the framing of its body. */
 export interface RequestHead {
   readonly text: string
-  /** Bytes of the body; undefined for a stream in chunks. */
+  /** Bytes of the body; undefined for a chunked one. */
   readonly length: number | undefined
 }
 
-/**
- * Writes the head of a request. Undefined when there is something in it that would make another
- * request of it.
- */
+/** Undefined when a character would change the meaning of the request. */
 export function toRequestHead(request: GuestRequest): RequestHead | undefined {
   const { method, headers, body } = request
   const length = body === null ? 0 : body instanceof Uint8Array ? body.length : findLength(headers)

@@ -1,12 +1,12 @@
-/** Who sends the body of an answer. */
+/** The connection that receives the body of a response. */
 export interface BodySource {
   pause(): void
   resume(): void
-  /** Nobody wants the rest. */
+  /** The reader has cancelled the stream. */
   cancel(): void
 }
 
-/** The body of an answer as a stream; its source is told to wait while nobody reads. */
+/** The body of a response as a stream. Its source is paused while too much is unread. */
 export class ResponseBody {
   readonly stream: ReadableStream<Uint8Array>
   readonly #source: BodySource

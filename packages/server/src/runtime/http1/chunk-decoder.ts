@@ -1,10 +1,10 @@
 import type { MessageLimits } from "./http1-limits.ts"
 
-/** What the bytes up to some point of a body in chunks were. */
+/** The result of decoding a part of a body. */
 export interface Decoded {
-  /** What the chunks hold. */
+  /** The content without its framing. */
   readonly content: Uint8Array
-  /** How many bytes were read. All of them, unless the body has ended. */
+  /** How many bytes were consumed: all of them, unless the body has ended. */
   readonly read: number
 }
 
@@ -12,11 +12,11 @@ type ChunkLimits = Pick<MessageLimits, "chunkLineBytesMax" | "trailerBytesMax">
 
 const cr = 13
 const lf = 10
-/** More hexadecimal digits than that no number can hold. */
+/** A number cannot represent more hexadecimal digits exactly. */
 const digitsMax = 13
 
 /**
- * Takes the chunks off a body, however the bytes are cut into reads.
+ * Decodes a chunked body, however it is split into reads.
  *
  *   size ─▶ (extension) ─▶ sizeEnd ─▶ data ─▶ dataEnd1 ─▶ dataEnd2 ─▶ size …
  *                             └─ last ─▶ trailerStart ─▶ (trailer ─▶ trailerEnd ─▶ trailerStart) ─▶ end ─▶ over
@@ -45,8 +45,8 @@ export class ChunkDecoder {
   }
 
   /**
-   * Moves what the chunks hold together, within the bytes it was given; they are its own from now
-   * on. A text says what is wrong.
+   * Joins the contents of the chunks in place: `bytes` is overwritten. Returns a string that says
+   * what is wrong.
    */
   decode(bytes: Uint8Array, from: number): Decoded | string {
     let at = from
@@ -78,11 +78,11 @@ export class ChunkDecoder {
         return this.#stepSize(byte)
       case "dataEnd1":
         this.#state = "dataEnd2"
-        return byte === cr ? undefined : "a chunk of it is longer than it says"
+        return byte === cr ? undefined : "a chunk is longer than its size line says"
       case "dataEnd2":
         this.#state = "size"
         this.#size = this.#digits = this.#lineBytes = 0
-        return byte === lf ? undefined : "a chunk of it is longer than it says"
+        return byte === lf ? undefined : "a chunk is longer than its size line says"
       default:
         return this.#stepTrailer(byte)
     }
@@ -91,38 +91,34 @@ export class ChunkDecoder {
   #stepSize(byte: number): string | undefined {
     if (this.#state === "sizeEnd") {
       this.#state = this.#size === 0 ? "trailerStart" : "data"
-      return byte === lf ? undefined : "a chunk of it has no proper length"
+      return byte === lf ? undefined : "a chunk has an invalid size line"
     }
     if (++this.#lineBytes > this.#limits.chunkLineBytesMax)
-      return "the line before a chunk of it is too long"
+      return "the size line of a chunk is too long"
     if (byte === cr && this.#digits > 0) this.#state = "sizeEnd"
     else if (this.#state === "extension")
-      return isText(byte) ? undefined : "there is a control character before a chunk of it"
+      return isText(byte) ? undefined : "the size line of a chunk contains a control character"
     else if (this.#digits > 0 && (byte === 59 || byte === 32 || byte === 9))
       this.#state = "extension"
     else {
       const digit = toHexDigit(byte)
       if (digit === undefined || ++this.#digits > digitsMax)
-        return "a chunk of it has no proper length"
+        return "a chunk has an invalid size line"
       this.#size = this.#size * 16 + digit
     }
     return undefined
   }
 
-  /**
-   * What follows the last chunk means nothing to us, but it has to look like what it is and to come
-   * to an end.
-   */
+  /** Trailers are dropped, but they must be well-formed and end. */
   #stepTrailer(byte: number): string | undefined {
-    if (++this.#trailerBytes > this.#limits.trailerBytesMax)
-      return "what follows its last chunk is too long"
+    if (++this.#trailerBytes > this.#limits.trailerBytesMax) return "its trailer is too long"
     if (this.#state === "end" || this.#state === "trailerEnd") {
-      if (byte !== lf) return "there is a control character after its last chunk"
+      if (byte !== lf) return "its trailer contains a control character"
       this.isOver = this.#state === "end"
       this.#state = "trailerStart"
     } else if (byte === cr) this.#state = this.#state === "trailerStart" ? "end" : "trailerEnd"
     else if (isText(byte)) this.#state = "trailer"
-    else return "there is a control character after its last chunk"
+    else return "its trailer contains a control character"
     return undefined
   }
 }

@@ -1,25 +1,22 @@
 const headEnd = Buffer.from("\r\n\r\n")
 const nothing = Buffer.alloc(0)
 
-/** What has come of a head so far. */
-export interface Gathered {
+/** The bytes of a head that have arrived so far. */
+export interface ReceivedHead {
   readonly all: Buffer
-  /** Where the empty line begins that ends it; -1 when there is more to come. */
+  /** The offset of the empty line that ends the head; -1 while it is incomplete. */
   readonly end: number
-  /** Where that line ends. */
+  /** The offset behind that line. */
   readonly after: number
 }
 
-/**
- * Gathers the head of a message, wherever its bytes are cut into reads. Whoever uses it says how
- * long it may become.
- */
+/** Collects the head of a message from several reads. The caller limits its length. */
 export class HeadBuffer {
   #saved: Buffer = nothing
   #savedBytes = 0
 
-  /** Nothing is kept once the end has come. */
-  push(bytes: Buffer): Gathered {
+  /** Adds bytes. The buffer is empty again after the end of a head. */
+  push(bytes: Buffer): ReceivedHead {
     const from = this.#savedBytes
     const all = from === 0 ? bytes : this.#save(bytes)
     const end = all.indexOf(headEnd, Math.max(0, from - headEnd.length + 1))
@@ -28,16 +25,12 @@ export class HeadBuffer {
     return { all, end, after: end + headEnd.length }
   }
 
-  get isEmpty(): boolean {
-    return this.#savedBytes === 0
-  }
-
   clear(): void {
     this.#saved = nothing
     this.#savedBytes = 0
   }
 
-  /** Grows by doubling: a head that comes byte by byte must not be copied for each of them. */
+  /** Doubles in size, so that a head that arrives byte by byte is not copied for every byte. */
   #save(bytes: Buffer): Buffer {
     const needed = this.#savedBytes + bytes.length
     if (needed > this.#saved.length) {

@@ -1,13 +1,14 @@
 import type { HeaderList } from "../../domain/runs/runner.ts"
 
-/** The headers of a message, and what they say about its body and its connection. */
+/** The headers of a message, and the framing of its body. */
 export interface HeaderLines {
   readonly headers: HeaderList
-  /** As the first `content-length` says it, and how many there are. */
+  /** The value of the first `content-length`. */
   readonly length: string | undefined
+  /** How many `content-length` headers there are. */
   readonly lengths: number
   readonly coding: string | undefined
-  /** False when the connection ends with the message. */
+  /** False when the connection is closed after the message. */
   readonly isKept: boolean
 }
 
@@ -18,8 +19,8 @@ const del = 127
 const colon = 58
 
 /**
- * By the code of a character: 0 for what cannot be in the name of a header, else the code of its
- * lower case.
+ * Maps the code of a character to the code of its lower case, or to 0 if a header name cannot
+ * contain it.
  */
 const nameChars = new Uint8Array(256)
 for (const char of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz") {
@@ -28,9 +29,9 @@ for (const char of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz") {
 }
 
 /**
- * Reads the lines from `from` on, given without the empty line at their end. The text is the bytes
- * as Latin-1. What is wrong with them is told in words: whoever wrote them may be hostile, so that
- * nothing doubtful is made sense of.
+ * Parses the header lines from `from` on, given as Latin-1 and without the empty line at their end.
+ * Returns a string that says what is wrong. The sender may be hostile, so nothing ambiguous is
+ * accepted.
  */
 export function parseHeaderLines(text: string, from: number): HeaderLines | string {
   const headers: [string, string][] = []
@@ -40,21 +41,20 @@ export function parseHeaderLines(text: string, from: number): HeaderLines | stri
   let isKept = true
   for (let at = from; at < text.length; ) {
     const nameEnd = endOfName(text, at)
-    if (nameEnd === at || text.charCodeAt(nameEnd) !== colon)
-      return "there is a header without a proper name"
+    if (nameEnd === at || text.charCodeAt(nameEnd) !== colon) return "a header has an invalid name"
     const end = endOfValue(text, nameEnd + 1)
-    if (!isLineEnd(text, end)) return "there is a control character in a header"
+    if (!isLineEnd(text, end)) return "a header contains a control character"
     const name = toLower(text, at, nameEnd)
     const value = trimmed(text, nameEnd + 1, end)
     headers.push([name, value])
     if (name === "content-length") {
       if (!lengthPattern.test(value) || (length !== undefined && length !== value))
-        return "it does not say how long its body is"
+        return "its content-length is invalid"
       length = value
       lengths++
     } else if (name === "transfer-encoding") {
       if (coding !== undefined || value.toLowerCase() !== "chunked")
-        return "its body is encoded in a way that is not understood"
+        return "its transfer-encoding is not supported"
       coding = value
     } else if (name === "connection") isKept &&= !/\bclose\b/i.test(value)
     at = end + 2
@@ -62,7 +62,7 @@ export function parseHeaderLines(text: string, from: number): HeaderLines | stri
   return { headers, length, lengths, coding, isKept }
 }
 
-/** Where the first control character is, or the end. */
+/** The offset of the first control character, or of the end. */
 export function endOfValue(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const char = text.charCodeAt(at)
@@ -71,7 +71,7 @@ export function endOfValue(text: string, from: number): number {
   return text.length
 }
 
-/** The last line has no end of its own. */
+/** The last line has no line break. */
 export function isLineEnd(text: string, at: number): boolean {
   return at === text.length || (text.charCodeAt(at) === 13 && text.charCodeAt(at + 1) === 10)
 }

@@ -1,28 +1,25 @@
-/** What a message may take of whoever reads it. */
+/** Limits for parsing a message. */
 export interface MessageLimits {
-  /** Of the head: the first line and the headers. */
+  /** The first line and the headers. */
   readonly headBytesMax: number
-  /** Of the line before a chunk. */
+  /** The line before a chunk. */
   readonly chunkLineBytesMax: number
-  /** Of what follows the last chunk. */
+  /** The trailer behind the last chunk. */
   readonly trailerBytesMax: number
 }
 
-/** The same of an answer. */
+/** Limits for parsing a response. */
 export interface ResponseLimits extends MessageLimits {
-  /** Heads with a status below 200 before the answer. */
+  /** Interim responses, with a status below 200, before the final one. */
   readonly interimMax: number
   /**
-   * A body up to this size that comes together with its head is handed over whole, which costs far
-   * less than a stream.
+   * A body up to this size that arrives together with its head is passed on as a whole, which is
+   * much cheaper than a stream.
    */
   readonly wholeBytesMax: number
 }
 
-/**
- * What holds everywhere. Nothing here is a setting: nobody needs more, and whoever sends more is up
- * to something.
- */
+/** These are not settings: no legitimate message needs more. */
 export const http1Limits: ResponseLimits = {
   headBytesMax: 65_536,
   chunkLineBytesMax: 256,

@@ -1,7 +1,7 @@
 import type { HeaderList } from "../../domain/runs/runner.ts"
 import { endOfValue, isLineEnd, parseHeaderLines } from "./header-lines.ts"
 
-/** The head of an answer, and how its body ends. */
+/** The head of a response, and the framing of its body. */
 export interface ResponseHead {
   readonly status: number
   readonly headers: HeaderList
@@ -10,41 +10,39 @@ export interface ResponseHead {
   readonly isKept: boolean
 }
 
-/** Where a body ends: after so many bytes, with the last chunk, or with the connection. */
+/** A body ends after this many bytes, with its last chunk, or with the connection. */
 export type Framing = number | "chunked" | "close"
 
 const space = 32
 
 /**
- * Reads a head, given without the empty line at its end. The text is the bytes as Latin-1. What is
- * wrong with it is told in words.
+ * Parses a head, given as Latin-1 and without the empty line at its end. Returns a string that says
+ * what is wrong.
  */
 export function parseResponseHead(text: string): ResponseHead | string {
   const status = parseStatus(text)
-  if (status === undefined) return "it does not begin with the status of an answer"
+  if (status === undefined) return "its status line is invalid"
   const lineEnd = endOfValue(text, 12)
-  if (!isLineEnd(text, lineEnd)) return "there is a control character in its first line"
+  if (!isLineEnd(text, lineEnd)) return "its status line contains a control character"
   const lines = parseHeaderLines(text, lineEnd + 2)
   if (typeof lines === "string") return lines
   const { headers, length, coding } = lines
   const isOld = text.charCodeAt(versionAt) === 48
   const isKept = lines.isKept && !isOld
-  // With both, the length is not the one that counts, and what follows on the connection is
-  // anybody's guess.
+  // With both, the length is ignored (RFC 9112, section 6.3), and the connection cannot be trusted
+  // with another response.
   if (coding !== undefined)
     return isOld
-      ? "its body is in chunks, which its version does not know"
+      ? "its body is chunked, which HTTP/1.0 does not support"
       : { status, headers, framing: "chunked", isKept: isKept && length === undefined }
   return { status, headers, framing: length === undefined ? "close" : Number(length), isKept }
 }
 
-/** What every answer begins with, but for the last digit of the version. */
+/** Every response begins with this, except for the last digit of the version. */
 export const responseStart = Buffer.from("HTTP/1.1 ")
 export const versionAt = 7
 
-/**
- * The three digits behind the version, and nothing but a space or the end of the line behind them.
- */
+/** Three digits, followed by a space or the end of the line. */
 function parseStatus(text: string): number | undefined {
   if (!text.startsWith("HTTP/1.1 ") && !text.startsWith("HTTP/1.0 ")) return undefined
   let status = 0

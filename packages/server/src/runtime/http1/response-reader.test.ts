@@ -13,7 +13,13 @@ interface Heard {
 
 function read(
   parts: readonly string[],
-  { method = "GET", isClosed = false, isError = false, isUpgrade = false, isOldRead = false } = {},
+  {
+    method = "GET",
+    isClosed = false,
+    isError = false,
+    isUpgrade = false,
+    acceptsHttp10 = false,
+  } = {},
 ): Heard {
   let head: ResponseHead | undefined
   let body: string | null = null
@@ -37,7 +43,7 @@ function read(
       end = reason
     },
   }
-  const reader = new ResponseReader(http1Limits, sink, { isOldRead })
+  const reader = new ResponseReader(http1Limits, sink, { acceptsHttp10 })
   reader.begin(method, isUpgrade)
   for (const part of parts) reader.push(Buffer.from(part, "latin1"))
   if (isClosed) reader.close(isError)
@@ -46,7 +52,7 @@ function read(
 
 const ok = "HTTP/1.1 200 OK\r\n"
 
-describe("AnswerReader reads", () => {
+describe("ResponseReader reads", () => {
   const answers: Readonly<
     Record<string, readonly [text: string, body: string | null, status?: number]>
   > = {
@@ -105,7 +111,7 @@ describe("AnswerReader reads", () => {
       end: "unclean",
     })
     expect(read([`${ok}\r\nab`, "c"], { isClosed: true, isError: true }).end).toContain(
-      "closed in the middle",
+      "closed before its end",
     )
   })
 
@@ -136,21 +142,23 @@ describe("AnswerReader reads", () => {
 
   test("HTTP/1.0 only where it is expected, once on a connection, and never in chunks", () => {
     const old = (lines: string) => [`HTTP/1.0 200 OK\r\n${lines}\r\n\r\nx`]
-    expect(read(old("content-length: 1"), { isOldRead: true })).toMatchObject({
+    expect(read(old("content-length: 1"), { acceptsHttp10: true })).toMatchObject({
       body: "x",
       end: "unclean",
     })
-    expect(read(old("connection: keep-alive"), { isOldRead: true, isClosed: true })).toMatchObject({
+    expect(
+      read(old("connection: keep-alive"), { acceptsHttp10: true, isClosed: true }),
+    ).toMatchObject({
       body: "x",
       end: "unclean",
     })
-    expect(read(old("transfer-encoding: chunked"), { isOldRead: true }).end).toContain(
-      "its version does not know",
+    expect(read(old("transfer-encoding: chunked"), { acceptsHttp10: true }).end).toContain(
+      "HTTP/1.0 does not support",
     )
-    expect(read(["HTTP/1.2 200 OK\r\n"], { isOldRead: true }).end).toContain(
-      "no answer of HTTP/1.1",
+    expect(read(["HTTP/1.2 200 OK\r\n"], { acceptsHttp10: true }).end).toContain(
+      "not an HTTP/1.1 response",
     )
-    expect(read(old("content-length: 1")).end).toContain("no answer of HTTP/1.1")
+    expect(read(old("content-length: 1")).end).toContain("not an HTTP/1.1 response")
   })
 
   test("the same head again, with another body, cut, and one that only begins like it", () => {
@@ -196,7 +204,7 @@ describe("AnswerReader reads", () => {
   }
 })
 
-describe("AnswerReader refuses", () => {
+describe("ResponseReader refuses", () => {
   const head = (lines: string) => `HTTP/1.1 200 OK\r\n${lines}\r\n\r\n`
   const chunked = (body: string) => `${ok}transfer-encoding: chunked\r\n\r\n${body}`
   const hostile: Readonly<Record<string, string>> = {
@@ -266,14 +274,12 @@ describe("AnswerReader refuses", () => {
   ] as const) {
     test(`a connection that is closed after ${title}`, () => {
       expect(read([text]).end).toBe("none")
-      expect(read([text], { isClosed: true }).end).toBe(
-        "the connection was closed in the middle of it",
-      )
+      expect(read([text], { isClosed: true }).end).toBe("the connection was closed before its end")
     })
   }
 })
 
-describe("AnswerReader, wherever the bytes are cut,", () => {
+describe("ResponseReader, however the bytes are split into reads,", () => {
   const piece = fc.oneof(
     {
       weight: 6,

@@ -4,67 +4,56 @@ import type { ResponseLimits } from "./http1-limits.ts"
 import { parseResponseHead, type ResponseHead, responseStart, versionAt } from "./response-head.ts"
 
 /**
- * Hears what was read: a head, parts of its body unless that came with it, and an end; or, at any
- * point, that it is broken.
+ * Receives a response: its head, the parts of its body unless that came with the head, and its end.
+ * `onBroken` may come at any point instead, and is the last call.
  */
 export interface ResponseSink {
-  /** The body is null where there is none, and undefined where it is still to come. */
+  /** The body is null if there is none, and undefined if its parts follow. */
   onHead(head: ResponseHead, body: Uint8Array | null | undefined): void
   onPart(bytes: Uint8Array): void
-  /** `isClean` when nothing else has come and another answer may follow. */
+  /** `isClean`: no other bytes have arrived, and the connection can be reused. */
   onEnd(isClean: boolean): void
-  /** `isClosed` when it is so because the connection was closed. */
+  /** `isClosed`: the connection was closed before the end of the response. */
   onBroken(reason: string, isClosed: boolean): void
 }
 
 const zero = 48
-/** A head up to this size is remembered until another comes. */
-const knownBytesMax = 2_048
 
 type Expected = "head" | "length" | "chunks" | "close" | "nothing"
 
-/** What is possible with some servers only. */
 export interface ResponseOptions {
-  /** Answers of HTTP/1.0 are read, too. */
-  readonly isOldRead?: boolean
+  /** Whether responses of HTTP/1.0 are accepted, too. */
+  readonly acceptsHttp10?: boolean
 }
 
-/**
- * Reads the answers on one connection from the bytes that come, wherever they are cut. Believes
- * nothing.
- */
+/** Parses the responses on one connection, however they are split into reads. */
 export class ResponseReader {
   readonly #limits: ResponseLimits
   readonly #sink: ResponseSink
-  readonly #isOldRead: boolean
+  readonly #acceptsHttp10: boolean
   readonly #head = new HeadBuffer()
   #expected: Expected = "nothing"
   #isBodiless = false
   #isUpgrade = false
   #isKept = false
   #interim = 0
-  /** Bytes of the body that are still to come. */
+  /** Bytes of the body that have not arrived yet. */
   #left = 0
   #chunks: ChunkDecoder | undefined
-  /**
-   * The last head, and what it says: on a connection that is kept, most answers differ in their
-   * bodies only.
-   */
-  #known: { readonly bytes: Buffer; readonly head: ResponseHead } | undefined
 
   constructor(
     limits: ResponseLimits,
     sink: ResponseSink,
-    { isOldRead = false }: ResponseOptions = {},
+    { acceptsHttp10 = false }: ResponseOptions = {},
   ) {
     this.#limits = limits
     this.#sink = sink
-    this.#isOldRead = isOldRead
+    this.#acceptsHttp10 = acceptsHttp10
   }
 
   /**
-   * An answer to a request with that method is expected. After an upgrade, all that follows status
-   * 101 is its body.
+   * Expects the response to a request with this method. After an upgrade, all bytes that follow
+   * status 101 are the body.
    */
   begin(method: string, isUpgrade = false): void {
     this.#expected = "head"
@@ -80,42 +69,36 @@ export class ResponseReader {
     if (rest !== undefined && rest.length > 0) this.#readBody(rest)
   }
 
-  /** The connection was closed, for good or by an error. */
+  /** To be called when the connection was closed, by the server or by an error. */
   close(isError: boolean): void {
     if (this.#expected === "nothing") return
     if (this.#expected === "close" && !isError) this.#end(false)
-    else this.#break("the connection was closed in the middle of it", true)
+    else this.#break("the connection was closed before its end", true)
   }
 
-  /** Forgets what it was about. */
+  /** Drops the response that is being read. */
   stop(): void {
     this.#expected = "nothing"
     this.#chunks = undefined
     this.#head.clear()
   }
 
-  /** What follows the head; undefined when there is more of it to come, or all is over. */
+  /** Returns the bytes behind the head; undefined if it is incomplete, or the response is over. */
   #readHead(bytes: Buffer): Buffer | undefined {
-    const known = this.#known
-    if (known && this.#head.isEmpty && startsWith(bytes, known.bytes))
-      return this.#takeHead(known.head, bytes, known.bytes.length)
     const { headBytesMax, interimMax } = this.#limits
     const { all, end, after } = this.#head.push(bytes)
-    if (!this.#isStart(all)) return this.#break("it is no answer of HTTP/1.1")
+    if (!this.#isStart(all)) return this.#break("it is not an HTTP/1.1 response")
     if (end > headBytesMax || (end < 0 && all.length > headBytesMax))
       return this.#break(`its head has more than ${headBytesMax} bytes`)
     if (end < 0) return undefined
     const head = parseResponseHead(all.toString("latin1", 0, end))
     if (typeof head === "string") return this.#break(head)
-    if (head.status >= 200) {
-      if (after <= knownBytesMax) this.#known = { bytes: Buffer.from(all.subarray(0, after)), head }
-      return this.#takeHead(head, all, after)
-    }
+    if (head.status >= 200) return this.#takeHead(head, all, after)
     if (head.status === 101 && this.#isUpgrade)
       return this.#takeHead({ ...head, framing: "close", isKept: false }, all, after)
     if (head.status < 100 || head.status === 101) return this.#break(`its status is ${head.status}`)
     if (++this.#interim > interimMax)
-      return this.#break(`more than ${interimMax} others come before it`)
+      return this.#break(`more than ${interimMax} interim responses precede it`)
     return all.subarray(after)
   }
 
@@ -167,7 +150,7 @@ export class ResponseReader {
   }
 
   #end(isAll: boolean): void {
-    // Whoever hears of a part may have stopped all of it.
+    // The sink may have called `stop` while it received the last part.
     if (this.#expected === "nothing") return
     this.stop()
     this.#sink.onEnd(isAll && this.#isKept)
@@ -178,21 +161,15 @@ export class ResponseReader {
     this.#sink.onBroken(reason, isClosed)
   }
 
-  /** Whatever begins otherwise is none, and need not be read further. */
+  /** Detects other protocols before a whole head has arrived. */
   #isStart(bytes: Buffer): boolean {
     const count = Math.min(bytes.length, responseStart.length)
     for (let at = 0; at < count; at++)
       if (
         bytes[at] !== responseStart[at] &&
-        !(at === versionAt && bytes[at] === zero && this.#isOldRead)
+        !(at === versionAt && bytes[at] === zero && this.#acceptsHttp10)
       )
         return false
     return true
   }
-}
-
-function startsWith(bytes: Buffer, start: Buffer): boolean {
-  return (
-    bytes.length >= start.length && bytes.compare(start, 0, start.length, 0, start.length) === 0
-  )
 }

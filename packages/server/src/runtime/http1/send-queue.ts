@@ -1,4 +1,4 @@
-/** Something that is sent at the end of a turn. */
+/** Sends what it has collected when it is called. */
 interface Sender {
   sendNow(): void
 }
@@ -6,9 +6,9 @@ interface Sender {
 let waiting: Sender[] = []
 
 /**
- * Sends at the end of the turn of the event loop, together with everything else that came in it.
- * Written one by one, every request would wake its process, and the answer come back alone: a tenth
- * of the time that a request costs the server is saved by not doing that.
+ * Calls `sendNow` at the end of the event loop's turn, together with all other senders. If every
+ * request were written at once, each would wake its process separately and its response would
+ * arrive separately. Batching saves a tenth of the server's time per request.
  */
 export function sendSoon(sender: Sender): void {
   if (waiting.length === 0) setImmediate(sendAll)

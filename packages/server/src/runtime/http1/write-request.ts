@@ -10,15 +10,15 @@ export interface RequestLines {
 }
 
 const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-/** Whatever would end a line, and what is no byte. */
+/** Line breaks, other control characters, and characters that are not Latin-1. */
 const notInValue = /[^\t\x20-\xff]/
-/** Whatever would end a path, and what belongs into it in another form. */
+/** Spaces, control characters, and characters that a URL must escape. */
 const notInPath = /[^\x21-\x7e]/
 
 /**
- * Writes the head of a request. `framing` is the lines that say how body and connection end, which
- * are for the one to write who sends them. Undefined when there is something in it that would make
- * another request of it.
+ * Writes the head of a request. `framing` is the header lines about the body and the connection,
+ * which replace those in `headers`. Undefined when a character would change the meaning of the
+ * request.
  */
 export function writeRequestHead(
   { method, host, path, headers }: RequestLines,
@@ -34,12 +34,12 @@ export function writeRequestHead(
   return `${text}${framing}\r\n`
 }
 
-/** Whether it is one header, and stays one when it is written down. */
+/** Whether the header can be written without becoming something else. */
 export function isProperHeader(header: HeaderList[number]): boolean {
   return tokenPattern.test(header[0]) && !notInValue.test(header[1])
 }
 
-/** Whether a request without a body need not say so. */
+/** Whether requests with this method need no `content-length: 0` when they have no body. */
 export function hasNoBody(method: string): boolean {
   return method === "GET" || method === "HEAD"
 }

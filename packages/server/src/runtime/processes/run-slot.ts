@@ -87,7 +87,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
     })
   }
 
-  onAnswer(response: ValResponse): void {
+  onResponse(response: ValResponse): void {
     const settle = this.#settle
     // The slot goes on waiting: a failure must be complete when another response must begin.
     if (isFailure(response)) {
@@ -217,11 +217,11 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
 
   #send(
     request: GuestRequest,
-    onAnswer: (response: ValResponse) => void,
+    onResponse: (response: ValResponse) => void,
     settle: (outcome: Stopped) => void,
   ): void {
     const onFailure = (failure: GuestFailure) => void this.#explain(failure).then(settle)
-    this.#exchange = this.process.client.send(request, { onAnswer, onFailure })
+    this.#exchange = this.process.client.send(request, { onResponse, onFailure })
   }
 
   /**

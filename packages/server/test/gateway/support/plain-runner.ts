@@ -132,7 +132,7 @@ class PlainSlot implements RunSlot {
       const exchange = this.client.send(
         { method, host, path: `/h${this.run.id}${target}`, headers, body },
         {
-          onAnswer(response) {
+          onResponse(response) {
             if (!response.headers.some(([name]) => name === "x-hamlet-failure"))
               resolve({ kind: "responded", response: response })
             else

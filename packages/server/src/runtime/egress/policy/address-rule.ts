@@ -1,16 +1,16 @@
 import ipaddr, { type IPv4, type IPv6 } from "ipaddr.js"
 
-/** An address, whichever way it was written. */
+/** An address, independent of its notation. */
 export interface Address {
-  /** The one notation in which it is shown and connected to; IPv6 without brackets. */
+  /** The canonical notation, for messages and for connecting; IPv6 without brackets. */
   readonly text: string
-  /** First what it is, then the IPv4 address to which a translator on the way would send it. */
+  /** The address itself, then the IPv4 address to which NAT64 would translate it. */
   readonly forms: readonly [IPv4 | IPv6, ...IPv4[]]
 }
 
 /**
- * Why vals may not reach an address, as words that follow "is"; undefined when they may. Only what
- * is certainly public passes.
+ * Why vals must not reach an address, as words that follow "is"; undefined if they may. Only
+ * addresses that are certainly public are allowed.
  */
 export function findFault(address: Address): string | undefined {
   for (const form of address.forms) {
@@ -39,13 +39,13 @@ const words: Readonly<Record<string, string>> = {
   teredo: "a translated address",
 }
 
-/** The longest is an IPv6 address with the end of IPv4. */
+/** The longest notation is an IPv6 address that ends with an IPv4 address. */
 const addressCharsMax = 45
 
 /**
- * An IPv4 address as four decimal numbers, or an IPv6 address without brackets and zone. It is for
- * the URL parser to say what an IPv6 address means: the library takes `::127.0.0.1` for
- * `::ffff:127.0.0.1`, the operating system does not.
+ * Parses an IPv4 address of four decimal numbers, or an IPv6 address without brackets and zone. The
+ * URL parser normalizes IPv6 first: the library reads `::127.0.0.1` as `::ffff:127.0.0.1`, the
+ * operating system does not.
  */
 export function parseAddress(text: string): Address | undefined {
   if (text.length > addressCharsMax) return undefined
@@ -56,9 +56,9 @@ export function parseAddress(text: string): Address | undefined {
 }
 
 /**
- * A mapped address is the IPv4 address: the operating system connects to that. One with the
- * well-known prefix of NAT64 is sent to the IPv4 address in it by the network, and is what names
- * resolve to where there is only IPv6; so both of its forms are judged.
+ * An IPv4-mapped address is treated as the IPv4 address, to which the operating system connects. An
+ * address with the well-known NAT64 prefix is translated by the network to the IPv4 address in it;
+ * in networks with IPv6 only, names resolve to such addresses. Both of its forms are checked.
  */
 function toAddress(ip: IPv4 | IPv6): Address {
   if (ip instanceof ipaddr.IPv4) return { text: ip.toString(), forms: [ip] }
@@ -73,19 +73,16 @@ function toIPv4(parts: readonly number[]): IPv4 {
 }
 
 /**
- * 64:ff9b::/96. The library has one name for it and for 64:ff9b:1::/48, in which every network puts
- * the IPv4 address where it likes.
+ * 64:ff9b::/96. The library does not distinguish it from 64:ff9b:1::/48, where each network places
+ * the IPv4 address differently.
  */
 function isWellKnownNat64(parts: readonly number[]): boolean {
   return parts[0] === 0x64 && parts[1] === 0xff9b && parts.slice(2, 6).every((part) => part === 0)
 }
 
-const translated = "translated by a form that is judged itself"
+const translated = "translated to an address that is checked itself"
 
-/**
- * Azure answers virtual machines there, with what is theirs alone; all other clouds use addresses
- * of some special range.
- */
+/** The metadata service of Azure. All other clouds use addresses of a special range. */
 const azurePlatform = "168.63.129.16"
 
 function rangeOfIPv4(ip: IPv4): string {
@@ -93,8 +90,8 @@ function rangeOfIPv4(ip: IPv4): string {
 }
 
 /**
- * Three things that the library does not know: what is compatible with IPv4, what is assigned at
- * all (2000::/3), and ISATAP.
+ * Adds three ranges that the library does not know: IPv4-compatible addresses, addresses outside of
+ * the assigned 2000::/3, and ISATAP.
  */
 function rangeOfIPv6(ip: IPv6): string {
   const { parts } = ip
@@ -106,10 +103,7 @@ function rangeOfIPv6(ip: IPv6): string {
   return isIsatap(parts) ? "isatap" : "unicast"
 }
 
-/**
- * An interface that is ::0:5efe:a.b.c.d, with either of the two bits that tell whether that address
- * is unique and whether it is a group.
- */
+/** The interface identifier is ::0:5efe:a.b.c.d; its bits "universal" and "group" may be set. */
 function isIsatap(parts: readonly number[]): boolean {
   return ((parts[4] ?? 0) & 0xfcff) === 0 && parts[5] === 0x5efe
 }

@@ -1,23 +1,20 @@
 import { type Address, parseAddress } from "./address-rule.ts"
 
-/** Who is to be reached: an address, or a name in lower case and without the dot of the root. */
+/** An address, or a name in lower case and without a dot at its end. */
 export type Host =
   | { readonly kind: "address"; readonly address: Address }
   | { readonly kind: "name"; readonly name: string }
 
 const limits = { hostCharsMax: 255, nameCharsMax: 253 }
 
-/**
- * What has a meaning of its own in a URL: after it, or because of it, the host would be another
- * one.
- */
+/** Characters with a meaning in a URL: with them, the URL parser would see another host. */
 const delimiters = /[\p{Cc}\s/\\?#@:%[\]]/u
 
 const namePattern = /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/
 
 /**
- * Reads a host as it stands in a URL; undefined when it is none. Whatever else somebody hands over
- * is first read by the URL parser, which knows all spellings of an IPv4 address and of a name.
+ * Parses a host as it is written in a URL; undefined if it is invalid. The URL parser normalizes
+ * it first: it knows all notations of IPv4 addresses and names.
  */
 export function parseHost(text: string): Host | undefined {
   if (text.length > limits.hostCharsMax) return undefined

@@ -2,28 +2,24 @@ import { networkInterfaces } from "node:os"
 import { parseAddress } from "./address-rule.ts"
 
 /**
- * The addresses of this machine, in the notation of `Address.text`. The same set comes back until
- * the interfaces have changed, so a decision can be kept together with the set that it was made
- * with.
+ * The addresses of this machine, in the notation of `Address.text`. Returns the same set until the
+ * interfaces change, so that a cached decision is valid as long as the set is the same.
  */
 export type ReadOwnAddresses = () => ReadonlySet<string>
 
-/** What is needed of the operating system. */
+/** The operating system and the clock; tests replace them. */
 export interface OwnAddressOptions {
   readonly list?: () => readonly string[]
   readonly nowMs?: () => number
 }
 
 /**
- * To read the interfaces takes 50 µs, which is too much for every request. An address that is new
- * counts after this time at the latest.
+ * Reading the interfaces takes 50 µs, which is too much for every request. A new address is known
+ * after this time at the latest.
  */
 const keptMs = 1_000
 
-/**
- * Reads the addresses of all interfaces, and again when what was read is a second old: machines get
- * and lose addresses while they run.
- */
+/** Reads the addresses of all interfaces again when they are a second old. */
 export function createReadOwnAddresses({
   list = listInterfaces,
   nowMs = performance.now.bind(performance),
@@ -46,7 +42,7 @@ function listInterfaces(): readonly string[] {
   )
 }
 
-/** A link-local address may come with the interface that it is for. */
+/** A link-local address may include its interface, as in `fe80::1%eth0`. */
 function withoutZone(text: string): string {
   return text.split("%", 1)[0] ?? text
 }

@@ -4,18 +4,16 @@ import { createReadOwnAddresses, type ReadOwnAddresses } from "./own-addresses.t
 import { CannotResolve, createResolveHost, type ResolveHost } from "./resolve-host.ts"
 import { allowRules, createRuleList, denyRules, type Match, type RuleList } from "./rule-list.ts"
 
-/**
- * Decides what vals may reach. Every request is decided about for itself, those of redirects too.
- */
+/** Decides which hosts vals may reach. Every request is checked, including those of redirects. */
 export interface EgressPolicy {
   checkHost(target: EgressTarget): Promise<HostDecision>
 }
 
-/** Where a request is to go; `hostname` as a URL has it. */
+/** The host and port of a request; `hostname` is that of its URL. */
 export interface EgressTarget {
   readonly hostname: string
   readonly port: number
-  /** Whose val it is, so that nobody takes all lookups of names. */
+  /** The val's owner. Name lookups are limited per owner. */
   readonly ownerId?: string
 }
 
@@ -23,41 +21,39 @@ export type HostDecision =
   | {
       readonly kind: "pass"
       /**
-       * To connect to one of these, in this order, and to nothing else: the name is not to be
-       * resolved again. IPv6 without brackets.
+       * Connect to one of these, in this order. Resolving the name again could give an address that
+       * was not checked. IPv6 without brackets.
        */
       readonly addresses: readonly string[]
-      /**
-       * Whether the operator has named the host or its addresses, and not just nobody forbids it.
-       */
+      /** Whether the operator has allowed the host, or all of its addresses, explicitly. */
       readonly isAllowed: boolean
     }
   /**
-   * The reason follows `Cannot fetch "URL": `. It says nothing about the network but what the val
-   * said itself.
+   * The reason follows `Cannot fetch "URL": `. It reveals nothing about the network that the val
+   * does not know.
    */
   | { readonly kind: "blocked"; readonly reason: string }
 
-/** What an operator has set. */
+/** The settings of the operator. */
 export interface EgressPolicyOptions {
   readonly allow: readonly string[]
   readonly deny: readonly string[]
   readonly ports: readonly { readonly first: number; readonly last: number }[]
   readonly resolve?: ResolveHost
   /**
-   * The addresses of this machine, which are refused however public they are: what listens there
-   * may trust its neighbours.
+   * The addresses of this machine. They are refused even if they are public: services on them may
+   * trust local clients.
    */
   readonly readOwnAddresses?: ReadOwnAddresses
 }
 
 const limits = {
-  /** Addresses of one name that are worth a try. */
+  /** Addresses of one name that are returned. */
   addressesMax: 16,
-  /** Decisions that are remembered. */
-  rememberedMax: 2_000,
-  /** Longer names are made up to fill our memory. */
-  rememberedCharsMax: 255,
+  /** Decisions in the cache. */
+  cachedMax: 2_000,
+  /** Longer host names are not valid and would only fill the memory. */
+  cachedCharsMax: 255,
 }
 
 interface Rules {
@@ -68,10 +64,7 @@ interface Rules {
   readonly readOwnAddresses: ReadOwnAddresses
 }
 
-/**
- * The policy for these settings. Throws an AppError that names the setting when an entry is of no
- * use.
- */
+/** Throws an AppError that names the setting when an entry is invalid. */
 export function createEgressPolicy({
   allow,
   deny,
@@ -86,26 +79,26 @@ export function createEgressPolicy({
     resolve: resolve ?? createResolveHost(),
     readOwnAddresses: readOwnAddresses ?? createReadOwnAddresses(),
   }
-  // To judge an address takes as long as all else about a small request.
-  const remembered = new Map<string, Remembered>()
+  // Checking an address takes as long as everything else about a small request.
+  const cache = new Map<string, CachedDecision>()
   return {
     async checkHost(target) {
       const key = `${target.hostname} ${target.port}`
-      const known = remembered.get(key)
-      const made = await decide(rules, target, known)
-      if (made === known) return made.decision
-      if (remembered.size >= limits.rememberedMax) remembered.clear()
-      if (key.length <= limits.rememberedCharsMax) remembered.set(key, made)
-      return made.decision
+      const cached = cache.get(key)
+      const checked = await checkTarget(rules, target, cached)
+      if (checked === cached) return checked.decision
+      if (cache.size >= limits.cachedMax) cache.clear()
+      if (key.length <= limits.cachedCharsMax) cache.set(key, checked)
+      return checked.decision
     },
   }
 }
 
 /**
- * A decision, and what it was made of beside the settings: this machine's addresses, and where a
- * name had to be resolved, that name and its addresses.
+ * A decision, and what it depends on besides the settings: the addresses of this machine, and the
+ * name and its addresses if one was resolved.
  */
-interface Remembered {
+interface CachedDecision {
   readonly decision: HostDecision
   readonly own: ReadonlySet<string>
   readonly host?: NamedHost
@@ -115,38 +108,38 @@ interface Remembered {
 type NamedHost = Host & { readonly kind: "name" }
 
 /**
- * What was known is good as long as this machine has the same addresses, and the resolver gives the
- * same array, which it does until it has asked again.
+ * A cached decision is valid while this machine has the same addresses and the resolver returns the
+ * same array, which it does until it resolves the name again.
  */
-async function decide(
+async function checkTarget(
   rules: Rules,
   target: EgressTarget,
-  kept: Remembered | undefined,
-): Promise<Remembered> {
+  cached: CachedDecision | undefined,
+): Promise<CachedDecision> {
   const own = rules.readOwnAddresses()
-  const known = kept?.own === own ? kept : undefined
-  if (known && !known.host) return known
-  const judged = known?.host ?? judgeUnresolved(rules, target, own)
-  if (!("name" in judged)) return { decision: judged, own }
+  const valid = cached?.own === own ? cached : undefined
+  if (valid && !valid.host) return valid
+  const checked = valid?.host ?? checkUnresolved(rules, target, own)
+  if (!("name" in checked)) return { decision: checked, own }
   try {
-    const addresses = await rules.resolve(judged.name, target.ownerId)
-    if (known?.addresses === addresses) return known
+    const addresses = await rules.resolve(checked.name, target.ownerId)
+    if (valid?.addresses === addresses) return valid
     if (addresses.length === 0)
-      return { decision: blocked(`${judged.name} cannot be found`), own, host: judged }
+      return { decision: blocked(`${checked.name} cannot be found`), own, host: checked }
     return {
-      decision: judge(rules, judged, target.port, addresses.map(parseAddress), own),
+      decision: checkAddresses(rules, checked, target.port, addresses.map(parseAddress), own),
       own,
-      host: judged,
+      host: checked,
       addresses,
     }
   } catch (error) {
     const reason = error instanceof CannotResolve ? error.message : "cannot be found"
-    return { decision: blocked(`${judged.name} ${reason}`), own, host: judged }
+    return { decision: blocked(`${checked.name} ${reason}`), own, host: checked }
   }
 }
 
-/** The decision, or the name on whose addresses it depends. */
-function judgeUnresolved(
+/** The decision, or the name whose addresses are needed for it. */
+function checkUnresolved(
   rules: Rules,
   { hostname, port }: EgressTarget,
   own: ReadonlySet<string>,
@@ -154,17 +147,17 @@ function judgeUnresolved(
   const host = parseHost(hostname)
   if (!host) return blocked("its host is neither a name nor an address")
   if (rules.deny.match(host, port) !== "none") return denied
-  // Whether an entry with this port is about this host may only be known when the name is resolved.
+  // Whether an entry with this port matches the host may depend on the addresses of the name.
   if (!rules.isOpen(port) && !rules.allow.hasPort(port)) return closed(port)
-  if (host.kind === "address") return judge(rules, host, port, [host.address], own)
-  return isLocal(host.name) ? judgeLocal(rules, host, port, own) : host
+  if (host.kind === "address") return checkAddresses(rules, host, port, [host.address], own)
+  return isLocal(host.name) ? checkLocal(rules, host, port, own) : host
 }
 
 /**
- * All addresses have to be good: whoever mixes a forbidden one among them hopes that it is taken.
- * An undefined one is what the resolver gave and we cannot read, such as an address with a zone.
+ * All addresses must be allowed: an attacker may add a forbidden one to allowed ones. An address
+ * that could not be parsed, such as one with a zone, is undefined.
  */
-function judge(
+function checkAddresses(
   rules: Rules,
   host: Host,
   port: number,
@@ -190,28 +183,28 @@ function judge(
   return { kind: "pass", addresses: passed.slice(0, limits.addressesMax), isAllowed }
 }
 
-/** Also what a translator on the way would send back to this machine. */
+/** Also finds addresses that NAT64 would translate to one of this machine. */
 function isOwn(address: Address, own: ReadonlySet<string>): boolean {
   return address.forms.some((form) => own.has(form.toString()))
 }
 
-/** Names that mean this machine everywhere (RFC 6761), whatever a resolver says about them. */
+/** Names that always mean this machine (RFC 6761), whatever a resolver returns. */
 function isLocal(name: string): boolean {
   return name === "localhost" || name.endsWith(".localhost")
 }
 
 /**
- * They are refused, unless the operator has named them, or a loopback address: nobody can have
- * mixed these addresses.
+ * Refused unless the operator has allowed the name or a loopback address. One allowed address is
+ * enough: these addresses do not come from a resolver that an attacker controls.
  */
-function judgeLocal(
+function checkLocal(
   rules: Rules,
   host: Host & { readonly kind: "name" },
   port: number,
   own: ReadonlySet<string>,
 ): HostDecision {
   const decisions = ["127.0.0.1", "::1"].map((text) =>
-    judge(rules, host, port, [parseAddress(text)], own),
+    checkAddresses(rules, host, port, [parseAddress(text)], own),
   )
   const addresses = decisions.flatMap((decision) =>
     decision.kind === "pass" ? decision.addresses : [],
@@ -232,14 +225,14 @@ function closed(port: number): HostDecision {
   return blocked(`port ${port} is not among those that vals may reach`)
 }
 
-/** To say which address it is, or of which kind, would tell about the network. */
+/** The address and its kind are not shown: they would reveal the network. */
 function hidden(host: Host): HostDecision {
   return blocked(
     `${host.kind === "name" ? host.name : host.address.text} resolves to a private address`,
   )
 }
 
-/** The address is public, so it tells nothing about the network. */
+/** The address is public, so this reveals nothing about the network. */
 function ownMachine(host: Host): HostDecision {
   const whose = "an address of the machine on which the server runs"
   return blocked(

@@ -37,7 +37,7 @@ describe("createResolveHost", () => {
   })
 
   test("remembers what was found, and no longer than it may", async () => {
-    const { asked, clock, resolve } = open({ keptMs: 5_000 })
+    const { asked, clock, resolve } = open({ cachedMs: 5_000 })
     const found = resolve("a.example")
     asked[0]?.answer(["1.1.1.1"])
     await found
@@ -50,7 +50,7 @@ describe("createResolveHost", () => {
   })
 
   test("forgets the oldest when it knows as many names as it may", async () => {
-    const { asked, resolve } = open({ keptMax: 2 })
+    const { asked, resolve } = open({ cachedMax: 2 })
     for (const name of ["a.example", "b.example", "c.example"]) {
       const found = resolve(name)
       asked.at(-1)?.answer(["1.1.1.1"])

@@ -1,28 +1,25 @@
 /**
- * The addresses of a name. Fails with CannotResolve, or anything else, when there are none. The
- * owner is whose share of the lookups it takes.
+ * Resolves a name to its addresses. Rejects, usually with CannotResolve, when there are none. The
+ * lookup counts against the limit of the owner.
  */
 export type ResolveHost = (name: string, ownerId?: string) => Promise<readonly string[]>
 
-/** Why a name has no addresses for us, as words that follow the name; nothing in it is secret. */
+/** Why a name cannot be resolved, as words that follow the name. Contains nothing secret. */
 export class CannotResolve extends Error {
   override readonly name = "CannotResolve"
 }
 
-/** What resolving takes. */
+/** Limits of name resolution. */
 export interface ResolveLimits {
   readonly lookupMsMax: number
   readonly lookupsMax: number
-  /**
-   * Of the vals of one user, so that one who asks for names that nobody answers for leaves room for
-   * the others.
-   */
+  /** Lookups of one user's vals: names that time out must not use up all lookups. */
   readonly lookupsPerOwnerMax: number
-  /** A name with more is refused: all of them have to be looked at. */
+  /** A name with more addresses is refused, because all of them have to be checked. */
   readonly addressesMax: number
-  /** How long, and how many, answers are used again. */
-  readonly keptMs: number
-  readonly keptMax: number
+  /** How long results are cached, and how many. */
+  readonly cachedMs: number
+  readonly cachedMax: number
 }
 
 const resolveLimits: ResolveLimits = {
@@ -30,11 +27,11 @@ const resolveLimits: ResolveLimits = {
   lookupsMax: 1_024,
   lookupsPerOwnerMax: 128,
   addressesMax: 256,
-  keptMs: 5_000,
-  keptMax: 1_000,
+  cachedMs: 5_000,
+  cachedMax: 1_000,
 }
 
-/** What it is made of; a test puts its own there. */
+/** The resolver and the clock; tests replace them. */
 export interface ResolveParts {
   readonly lookup?: (name: string) => Promise<readonly string[]>
   readonly nowMs?: () => number
@@ -42,8 +39,8 @@ export interface ResolveParts {
 }
 
 /**
- * Resolves names as the machine does, each once at a time, and remembers for a moment what was
- * found.
+ * Resolves names as the operating system does. Concurrent lookups of a name are one, and results
+ * are cached for a few seconds.
  */
 export function createResolveHost({
   lookup = lookUp,
@@ -51,46 +48,46 @@ export function createResolveHost({
   limits: given,
 }: ResolveParts = {}): ResolveHost {
   const limits = { ...resolveLimits, ...given }
-  const kept = new Map<
+  const cache = new Map<
     string,
     { readonly addresses: readonly string[]; readonly untilMs: number }
   >()
   const pending = new Map<string, Promise<readonly string[]>>()
   const perOwner = new Map<string, number>()
 
-  const keep = (name: string, addresses: readonly string[]) => {
-    kept.delete(name)
-    // The first is the oldest: all are kept for the same time.
-    for (const oldest of kept.keys()) {
-      if (kept.size < limits.keptMax) break
-      kept.delete(oldest)
+  const store = (name: string, addresses: readonly string[]) => {
+    cache.delete(name)
+    // The first entry is the oldest: all are cached for the same time.
+    for (const oldest of cache.keys()) {
+      if (cache.size < limits.cachedMax) break
+      cache.delete(oldest)
     }
-    kept.set(name, { addresses, untilMs: nowMs() + limits.keptMs })
+    cache.set(name, { addresses, untilMs: nowMs() + limits.cachedMs })
   }
 
   const start = async (name: string, ownerId: string | undefined) => {
-    const leave = enter(perOwner, ownerId, limits.lookupsPerOwnerMax)
+    const endCount = countLookup(perOwner, ownerId, limits.lookupsPerOwnerMax)
     try {
       const addresses = [...new Set(await withinTime(lookup(name), limits.lookupMsMax))]
       if (addresses.length === 0) throw new CannotResolve("cannot be found")
       if (addresses.length > limits.addressesMax) throw new CannotResolve("has too many addresses")
-      keep(name, addresses)
+      store(name, addresses)
       return addresses
     } finally {
-      leave()
+      endCount()
     }
   }
 
   return async (name, ownerId) => {
-    const known = kept.get(name)
-    if (known && nowMs() < known.untilMs) return known.addresses
-    const going = pending.get(name)
-    if (going !== undefined) return going
+    const cached = cache.get(name)
+    if (cached && nowMs() < cached.untilMs) return cached.addresses
+    const running = pending.get(name)
+    if (running !== undefined) return running
     if (pending.size >= limits.lookupsMax) throw tooMany()
-    const lookingUp = start(name, ownerId)
-    pending.set(name, lookingUp)
+    const started = start(name, ownerId)
+    pending.set(name, started)
     try {
-      return await lookingUp
+      return await started
     } finally {
       pending.delete(name)
     }
@@ -98,9 +95,9 @@ export function createResolveHost({
 }
 
 /**
- * Not `lookup` of node:dns, which takes a thread for each name: a few that nobody answers for would
- * stop everything that waits for a file. Both of these read /etc/hosts, and only that of Linux
- * misses a change of the name servers until the next start.
+ * Not `lookup` of node:dns, which takes a thread per name: a few names that time out would block
+ * all file access. Both backends read /etc/hosts. The one on Linux reads the list of name servers
+ * only once, when the server starts.
  */
 async function lookUp(name: string): Promise<readonly string[]> {
   const found = await Bun.dns.lookup(name, {
@@ -110,8 +107,8 @@ async function lookUp(name: string): Promise<readonly string[]> {
   return found.map(({ address }) => address)
 }
 
-/** Counts a lookup of the owner's; gives what ends it. */
-function enter(
+/** Counts a lookup of the owner. Returns a function that ends the count. */
+function countLookup(
   perOwner: Map<string, number>,
   ownerId: string | undefined,
   countMax: number,

@@ -3,28 +3,22 @@ import { AppError } from "../../../domain/app-error.ts"
 import { parseAddress } from "./address-rule.ts"
 import { type Host, parseHost } from "./host.ts"
 
-/** What an operator allows, or denies. */
+/** The hosts that an operator allows, or denies. */
 export interface RuleList {
   match(host: Host, port: number): Match
   /** Whether some entry names the port. */
   hasPort(port: number): boolean
 }
 
-/**
- * Whether a list covers a host: not at all, or whatever its port is, or because an entry names it
- * with this very port.
- */
+/** How a list matches a host: not at all, by an entry without a port, or by one with this port. */
 export type Match = "none" | "host" | "port"
 
-/** How the entries of a setting are read. */
+/** How the entries of a setting are parsed. */
 export interface RuleKind {
   readonly setting: "HAMLET_EGRESS_ALLOW" | "HAMLET_EGRESS_DENY"
   /** Whether `*` means everything. */
   readonly canBeAll: boolean
-  /**
-   * Whether an address is covered as soon as one of its forms is. What is allowed must be the
-   * address itself.
-   */
+  /** Whether an entry also matches the other forms of an address, or only the address itself. */
   readonly isAnyForm: boolean
 }
 
@@ -45,8 +39,8 @@ interface Rule {
 }
 
 /**
- * Reads the entries: `host`, `*.suffix`, an address, each with `:port` if need be, or a network.
- * Throws when one is of no use.
+ * Parses the entries: `host`, `*.suffix` or an address, each with an optional `:port`, or a network.
+ * Throws when an entry is invalid.
  */
 export function createRuleList(kind: RuleKind, entries: readonly string[]): RuleList {
   const rules = entries.map((entry) => parseRule(kind, entry) ?? refuse(kind, entry))
@@ -66,10 +60,10 @@ export function createRuleList(kind: RuleKind, entries: readonly string[]): Rule
 
 function refuse({ setting, canBeAll }: RuleKind, entry: string): never {
   const examples = `api.internal, *.internal, 10.0.0.5:8080, [fd00::5]:8080 or 10.1.0.0/16${canBeAll ? ", or * for everything" : ""}`
-  // The operator reads it at the start, and nobody else.
+  // Only the operator sees this message, when the server starts.
   throw new AppError(
     "invalid_request",
-    `Cannot use ${setting} "${entry}": it must be hosts, addresses, each with a port if need be, or networks, such as ${examples}`,
+    `Cannot use ${setting} "${entry}": it must be a list of hosts and addresses, each with an optional port, or networks, such as ${examples}`,
   )
 }
 
@@ -84,7 +78,7 @@ function parseRule(kind: RuleKind, entry: string): Rule | undefined {
   const isSuffix = host.startsWith("*.")
   const parsed = parseHost(isSuffix ? host.slice(2) : host)
   if (parsed?.kind === "name") return toNameRule(parsed.name, isSuffix, port)
-  // What the URL parser makes an address of, such as 10.1, is hardly what somebody has meant.
+  // The URL parser reads 10.1 as 10.0.0.1, which the operator hardly means.
   const isWritten = parsed && !isSuffix && (host.startsWith("[") || parsed.address.text === host)
   return isWritten ? toNetworkRule(kind, parsed.address.text, port) : undefined
 }
@@ -98,7 +92,7 @@ function toNameRule(name: string, isSuffix: boolean, port: number | undefined): 
   return { port, covers: (host) => host.kind === "name" && isCovered(host.name) }
 }
 
-/** An address by itself is a network of one. */
+/** An address is a network of one. */
 function toNetworkRule(
   { isAnyForm }: RuleKind,
   text: string,
@@ -126,7 +120,7 @@ function parseNetwork(
   if (!address) return undefined
   const [form] = address.forms
   const bitsMax = form.kind() === "ipv4" ? 32 : 128
-  // A mapped address was read as IPv4, so the bits before that are not there any more.
+  // An IPv4-mapped address was parsed as IPv4, which lacks the first 96 bits.
   const mappedBits = start.includes(":") && bitsMax === 32 ? 96 : 0
   const bits = digits === undefined ? bitsMax : Number(digits) - mappedBits
   return bits >= 0 && bits <= bitsMax ? { start: form, bits } : undefined

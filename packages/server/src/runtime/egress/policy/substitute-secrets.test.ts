@@ -74,19 +74,23 @@ const table: readonly (readonly [header: string, value: string, sent: string])[]
 
 /** What is left although the host is right, and how the owner hears of it. */
 const left: readonly (readonly [header: string, value: string, reason: string])[] = [
-  ["x-lines", "hamlet-secret:LINES", "the value has characters that cannot be sent in a header"],
-  ["x-nul", "hamlet-secret:NUL", "the value has characters that cannot be sent in a header"],
-  ["x-accent", "hamlet-secret:ACCENT", "the value has characters that cannot be sent in a header"],
-  ["x-wide", "hamlet-secret:WIDE", "the value has characters that cannot be sent in a header"],
+  ["x-lines", "hamlet-secret:LINES", "its value contains characters that a header cannot contain"],
+  ["x-nul", "hamlet-secret:NUL", "its value contains characters that a header cannot contain"],
+  [
+    "x-accent",
+    "hamlet-secret:ACCENT",
+    "its value contains characters that a header cannot contain",
+  ],
+  ["x-wide", "hamlet-secret:WIDE", "its value contains characters that a header cannot contain"],
   [
     "authorization",
     basic("ada:hamlet-secret:LINES"),
-    "the value has characters that cannot be sent in a header",
+    "its value contains characters that a header cannot contain",
   ],
   [
     "authorization",
     basic("ada:hamlet-secret:NUL"),
-    "the value has characters that cannot be sent in a header",
+    "its value contains characters that a header cannot contain",
   ],
   ...[
     "host",
@@ -99,9 +103,9 @@ const left: readonly (readonly [header: string, value: string, reason: string])[
     "trailer",
     "expect",
     "keep-alive",
-  ].map((name) => [name, "hamlet-secret:KEY", "this header is not for secrets"] as const),
-  ["sec-websocket-protocol", "hamlet-secret:KEY", "this header is not for secrets"],
-  ["sec-websocket-key", "hamlet-secret:KEY", "this header is not for secrets"],
+  ].map((name) => [name, "hamlet-secret:KEY", "this header cannot contain secrets"] as const),
+  ["sec-websocket-protocol", "hamlet-secret:KEY", "this header cannot contain secrets"],
+  ["sec-websocket-key", "hamlet-secret:KEY", "this header cannot contain secrets"],
 ]
 
 describe("substituteSecrets", () => {
@@ -119,7 +123,7 @@ describe("substituteSecrets", () => {
     expect(sentences).toEqual([
       expect.stringMatching(
         new RegExp(
-          `^Cannot put a secret in place of "hamlet-secret:\\w+" in header "[a-z-]+": ${reason}$`,
+          `^Cannot replace "hamlet-secret:\\w+" in header "[a-z-]+" by its secret: ${reason}$`,
         ),
       ),
     ])
@@ -170,8 +174,8 @@ describe("substituteSecrets", () => {
       substituteSecrets(headers, host, false, secrets, (sentence) => sentences.push(sentence)),
     ).toEqual(headers)
     expect(sentences).toEqual([
-      'Cannot put a secret in place of "hamlet-secret:KEY" in header "authorization": the request is not encrypted',
-      'Cannot put a secret in place of "hamlet-secret:KEY" in header "x-key": the request is not encrypted',
+      'Cannot replace "hamlet-secret:KEY" in header "authorization" by its secret: the request is not encrypted',
+      'Cannot replace "hamlet-secret:KEY" in header "x-key" by its secret: the request is not encrypted',
     ])
   })
 

@@ -2,25 +2,21 @@ import type { Substitution } from "../../../domain/egress.ts"
 import type { HeaderList } from "../../../domain/runs/runner.ts"
 import { isHopByHopHeader } from "../../../shared/hop-by-hop-headers.ts"
 
-/**
- * Says, in a sentence for the val's owner, why a placeholder was left where the value would have
- * been expected.
- */
+/** Receives a sentence for the val's owner: why a placeholder was not replaced. */
 export type ReportUnreplaced = (sentence: string) => void
 
 const limits = {
   /**
-   * By how much one request may grow: a value may be 32 KB, and its placeholder may stand in a
-   * header a thousand times.
+   * How much one request may grow. A value can be 32 KB long, and a header can contain its
+   * placeholder a thousand times.
    */
   charsAddedMax: 131_072,
 }
 
 /**
- * Puts the values of secrets in place of their placeholders, in the values of headers of a request
- * to one of their hosts; nothing else is touched. `host` is in lower case, with its port unless
- * that is the usual one. `isTrusted` says that nobody on the way reads along: the connection is
- * encrypted, or the operator has named the host as one of their own.
+ * Replaces placeholders by the values of their secrets, in the header values of a request to one of
+ * their hosts and nowhere else. `host` is in lower case, with its port unless that is the default
+ * one. `isTrusted`: the connection is encrypted, or the operator has allowed the host.
  */
 export function substituteSecrets(
   headers: HeaderList,
@@ -44,7 +40,7 @@ export function substituteSecrets(
       return value
     }
     sentences.add(
-      `Cannot put a secret in place of "${found.placeholder}" in header "${name}": ${reason}`,
+      `Cannot replace "${found.placeholder}" in header "${name}" by its secret: ${reason}`,
     )
     return undefined
   }
@@ -65,24 +61,22 @@ export function substituteSecrets(
   return replaced
 }
 
-/**
- * User and password as everybody writes them: a placeholder in there is only seen after decoding.
- */
+/** Basic authentication: user and password are encoded, so placeholders show after decoding. */
 const basicPattern = /^(basic +)([a-z0-9+/]+=*)$/i
 
-/** What becomes of a value where it is put. */
+/** How a value is written where its placeholder was. */
 interface Encoding {
   toText(value: string): string
   readonly allowed: RegExp
 }
 
 /**
- * Other characters than these would be bytes that depend on who writes the header, and a line break
- * would begin another header.
+ * The bytes of other characters depend on the program that writes the header, and a line break
+ * would start another header.
  */
 const plain: Encoding = { toText: (value) => value, allowed: /^[\t\x20-\x7e]*$/ }
 
-/** Bytes as characters, in UTF-8; control characters are not for user names and passwords. */
+/** The bytes of UTF-8 as characters. Control characters are invalid in Basic authentication. */
 const basic: Encoding = {
   toText: (value) => Buffer.from(value, "utf8").toString("latin1"),
   allowed: /^\P{Cc}*$/u,
@@ -107,13 +101,13 @@ function findReason(
   charsAdded: number,
 ): string | undefined {
   if (!isTrusted) return "the request is not encrypted"
-  if (isFixedHeader(name)) return "this header is not for secrets"
+  if (isFixedHeader(name)) return "this header cannot contain secrets"
   if (!encoding.allowed.test(value))
-    return "the value has characters that cannot be sent in a header"
+    return "its value contains characters that a header cannot contain"
   return charsAdded > limits.charsAddedMax ? "the headers would become too large" : undefined
 }
 
-/** Without the dot of the root and the port that an encrypted connection has anyway. */
+/** Without a dot at the end of the name and without the default port of https. */
 function toHostKey(host: string): string {
   return host
     .toLowerCase()
@@ -126,7 +120,7 @@ interface Finder {
   readonly byPlaceholder: ReadonlyMap<string, Substitution>
 }
 
-/** A process keeps its substitutions, and sends many requests. */
+/** A process sends many requests with the same substitutions. */
 const finders = new WeakMap<readonly Substitution[], Finder>()
 
 function getFinder(substitutions: readonly Substitution[]): Finder {
@@ -136,8 +130,8 @@ function getFinder(substitutions: readonly Substitution[]): Finder {
 }
 
 /**
- * All placeholders, the longest first, those for other hosts included: KEY must not be found in the
- * placeholder of KEY2.
+ * Finds all placeholders, including those for other hosts, and the longest first: the placeholder of
+ * KEY must not match within that of KEY2.
  */
 function createFinder(substitutions: readonly Substitution[]): Finder {
   const byPlaceholder = new Map(
@@ -150,7 +144,7 @@ function createFinder(substitutions: readonly Substitution[]): Finder {
   }
 }
 
-/** One pass: what a value brings along is not looked at again. */
+/** Replaces in one pass, so that placeholders within a value are kept. */
 function replace(
   text: string,
   { pattern, byPlaceholder }: Finder,

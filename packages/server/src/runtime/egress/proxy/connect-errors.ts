@@ -1,6 +1,6 @@
 import { Refusal } from "../policy/refusal.ts"
 
-/** Why there is no connection. */
+/** Why a connection could not be opened. */
 export function explainConnect(error: unknown, host: string): Refusal {
   const code = toCode(error)
   if (code === "ECONNREFUSED") return new Refusal(502, `${host} refuses connections`)
@@ -8,13 +8,13 @@ export function explainConnect(error: unknown, host: string): Refusal {
   return new Refusal(502, `${host} cannot be reached`)
 }
 
-/** Why the connection is not a secure one, in the words that tell whom to ask. */
+/** Why the TLS handshake failed. The message names what is wrong with a certificate. */
 export function explainTls(error: unknown, host: string): Refusal {
   const code = toCode(error)
   return new Refusal(
     502,
     certificateFaults[code]?.(host) ??
-      `no secure connection to ${host} is possible${code && ` (${code})`}`,
+      `no TLS connection to ${host} is possible${code && ` (${code})`}`,
   )
 }
 
@@ -26,8 +26,7 @@ const certificateFaults: Readonly<Record<string, (host: string) => string>> = {
   CERT_NOT_YET_VALID: (host) => `the certificate of ${host} is not valid yet`,
   CERT_REVOKED: (host) => `the certificate of ${host} was revoked`,
   ERR_TLS_CERT_ALTNAME_INVALID: (host) => `the certificate is for another host than ${host}`,
-  DEPTH_ZERO_SELF_SIGNED_CERT: (host) =>
-    `the certificate of ${host} is self-signed, from no authority that is known`,
+  DEPTH_ZERO_SELF_SIGNED_CERT: (host) => `the certificate of ${host} is self-signed`,
   SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
   UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,

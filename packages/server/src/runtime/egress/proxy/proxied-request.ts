@@ -104,7 +104,7 @@ export class ProxiedRequest {
 
   /** Enforces the time limits. */
   sweep(nowMs: number): void {
-    const { msMax, connectMsMax, answerMsMax, idleMsMax, tunnelIdleMsMax } = this.#context.limits
+    const { msMax, connectMsMax, responseMsMax, idleMsMax, tunnelIdleMsMax } = this.#context.limits
     const idleMs = nowMs - this.#lastByteMs
     const refuse = (reason: string) => this.#request.abort(new Refusal(504, reason))
     const refuseIdle = (ms: number) => refuse(`no bytes were transferred for ${ms / 1000} s`)
@@ -117,8 +117,8 @@ export class ProxiedRequest {
       if (connecting && nowMs - connecting.startedMs > connectMsMax)
         connecting.stop(new Refusal(504, `${this.#host} does not respond`))
     } else if (this.#phase === "waiting" && this.#request.body.hasEnded) {
-      if (idleMs > answerMsMax)
-        refuse(`${this.#host} has not responded for ${answerMsMax / 1000} s`)
+      if (idleMs > responseMsMax)
+        refuse(`${this.#host} has not responded for ${responseMsMax / 1000} s`)
     } else if (this.#phase !== "deciding" && idleMs > idleMsMax) refuseIdle(idleMsMax)
   }
 

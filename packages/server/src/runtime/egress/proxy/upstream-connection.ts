@@ -73,7 +73,7 @@ export class UpstreamConnection implements ResponseSink {
     this.connected = promise
     this.#settle = resolve
     this.#owner = owner
-    this.#reader = new ResponseReader(owner.limits, this, { isOldRead: true })
+    this.#reader = new ResponseReader(owner.limits, this, { acceptsHttp10: true })
     const options = { hostname: address, port, data: this, socket: handlers, ...(tls && { tls }) }
     Bun.connect<UpstreamConnection>(options).catch((error: unknown) => {
       this.stop(explainConnect(error, destination.host))
