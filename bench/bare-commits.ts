@@ -1,5 +1,5 @@
-// How many rows can be made durable one by one, each in a transaction of its own: the disk's own
-// speed, as the database sees it.
+// Commits one row after the other, each in a transaction of its own: the speed of the disk, as the
+// database sees it.
 import { Database } from "bun:sqlite"
 import { SQL } from "bun"
 import { codeOfSave } from "./harness/load.ts"

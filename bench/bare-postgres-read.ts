@@ -1,4 +1,4 @@
-// The same on PostgreSQL, with Bun's own client and as many connections as it opens by itself.
+// The same on PostgreSQL, with Bun's client and its default number of connections.
 import { SQL } from "bun"
 import { type BareRow, bareColumns, toBareAnswer, toId } from "./speed/bare-val.ts"
 

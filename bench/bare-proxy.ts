@@ -1,5 +1,4 @@
-// The least that a gateway can do: every request goes on to one socket, and nothing is written
-// down.
+// The least that a gateway can do: it forwards every request to one socket and records nothing.
 const unix = process.env.BARE_SOCKET ?? ""
 
 const server = Bun.serve({

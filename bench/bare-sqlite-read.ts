@@ -1,5 +1,5 @@
-// What reading a val over HTTP costs at least: one prepared statement and its row as JSON, without
-// a router, tokens, logs or anything else.
+// The lowest cost of reading a val over HTTP: one prepared statement and its row as JSON, without
+// router, tokens, logs or anything else.
 import { Database } from "bun:sqlite"
 import { type BareRow, bareColumns, toBareAnswer, toId } from "./speed/bare-val.ts"
 

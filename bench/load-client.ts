@@ -1,5 +1,5 @@
-// Sends a load where there is no wrk. It takes more of the machine than wrk does, so the figures
-// are lower on both sides of a comparison.
+// Sends requests where wrk is not installed. It uses more CPU time than wrk does, so the figures are
+// lower on both sides of a comparison.
 import { codeOfSave, type Load } from "./harness/load.ts"
 
 const load = JSON.parse(process.argv[2] ?? "{}") as Load

@@ -46,9 +46,9 @@ const benchmarks: readonly Benchmark[] = [
 ]
 
 const usage = `npm run bench -- [names] [options]
-  names         ${benchmarks.map(({ name }) => name).join(", ")}, or all; without any: those that take little time
+  names         ${benchmarks.map(({ name }) => name).join(", ")}, or all; without names: the quick ones
   --vals N      size of the large world of growth and backup (1,000,000)
-  --keep DIR    keep what they seed, or use what is there
+  --keep DIR    keep the seeded databases in DIR, and use those that it contains
   --postgres    measure them on PostgreSQL only
   --write       write the results into docs/benchmarks.md`
 
@@ -72,7 +72,7 @@ async function main(): Promise<void> {
     vals: Number(values.vals),
     keepDir: values.keep,
     isPostgresOnly: values.postgres,
-    say: (text) => void process.stderr.write(`${text}\n`),
+    report: (text) => void process.stderr.write(`${text}\n`),
   }
   const machine = describeMachine()
   console.log(`${machine}\n`)
@@ -83,7 +83,7 @@ async function main(): Promise<void> {
     if (values.write) await writeResults(benchmark.name, machine, tables)
     missed += countMissed(tables)
   }
-  // The exit code of a measurement is for scripts: a bar can be missed because the machine is busy.
+  // The exit code is for scripts: a bar can be missed because the machine is busy.
   process.exitCode = missed > 0 ? 1 : 0
 }
 

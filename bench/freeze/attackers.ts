@@ -1,11 +1,11 @@
-/** Sends one attack after the other: each call is one request, answered. */
+/** Sends one attack after the other: each call is one request with its response. */
 export type Attacker = () => Promise<void>
 
 const limits = { codeChars: 256_000, queryChars: 511, vals: 12, bodyBytes: 2_000_000 }
 
 /**
- * Three users: one whose secret is dear to look for, one whose vals are dear to search, and one
- * with large arguments and values.
+ * Three users: one whose secret is expensive to mask, one whose vals are expensive to search, and
+ * one with large arguments and values.
  */
 export async function createAttackers(
   url: string,

@@ -15,7 +15,7 @@ const root = join(import.meta.dir, "..", "..")
 const server = process.env.BENCH_SERVER ?? join(root, "packages/server/src/main.ts")
 
 /**
- * How long three users at once can keep the event loop from everybody else, measured inside the
+ * How long three users together can block the event loop for other users, measured inside the
  * server.
  */
 export const freeze: Benchmark = {
@@ -47,9 +47,9 @@ export const freeze: Benchmark = {
     try {
       const attackers = await createAttackers(program.url, token)
       const quiet = await measure(program.url, loopFile, [], limits.quietMs)
-      context.say(`freeze: ${describe(quiet)} alone`)
+      context.report(`freeze: ${describe(quiet)} alone`)
       const attacked = await measure(program.url, loopFile, attackers, limits.attackMs)
-      context.say(`freeze: ${describe(attacked)} under attack`)
+      context.report(`freeze: ${describe(attacked)} under attack`)
       return [toTable(quiet, attacked)]
     } finally {
       await program.stop()
@@ -58,11 +58,11 @@ export const freeze: Benchmark = {
 }
 
 interface Measured {
-  /** What a caller waits who comes at any moment. */
+  /** The wait of a caller that arrives at a random time. */
   readonly waits: readonly number[]
-  /** The same, as far as the thread was at work. */
+  /** The same, in CPU time of the thread. */
   readonly works: readonly number[]
-  /** What another client waits for its answer. */
+  /** The time that another client waits for its response. */
   readonly asks: readonly number[]
   readonly attacks: number
 }
@@ -83,7 +83,7 @@ async function measure(
     }
   }
   const asks: number[] = []
-  const ask = async () => {
+  const request = async () => {
     while (performance.now() < end) {
       const startedMs = performance.now()
       await (await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(limits.askMsMax) })).text()
@@ -91,8 +91,8 @@ async function measure(
       await Bun.sleep(limits.pauseMs)
     }
   }
-  await Promise.all([...attackers.map(attack), ask()])
-  // What is under way is written down a moment later.
+  await Promise.all([...attackers.map(attack), request()])
+  // The pause in progress is recorded a moment later.
   await Bun.sleep(1_000)
   const samples = readFileSync(loopFile, "utf8")
     .slice(from)
@@ -104,8 +104,8 @@ async function measure(
 }
 
 /**
- * Somebody who comes in the middle of a pause waits for half of it: as many callers as could have
- * come are counted.
+ * A caller that arrives in the middle of a pause waits for half of it: the figure counts all callers
+ * that could have arrived.
  */
 function toWaits(delayMs: number): readonly number[] {
   return Array.from(
@@ -124,7 +124,7 @@ function toTable(quiet: Measured, attacked: Measured): Table {
     ...[quiet, attacked].map((measured) => percentile(pick(measured), percent).toFixed(1)),
   ]
   return {
-    title: `Three users who try to stop the server, ${limits.attackMs / 1000} s, ${attacked.attacks} requests of theirs (ms)`,
+    title: `Three users who try to stop the server, ${limits.attackMs / 1000} s, ${attacked.attacks} of their requests (ms)`,
     columns: ["", "alone", "under attack"],
     rows: [
       row("event-loop delay p99", ({ waits }) => waits, 99),

@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs"
 
-// Loaded into a server before its own code, of whatever age that is: measures from inside how long
-// its event loop keeps callers waiting.
+// Loaded into a server of any version before its own code: measures from inside how long its event
+// loop delays callers.
 const sampleMs = 5
 const writeMs = 250
 const file = process.env.BENCH_LOOP_FILE ?? ""

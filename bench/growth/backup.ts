@@ -11,7 +11,7 @@ import { tokenText } from "../seed/world.ts"
 const limits = { rateMin: 50, askMs: 20 }
 const mega = 1_000_000
 
-/** How fast a database is read for a backup of it, and what others notice. */
+/** How fast a backup reads a database, and how it affects other requests. */
 export const backup: Benchmark = {
   name: "backup",
   isQuick: false,
@@ -22,14 +22,14 @@ export const backup: Benchmark = {
       rows.push(await measure("PostgreSQL", await seedPostgres(context, postgresUrl, vals)))
     return [
       {
-        title: `backup: one of ${vals.toLocaleString("en")} vals, over HTTP, checked by the client as it comes`,
+        title: `backup: one of ${vals.toLocaleString("en")} vals, over HTTP, checked by the client as it arrives`,
         columns: [
           "",
           "database, MB",
           "backup, MB",
           "s",
           "database, MB/s",
-          "others meanwhile, p50 – p99 ms",
+          "other requests meanwhile, p50 – p99 ms",
           "bar",
         ],
         rows,
@@ -76,7 +76,7 @@ async function sizeOf({ dataDir, databaseUrl }: Seeded): Promise<number> {
   return Number(row.size)
 }
 
-/** Somebody who wants to know something simple again and again. */
+/** A client that sends a simple request again and again. */
 function askMeanwhile(url: string) {
   const taken: number[] = []
   let isStopped = false

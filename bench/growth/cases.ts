@@ -3,21 +3,21 @@ import { busySlots, importingSlot, publicSlot, talkedAboutSlot } from "../seed/p
 import { rareNeighbours } from "../seed/words.ts"
 import { eventsBegin, eventsMs, type World } from "../seed/world.ts"
 
-/** A request whose cost must not depend on how much other people have. */
+/** A request whose cost must not depend on the data of other users. */
 export interface Case {
   readonly route: RouteName
-  /** What sets it apart from other requests to the route. */
+  /** Distinguishes it from other requests to the route. */
   readonly label: string
   /** Sent without a token. */
   readonly isAnonymous?: boolean
-  /** How long it may take, where that is all that is asked. */
+  /** An absolute time limit, instead of a limit on the ratio. */
   readonly msMax?: number
-  /** It is only told how long it takes. */
+  /** The time is only reported, without a limit. */
   readonly isInformation?: boolean
   path(asker: Asker): string
 }
 
-/** Who asks, in which world. */
+/** The user who sends the requests, in one world. */
 export class Asker {
   readonly #world: World
   readonly user: number
@@ -43,7 +43,7 @@ export class Asker {
     return this.#world.valIds[slot * this.#world.users + this.#before] ?? ""
   }
 
-  /** The user whose busy vals this one has run. */
+  /** The user whose busy vals this user has run. */
   get #before(): number {
     return (this.user + this.#world.users - 1) % this.#world.users
   }
@@ -163,8 +163,7 @@ const searchCases: readonly Case[] = [
   { ...search("zanzibarExpress", "a word, 100 hits, without a token"), isAnonymous: true },
   { ...search("export", "a word in every val"), msMax: searchMsMax },
   { ...search("=>", "two signs in many vals"), msMax: searchMsMax },
-  // What an index of trigrams cannot do well: the server bounds the work and may find only some of
-  // the hits.
+  // A trigram index is bad at these: the server limits the work and may find only some of the hits.
   { ...search(rareNeighbours, "two frequent words side by side, 50 hits"), isInformation: true },
   { ...search("@@", "two signs, 10 hits"), isInformation: true },
   { ...search("playlist", "a word in some vals"), isInformation: true },
@@ -178,5 +177,5 @@ function search(text: string, label: string): Case {
   }
 }
 
-/** Every list of the API, on its first page, with the filters that it has, and searches. */
+/** The first page of every list of the API, with its filters, and searches. */
 export const cases: readonly Case[] = [...valCases, ...runCases, ...socialCases, ...searchCases]

@@ -10,7 +10,7 @@ import { type Measured, measureCase } from "./measure.ts"
 const smallVals = 1_000
 const ratioMax = 1.5
 
-/** Whether a list takes longer because others have more. */
+/** Whether a list takes longer when other users have more data. */
 export const growth: Benchmark = {
   name: "growth",
   isQuick: false,
@@ -33,16 +33,16 @@ function assertEveryListIsMeasured(): void {
     (name) => isList(name) && !cases.some(({ route }) => route === name),
   )
   if (missing.length > 0)
-    throw new Error(`Cannot measure growth: nothing asks for ${missing.join(", ")}`)
+    throw new Error(`Cannot measure growth: no case for ${missing.join(", ")}`)
 }
 
 function isList(name: RouteName): boolean {
-  const answer = (routes[name].responses as Readonly<Record<number, unknown>>)[200]
+  const response = (routes[name].responses as Readonly<Record<number, unknown>>)[200]
   return (
     routes[name].method === "get" &&
-    answer instanceof z.ZodObject &&
-    "data" in answer.shape &&
-    "links" in answer.shape
+    response instanceof z.ZodObject &&
+    "data" in response.shape &&
+    "links" in response.shape
   )
 }
 
@@ -63,7 +63,7 @@ async function measure(
         { url: servers[1].url, world: large.world },
       )
       rows.push(toRow(it, measured))
-      context.say(
+      context.report(
         `${database} ${rows
           .at(-1)
           ?.map((cell) => (typeof cell === "string" ? cell : cell.bar))

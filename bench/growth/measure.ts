@@ -14,14 +14,14 @@ export interface Place {
 export interface Measured {
   readonly smallMs: number
   readonly largeMs: number
-  /** How many items the answers have; where they differ, in both worlds. */
+  /** The number of items in the responses; of both worlds where they differ. */
   readonly items: string
 }
 
 /**
- * One client asks both servers in turn, request by request, for the lists of the same few users. Of
- * each server the best round counts, by its median: what else happens on the machine makes a round
- * slower, never faster.
+ * One client requests the lists of the same few users from both servers alternately. The best round
+ * of each server counts, by its median: other load on the machine makes a round slower, never
+ * faster.
  */
 export async function measureCase(it: Case, small: Place, large: Place): Promise<Measured> {
   const items = await countItems(it, small)
@@ -44,14 +44,14 @@ export async function measureCase(it: Case, small: Place, large: Place): Promise
 }
 
 async function countItems(it: Case, place: Place): Promise<number> {
-  const response = await ask(it, place, 0)
+  const response = await request(it, place, 0)
   const body = (await response.json()) as {
     readonly data?: readonly unknown[]
     readonly message?: string
   }
   if (!response.ok || !body.data)
     throw new Error(
-      `Cannot measure ${it.route} (${it.label}): the server answered ${response.status} ${body.message}`,
+      `Cannot measure ${it.route} (${it.label}): the server responded ${response.status} ${body.message}`,
     )
   return body.data.length
 }
@@ -77,17 +77,17 @@ async function measureRound(
 
 async function timeRequest(it: Case, place: Place, user: number): Promise<number> {
   const began = performance.now()
-  const response = await ask(it, place, user)
+  const response = await request(it, place, user)
   await response.arrayBuffer()
   const ms = performance.now() - began
   if (!response.ok)
     throw new Error(
-      `Cannot measure ${it.route} (${it.label}): the server answered ${response.status}`,
+      `Cannot measure ${it.route} (${it.label}): the server responded ${response.status}`,
     )
   return ms
 }
 
-function ask(it: Case, place: Place, user: number): Promise<Response> {
+function request(it: Case, place: Place, user: number): Promise<Response> {
   const headers: Record<string, string> = it.isAnonymous
     ? {}
     : { authorization: `Bearer ${tokenText(user)}` }

@@ -1,22 +1,22 @@
 import type { Table } from "./report.ts"
 
-/** One thing that can be measured. */
+/** A benchmark. */
 export interface Benchmark {
   readonly name: string
-  /** Part of what is measured when nothing is named. */
+  /** Whether it runs when no names are given. */
   readonly isQuick: boolean
   run(context: Context): Promise<readonly Table[]>
 }
 
-/** What the person who measures has chosen. */
+/** The options of the command line. */
 export interface Context {
-  /** A PostgreSQL server on which we may make databases. Without one, only SQLite is measured. */
+  /** A PostgreSQL server on which we may create databases. Without one, only SQLite is measured. */
   readonly postgresUrl: string | undefined
-  /** Growth takes long: it can be measured on PostgreSQL alone. */
+  /** Growth takes long: it can be measured on PostgreSQL only. */
   readonly isPostgresOnly: boolean
-  /** How many vals the large world has. */
+  /** The number of vals in the large world. */
   readonly vals: number
-  /** Where seeded databases stay for the next time; without it they are removed. */
+  /** The folder that keeps seeded databases for the next time; without it they are removed. */
   readonly keepDir: string | undefined
-  say(text: string): void
+  report(text: string): void
 }

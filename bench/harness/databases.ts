@@ -8,12 +8,12 @@ import type { World } from "../seed/world.ts"
 import type { Context } from "./benchmark.ts"
 import { createScratchFolder } from "./scratch.ts"
 
-/** A database full of vals, for a server to start on. */
+/** A database with vals, for a server to start with. */
 export interface Seeded {
   readonly world: World
   readonly dataDir: string
   readonly databaseUrl?: string
-  /** Removes it, unless it is to be kept. */
+  /** Removes it, unless it is kept. */
   drop(): Promise<void>
 }
 
@@ -28,7 +28,7 @@ export async function seedSqlite({ keepDir }: Choice, vals: number): Promise<See
   return { world, dataDir, drop }
 }
 
-/** A database that is kept stays on the server, under a name that the next run finds again. */
+/** A kept database stays on the server, under a name that the next run finds. */
 export async function seedPostgres(
   { keepDir }: Choice,
   serverUrl: string,
@@ -38,8 +38,8 @@ export async function seedPostgres(
     keepDir === undefined ? `hamlet_bench_${vals}_${process.pid}` : `hamlet_bench_${vals}`
   const databaseUrl = toDatabaseUrl(serverUrl, name)
   await onServer(serverUrl, async (server) => {
-    const [known] = await server`select 1 as one from pg_database where datname = ${name}`
-    if (!known) await server.unsafe(`create database ${name} encoding 'UTF8' template template0`)
+    const [existing] = await server`select 1 as one from pg_database where datname = ${name}`
+    if (!existing) await server.unsafe(`create database ${name} encoding 'UTF8' template template0`)
   })
   const world = await seedTarget(createPostgresTarget(databaseUrl), vals)
   const dataDir = keepDir === undefined ? createScratchFolder() : join(keepDir, `postgres-${vals}`)

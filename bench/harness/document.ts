@@ -3,7 +3,7 @@ import { type Table, toMarkdown } from "./report.ts"
 
 const path = join(import.meta.dir, "..", "..", "docs", "benchmarks.md")
 
-/** Puts the results of one benchmark in the place that the document has for them. */
+/** Writes the results of one benchmark into its section of the document. */
 export async function writeResults(
   name: string,
   machine: string,
@@ -16,7 +16,9 @@ export async function writeResults(
   const document = await Bun.file(path).text()
   const [from, to] = [document.indexOf(begin), document.indexOf(end)]
   if (from < 0 || to < from)
-    throw new Error(`Cannot write the results of ${name}: docs/benchmarks.md has no place for them`)
+    throw new Error(
+      `Cannot write the results of ${name}: docs/benchmarks.md has no section for them`,
+    )
   const results = `${begin}\n\nMeasured on ${new Date().toISOString().slice(0, 10)}: ${machine}.\n\n${toMarkdown(tables)}\n\n`
   await Bun.write(path, document.slice(0, from) + results + document.slice(to))
 }

@@ -1,29 +1,28 @@
 import { join } from "node:path"
 import { createScratchFolder } from "./scratch.ts"
 
-/** Requests that are sent as fast as they are answered. */
+/** Requests, each sent as soon as the previous response has arrived. */
 export interface Load {
-  /** Where the server is. */
+  /** The address of the server. */
   readonly url: string
-  /** What is asked for, one path after the other. */
+  /** The requested paths, one after the other. */
   readonly paths: readonly string[]
   readonly token?: string | undefined
-  /** The name to ask for, where it is not the one of the address. */
+  /** The host header, where it differs from the address. */
   readonly host?: string | undefined
   readonly connections: number
   readonly seconds: number
-  /** Sends new code to the paths instead of getting them. */
+  /** Sends new code to the paths instead of reading them. */
   readonly isSave?: boolean
 }
 
 /**
- * Answered requests per second. A single answer other than 2xx makes the figure worthless and is an
- * error.
+ * Responses per second. A single response other than 2xx makes the figure worthless and is an error.
  */
 export async function runLoad(load: Load): Promise<number> {
   const { perSecond, failed } =
     Bun.which("wrk") === null ? await runOwnClient(load) : await runWrk(load)
-  if (failed > 0) throw new Error(`Cannot measure ${load.url}: ${failed} requests were refused`)
+  if (failed > 0) throw new Error(`Cannot measure ${load.url}: ${failed} requests failed`)
   return perSecond
 }
 
@@ -52,11 +51,11 @@ async function runWrk(load: Load): Promise<Outcome> {
     .exec(output)
     ?.slice(1)
     .reduce((sum, count) => sum + Number(count), 0)
-  if (!(perSecond > 0)) throw new Error(`Cannot measure ${load.url}: wrk said\n${output}`)
+  if (!(perSecond > 0)) throw new Error(`Cannot measure ${load.url}: wrk printed\n${output}`)
   return { perSecond, failed: refused + (broken ?? 0) }
 }
 
-/** The requests are written once and then sent again and again. */
+/** The requests are formatted once and sent repeatedly. */
 function toReadScript(paths: readonly string[]): string {
   return `${toLuaPaths(paths)}
 local requests = {}
@@ -68,7 +67,7 @@ end
 `
 }
 
-/** No code is sent twice, in this run or another: code that is there already would not be saved. */
+/** No code is sent twice, in this run or another: equal code would not be saved. */
 function toSaveScript(paths: readonly string[]): string {
   return `${toLuaPaths(paths)}
 wrk.headers["content-type"] = "application/json"
@@ -83,7 +82,7 @@ function toLuaPaths(paths: readonly string[]): string {
   return `local paths = { ${paths.map((path) => `"${path}"`).join(", ")} }\nlocal count = 0`
 }
 
-/** Code of the usual size. In Lua and JSON it stands between quotes, so it has none. */
+/** Code of the usual size, without quotes, because it is quoted in Lua and JSON. */
 export const codeOfSave = "export const numbers = [1, 2, 3].map((number) => number * 2) ".repeat(6)
 
 async function runOwnClient(load: Load): Promise<Outcome> {

@@ -1,19 +1,18 @@
 import { readdirSync, readFileSync } from "node:fs"
 
-/** What a process and all that it has started take, in millions of bytes. */
+/** The memory of a process and its descendants, in millions of bytes. */
 export interface TreeMemory {
-  /** Pages in memory; one that several processes share counts once for each. */
+  /** Pages in memory; a shared page counts once for each process. */
   readonly residentMb: number
   /**
-   * The same with shared pages divided among those who share them. Not known of processes of other
-   * users, unless we are root.
+   * The same with shared pages divided among the processes. Unknown for processes of other users,
+   * unless we are root.
    */
   readonly proportionalMb: number | undefined
 }
 
 /**
- * The memory of everything that a process has started, and that they have started, without the
- * process itself. Linux only.
+ * The memory of all descendants of a process, without the process itself. Linux only.
  */
 export function measureDescendants(pid: number): TreeMemory {
   const pids = listDescendants(pid)
@@ -36,7 +35,7 @@ export function residentMbOf(pid: number): number {
   return toMb(readKilobytes(`/proc/${pid}/status`, "VmRSS") ?? Number.NaN)
 }
 
-/** What the machine could still give to new processes, in millions of bytes. */
+/** The memory available for new processes, in millions of bytes. */
 export function availableMb(): number {
   return toMb(readKilobytes("/proc/meminfo", "MemAvailable") ?? Number.NaN)
 }
@@ -59,7 +58,7 @@ function listDescendants(root: number): readonly number[] {
   return found
 }
 
-/** The name of a process may hold spaces and brackets, so what follows the last bracket is read. */
+/** The name of a process may contain spaces and brackets, so parsing starts after the last bracket. */
 function readParent(pid: number): number | undefined {
   const stat = read(`/proc/${pid}/stat`)
   return stat === undefined
@@ -72,7 +71,7 @@ function readKilobytes(path: string, field: string): number | undefined {
   return found === undefined ? undefined : Number(found)
 }
 
-/** Undefined for a process that has ended meanwhile, or that is not ours to look at. */
+/** Undefined for a process that has ended meanwhile, or that we may not read. */
 function read(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8")

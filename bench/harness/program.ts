@@ -3,20 +3,20 @@ import { onEnd } from "./scratch.ts"
 
 const root = join(import.meta.dir, "..", "..")
 
-/** For a program to end by itself: when we end too, and when there is time. */
+/** How long a program may take to end: when we end too, and otherwise. */
 const endMs = 500
 const stopMs = 10_000
 
-/** A program that runs beside us and has said where it listens. */
+/** A running program that has printed its address. */
 export interface Program {
   readonly url: string
   readonly pid: number
-  /** From the start of the process to the line that says where it listens. */
+  /** From the start of the process to the line with its address. */
   readonly startMs: number
   stop(): Promise<void>
 }
 
-/** Where a server keeps its data, and what is not to be at its default. */
+/** The data of a server, and settings other than the defaults. */
 export interface ServerData {
   readonly dataDir: string
   readonly databaseUrl?: string | undefined
@@ -24,35 +24,38 @@ export interface ServerData {
 }
 
 /**
- * The real server, as `npm start` runs it: everything but the port, the place of the data and the
- * given settings is at its default.
+ * The real server, as `npm start` runs it: everything but the port, the location of the data and the
+ * given settings has its default.
  */
 export function startServer({ dataDir, databaseUrl, settings }: ServerData): Promise<Program> {
-  const place = {
+  const location = {
     HAMLET_DATA_DIR: dataDir,
     ...(databaseUrl === undefined ? {} : { HAMLET_DATABASE_URL: databaseUrl }),
   }
   const command = [process.execPath, "packages/server/src/main.ts", "serve", "--port", "0"]
-  return startProgram(command, { env: { ...place, ...settings }, log: join(dataDir, "server.log") })
+  return startProgram(command, {
+    env: { ...location, ...settings },
+    log: join(dataDir, "server.log"),
+  })
 }
 
-/** One of the bare programs that the server is compared with. */
+/** A bare program that the server is compared with. */
 export function startBare(file: string, env: Readonly<Record<string, string>>): Promise<Program> {
   return startProgram([process.execPath, join("bench", file)], { env, log: "/dev/null" })
 }
 
 interface Start {
   readonly env: Readonly<Record<string, string>>
-  /** The file for what it writes to standard error. */
+  /** The file for its standard error. */
   readonly log: string
-  /** Makes the address from what it has written to standard output so far, or nothing. */
+  /** Finds the address in its standard output so far. */
   toUrl?(output: string): string | undefined
 }
 
-/** Starts a program and waits until it has said where it listens. */
+/** Starts a program and waits until it has printed its address. */
 export async function startProgram(
   command: readonly string[],
-  { env, log, toUrl = toSaidUrl }: Start,
+  { env, log, toUrl = toPrintedUrl }: Start,
 ): Promise<Program> {
   const began = performance.now()
   const child = Bun.spawn([...command], {
@@ -61,8 +64,8 @@ export async function startProgram(
     stdout: "pipe",
     stderr: Bun.file(log),
   })
-  // Not SIGKILL: a program that has processes of its own is to end them. The second one is for a
-  // program that does not listen.
+  // SIGTERM first, so that a program can end its own processes. SIGKILL is for a program that does
+  // not react.
   const kill = onEnd(() => {
     if (child.exitCode !== null || child.signalCode !== null) return
     child.kill("SIGTERM")
@@ -89,7 +92,7 @@ export async function startProgram(
   }
 }
 
-/** Nothing that the person who measures has set for a server of their own. */
+/** The environment without settings for other servers of the operator. */
 function plainEnvironment(): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith("HAMLET_")),
@@ -111,7 +114,7 @@ async function findUrl(
   }
 }
 
-/** What every program of this repository says. */
-function toSaidUrl(output: string): string | undefined {
+/** The line that every program of this repository prints. */
+function toPrintedUrl(output: string): string | undefined {
   return /listens at (http:\S+)\n/.exec(output)?.[1]
 }

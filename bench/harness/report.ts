@@ -5,7 +5,7 @@ export interface Table {
   readonly rows: readonly (readonly Cell[])[]
 }
 
-/** A bar shows itself and whether it was met. */
+/** A bar is printed with whether it was met. */
 export type Cell = string | Bar
 
 export interface Bar {
@@ -28,7 +28,7 @@ export function countMissed(tables: readonly Table[]): number {
 }
 
 /**
- * The tables in Markdown, with columns of even width, so that they are as readable in a terminal.
+ * The tables in Markdown, with aligned columns, so that they are readable in a terminal too.
  */
 export function toMarkdown(tables: readonly Table[]): string {
   return tables

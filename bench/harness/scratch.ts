@@ -11,7 +11,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.once(signal, () => process.exit(130))
 
 /**
- * Runs `clear` when the program ends, however it does. Calling the result runs it at once instead.
+ * Runs `clear` when the program ends in any way. Calling the result runs it at once instead.
  */
 export function onEnd(clear: () => void): () => void {
   leftovers.add(clear)
@@ -20,7 +20,7 @@ export function onEnd(clear: () => void): () => void {
   }
 }
 
-/** A folder that is gone when the program ends. */
+/** A folder that is removed when the program ends. */
 export function createScratchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "hamlet-bench-"))
   onEnd(() => rmSync(folder, { recursive: true, force: true }))

@@ -6,13 +6,13 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2
 }
 
-/** The smallest value that so many per cent of all values do not exceed. */
+/** The smallest value that `percent` per cent of all values do not exceed. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((left, right) => left - right)
   return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)] ?? Number.NaN
 }
 
-/** Measures A and B in turn, so that what slows the machine down for a while slows both down. */
+/** Measures A and B alternately, so that a slow phase of the machine affects both. */
 export function alternate(
   rounds: number,
   a: () => Promise<number>,
@@ -21,7 +21,7 @@ export function alternate(
   return takeTurns(rounds, { a, b })
 }
 
-/** The same for any number of things to measure. */
+/** The same for any number of measurements. */
 export async function takeTurns<Name extends string>(
   rounds: number,
   measures: Readonly<Record<Name, () => Promise<number>>>,

@@ -1,21 +1,22 @@
-// @valtown/deno-http-worker as a val host, on Node: the path is the val, a path that is new starts
-// a process, DELETE ends it.
+// @valtown/deno-http-worker as a val host, on Node: the path is the val, a new path starts a
+// process, and DELETE ends it.
 import { createServer } from "node:http"
 
 /**
  * @typedef {import("node:http").IncomingMessage} IncomingMessage
  * @typedef {import("node:http").ServerResponse} ServerResponse
- * @typedef {{ request(url: string, options: object, onAnswer: (answer: IncomingMessage) => void):
+ * @typedef {{ request(url: string, options: object, onResponse: (response: IncomingMessage) => void):
  * import("node:http").ClientRequest, terminate(): void }} Worker
  */
 
-// A name that the type check does not look up: the package is there only when somebody measures.
+// A variable, so that the type check does not resolve it: the package is installed by benchmarks
+// only.
 const packageName = "@valtown/deno-http-worker"
 const { newDenoHTTPWorker } = await import(packageName)
 
 const options = {
   denoExecutable: process.env.BENCH_DENO,
-  // The options that its authors call "next" make it start faster. They are off unless asked for.
+  // The options that its authors call "next" make it start faster. They are off by default.
   ...(process.env.BENCH_NEXT === "1"
     ? { next: { cacheBootstrap: true, fastReady: true, skipWarm: true } }
     : {}),
@@ -25,7 +26,7 @@ const options = {
 const workers = new Map()
 
 const server = createServer((request, response) => {
-  answer(request, response).catch((error) => {
+  forward(request, response).catch((error) => {
     if (!response.headersSent) response.writeHead(502)
     response.end(String(error))
   })
@@ -43,7 +44,7 @@ process.on("SIGTERM", async () => {
  * @param {IncomingMessage} request
  * @param {ServerResponse} response
  */
-async function answer(request, response) {
+async function forward(request, response) {
   const id = request.url ?? "/"
   if (request.method === "DELETE") {
     ;(await workers.get(id))?.terminate()
@@ -55,9 +56,9 @@ async function answer(request, response) {
   const passed = worker.request(
     `http://val${id}`,
     { method: request.method, headers: request.headers },
-    (answered) => {
-      response.writeHead(answered.statusCode ?? 502, answered.headers)
-      answered.pipe(response)
+    (upstream) => {
+      response.writeHead(upstream.statusCode ?? 502, upstream.headers)
+      upstream.pipe(response)
     },
   )
   passed.on("error", (error) => response.destroy(error))
@@ -69,14 +70,14 @@ async function answer(request, response) {
  * @returns {Promise<Worker>}
  */
 function getWorker(id) {
-  const known = workers.get(id)
-  if (known) return known
-  // The comment makes the code of each one its own, as the code of different vals is.
+  const running = workers.get(id)
+  if (running) return running
+  // The comment makes the code of each val unique.
   const code = `// ${id}\n${process.env.BENCH_IMPORTS ?? ""}export default { fetch(request: Request): Response { return new Response("hello world") } }`
   const started = newDenoHTTPWorker(code, options)
   workers.set(id, started)
-  // On a busy machine it may find the socket before anybody listens there. Who asks again gets a
-  // new process.
+  // On a busy machine it may connect before its process listens. The next request gets a new
+  // process.
   started.catch(() => workers.delete(id))
   return started
 }

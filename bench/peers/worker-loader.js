@@ -1,4 +1,5 @@
-// The Worker Loader of workerd as a val host: the path is the val, and a path that is new makes a new isolate.
+// The Worker Loader of workerd as a val host: the path is the val, and a new path creates a new
+// isolate.
 
 /**
  * @typedef {{ compatibilityDate: string, mainModule: string, modules: Record<string, string>, globalOutbound: null }} Code
@@ -7,7 +8,7 @@
 
 /** @param {string} id */
 async function loadVal(id) {
-  // The comment makes the code of each one its own, as the code of different vals is. It is JavaScript: workerd takes no TypeScript.
+  // The comment makes the code of each val unique. It is JavaScript: workerd accepts no TypeScript.
   const code = `// ${id}\nexport default { fetch(request) { return new Response("hello world") } }`
   return {
     compatibilityDate: "2026-10-01",
@@ -17,7 +18,7 @@ async function loadVal(id) {
   }
 }
 
-// biome-ignore lint/style/noDefaultExport: this is where workerd looks for a worker.
+// biome-ignore lint/style/noDefaultExport: workerd expects the worker here.
 export default {
   /**
    * @param {Request} request

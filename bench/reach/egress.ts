@@ -9,7 +9,7 @@ import { fetchingCode, fetchingProgram, type Measured } from "./measuring-code.t
 
 const limits = { rounds: 5, rateRatioMin: 0.5, addedMsMax: 1 }
 
-/** What it costs a val that its requests are looked at. */
+/** The cost of the egress proxy for the requests of a val. */
 export const egress: Benchmark = {
   name: "egress",
   isQuick: true,
@@ -41,7 +41,7 @@ export const egress: Benchmark = {
       )
       return [
         {
-          title: `egress: fetch of a small answer from a server on this machine, in a val with ${hamlet.isolation} and in plain Deno`,
+          title: `egress: fetch of a small response from a server on this machine, in a val with ${hamlet.isolation} and in plain Deno`,
           columns: ["", "val", "plain Deno", "compared", "bar"],
           rows: [
             [
@@ -66,13 +66,13 @@ export const egress: Benchmark = {
   },
 }
 
-/** What a val that measures gives. */
+/** The result of a measuring val. */
 export async function askVal(hamlet: Hamlet, val: BenchVal, path: string): Promise<Measured> {
   const response = await fetch(hamlet.program.url + path, { headers: { host: val.host } })
   const text = await response.text()
   if (!response.ok)
     throw new Error(
-      `Cannot measure ${val.name}: it answered ${response.status} ${text.slice(0, 500)}`,
+      `Cannot measure ${val.name}: it responded ${response.status} ${text.slice(0, 500)}`,
     )
   return JSON.parse(text) as Measured
 }

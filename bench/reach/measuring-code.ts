@@ -1,6 +1,6 @@
 /**
- * Code that measures from within, on Deno: many at once for their rate, then one after the other
- * for the time each takes.
+ * Code that measures itself, on Deno: many requests at once for their rate, then one after the other
+ * for the time of each.
  */
 const measuring = `async function measure(work: () => Promise<unknown>) {
   const count = 4_000, atOnce = 16, single = 400
@@ -19,13 +19,13 @@ const measuring = `async function measure(work: () => Promise<unknown>) {
 }
 `
 
-/** What it gives. */
+/** Its result. */
 export interface Measured {
   readonly rate: number
   readonly p50Ms: number
 }
 
-/** Fetches the address, which comes from outside so that the code is the same everywhere. */
+/** Fetches the address, which is a parameter, so that the code is the same everywhere. */
 export const fetchingCode = `${measuring}
 export const run = (url: string) => measure(async () => { await (await fetch(url)).text() })
 export default (request: Request) => run(new URL(request.url).searchParams.get("url") ?? "")
@@ -36,7 +36,7 @@ export const fetchingProgram = `${fetchingCode}
 console.log(JSON.stringify(await run(Deno.args[0] ?? "")))
 `
 
-/** Uses what every val has. */
+/** Uses the standard library of vals. */
 export function toStorageCode(baseUrl: string): string {
   return `import { blob } from "${baseUrl}/std/blob"
 import { sqlite } from "${baseUrl}/std/sqlite"

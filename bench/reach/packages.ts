@@ -3,8 +3,8 @@ import { atMost, type Cell } from "../harness/report.ts"
 import { median, percentile, takeTurns } from "../harness/stats.ts"
 import { describePeers, ensurePeers } from "../peers/install.ts"
 import { startDenoHttpWorker } from "../peers/start.ts"
-import { askNewPath, askOnce, timeOf, waitUntil } from "../runs/ask.ts"
 import { type Hamlet, startHamlet } from "../runs/hamlet.ts"
+import { requestNewPath, requestOnce, timeOf, waitUntil } from "../runs/request.ts"
 
 const limits = { vals: 30, warmUp: 3, ready: 4, p50MsMax: 40, workerRatioMax: 0.5 }
 const importLine = `import { z } from "npm:zod@4.6.7"\n`
@@ -12,12 +12,12 @@ const code = `${importLine}const text = z.string()
 export default () => new Response(text.parse("hello world"))
 `
 
-/** How long somebody waits for the first answer of a val that imports a package. */
+/** The time to the first response of a val that imports a package. */
 export const packages: Benchmark = {
   name: "packages",
   isQuick: true,
   async run(context) {
-    await ensurePeers(context.say)
+    await ensurePeers(context.report)
     const hamlet = await startHamlet({ HAMLET_PROCESSES_READY: String(limits.ready) })
     const worker = await startDenoHttpWorker({ isNext: false, imports: importLine })
     try {
@@ -27,7 +27,7 @@ export const packages: Benchmark = {
       const ratio = median(times.hamlet) / median(times.worker)
       return [
         {
-          title: `packages: first answer of a val that imports zod and has never run, ${limits.vals} vals; Hamlet with ${hamlet.isolation}, both with the package at hand`,
+          title: `packages: first response of a val that imports zod and has never run, ${limits.vals} vals; Hamlet with ${hamlet.isolation}, both with the package in their cache`,
           columns: ["", "p50, ms", "smallest – p90, ms", "Hamlet's p50 to this", "bar"],
           rows: [
             [
@@ -65,13 +65,13 @@ async function askNewVal(hamlet: Hamlet): Promise<number> {
   const val = await hamlet.putVal(name, `// ${name}\n${code}`)
   await waitUntil(`the packages of ${name}`, async () => (await hamlet.lockState(val)) === "ready")
   await hamlet.waitForPool(limits.ready)
-  const time = await timeOf(() => askOnce(hamlet.program.url, { host: val.host }))
+  const time = await timeOf(() => requestOnce(hamlet.program.url, { host: val.host }))
   await hamlet.waitForPool(limits.ready)
   return time
 }
 
 async function askWorker(url: string): Promise<number> {
-  const { path, ms } = await askNewPath(url)
+  const { path, ms } = await requestNewPath(url)
   await fetch(url + path, { method: "DELETE" })
   return ms
 }

@@ -7,7 +7,7 @@ import { type Measured, toStorageCode } from "./measuring-code.ts"
 
 const limits = { rounds: 5, rateMin: 3_000 }
 
-/** How often in a second a val can read what it remembers. */
+/** How many reads of stored data a val can do per second. */
 export const storage: Benchmark = {
   name: "storage",
   isQuick: true,

@@ -4,8 +4,8 @@ import { atMost, type Cell } from "../harness/report.ts"
 import { alternate, median, ratioOf } from "../harness/stats.ts"
 import { describePeers, ensurePeers } from "../peers/install.ts"
 import { startWorkerLoader } from "../peers/start.ts"
-import { askNewPath, askOnce, timeOf } from "./ask.ts"
 import { startHamlet } from "./hamlet.ts"
+import { requestNewPath, requestOnce, timeOf } from "./request.ts"
 import { helloCode } from "./vals.ts"
 
 const limits = { vals: 100, rounds: 5, restMs: 500, attemptsMax: 3, ratioMax: 1.5 }
@@ -26,22 +26,21 @@ const pools = {
 } as const satisfies Record<string, Pool>
 
 /**
- * How long it takes until all have an answer when many vals that never ran are asked at the same
- * moment.
+ * The time until all have responded when many vals that have never run are requested at once.
  */
 export const burst: Benchmark = {
   name: "burst",
   isQuick: true,
   async run(context) {
-    await ensurePeers(context.say)
+    await ensurePeers(context.report)
     const rows = [
       await compare(context, pools.large, (ratio) => atMost(ratio, limits.ratioMax)),
       await compare(context, pools.byDefault, () => ""),
     ]
-    const title = `burst: ${limits.vals} vals that have never run, all asked at once, until the last has answered, against the ${describePeers().loader}`
+    const title = `burst: ${limits.vals} vals that have never run, all requested at once, until the last has responded, against the ${describePeers().loader}`
     const columns = [
       "`HAMLET_PROCESSES_READY`",
-      "answered",
+      "responded",
       "Hamlet, ms",
       "Worker Loader, ms",
       "ratio",
@@ -57,20 +56,20 @@ async function compare(
   pool: Pool,
   toBar: (ratio: number) => Cell,
 ): Promise<Cell[]> {
-  let answered = limits.vals
+  let responded = limits.vals
   const askAll = async () => {
     const result = await askNewVals(pool)
-    answered = Math.min(answered, result.answered)
+    responded = Math.min(responded, result.responded)
     return result.ms
   }
   const times = await alternate(limits.rounds, askAll, () => askNewLoader(context))
   const { ratio, spread } = ratioOf(times)
-  context.say(`burst, ${pool.name}: ${ratio.toFixed(2)} (${spread}), ${answered} answered`)
-  // A refusal is quick: who refuses has not taken the burst.
-  const bar = answered === limits.vals ? toBar(ratio) : { bar: "all answered", isMet: false }
+  context.report(`burst, ${pool.name}: ${ratio.toFixed(2)} (${spread}), ${responded} responded`)
+  // A refusal is quick, so a server that refuses requests has not handled the burst.
+  const bar = responded === limits.vals ? toBar(ratio) : { bar: "all responded", isMet: false }
   return [
     pool.name,
-    String(answered),
+    String(responded),
     median(times.a).toFixed(0),
     median(times.b).toFixed(0),
     ratio.toFixed(2),
@@ -79,11 +78,11 @@ async function compare(
   ]
 }
 
-/** A new server for each round: what is left of the last one would be in the way of the next. */
+/** A new server for each round: leftovers of the last round would disturb the next. */
 async function askNewVals({
   ready,
   settings,
-}: Pool): Promise<{ readonly ms: number; readonly answered: number }> {
+}: Pool): Promise<{ readonly ms: number; readonly responded: number }> {
   const hamlet = await startHamlet(settings)
   try {
     const names = Array.from({ length: limits.vals }, (_, index) => `burst${index}`)
@@ -93,30 +92,30 @@ async function askNewVals({
     await hamlet.waitForPool(ready)
     const began = performance.now()
     const outcomes = await Promise.allSettled(
-      vals.map(({ host }) => askOnce(hamlet.program.url, { host })),
+      vals.map(({ host }) => requestOnce(hamlet.program.url, { host })),
     )
     const ms = performance.now() - began
     const ran = vals.filter((_, index) => outcomes[index]?.status === "fulfilled")
     await Promise.all(ran.map((val) => hamlet.assertRuns(val, 1)))
-    return { ms, answered: ran.length }
+    return { ms, responded: ran.length }
   } finally {
     await hamlet.stop()
   }
 }
 
 /**
- * A new one for each round, too: after some thousand isolates workerd breaks down. The first burst
- * warms it up.
+ * A new one for each round too: after some thousand isolates workerd fails. The first burst warms it
+ * up.
  */
 async function askNewLoader(context: Context): Promise<number> {
   for (let attempt = 1; ; attempt++) {
     const loader = await startWorkerLoader()
     try {
-      await askNewPaths(loader)
-      return await askNewPaths(loader)
+      await requestNewPaths(loader)
+      return await requestNewPaths(loader)
     } catch (error) {
       if (attempt === limits.attemptsMax) throw error
-      context.say(
+      context.report(
         `burst: the Worker Loader broke down and is started again: ${error instanceof Error ? error.message : error}`,
       )
     } finally {
@@ -125,7 +124,7 @@ async function askNewLoader(context: Context): Promise<number> {
   }
 }
 
-async function askNewPaths({ url }: Program): Promise<number> {
+async function requestNewPaths({ url }: Program): Promise<number> {
   await Bun.sleep(limits.restMs)
-  return timeOf(() => Promise.all(Array.from({ length: limits.vals }, () => askNewPath(url))))
+  return timeOf(() => Promise.all(Array.from({ length: limits.vals }, () => requestNewPath(url))))
 }

@@ -3,8 +3,8 @@ import { atMost, type Cell } from "../harness/report.ts"
 import { median, percentile, takeTurns } from "../harness/stats.ts"
 import { describePeers, ensurePeers } from "../peers/install.ts"
 import { startDenoHttpWorker, startWorkerLoader } from "../peers/start.ts"
-import { askNewPath, askOnce, timeOf } from "./ask.ts"
 import { type Hamlet, startHamlet } from "./hamlet.ts"
+import { requestNewPath, requestOnce, timeOf } from "./request.ts"
 import { helloCode } from "./vals.ts"
 
 const limits = {
@@ -16,12 +16,12 @@ const limits = {
   workerRatioMax: 0.1,
 }
 
-/** How long somebody waits for the first answer of a val that has never run. */
+/** The time to the first response of a val that has never run. */
 export const cold: Benchmark = {
   name: "cold",
   isQuick: true,
   async run(context) {
-    await ensurePeers(context.say)
+    await ensurePeers(context.report)
     const hamlet = await startHamlet({ HAMLET_PROCESSES_READY: String(limits.ready) })
     const loader = await startWorkerLoader()
     const worker = await startDenoHttpWorker({ isNext: false })
@@ -42,7 +42,7 @@ export const cold: Benchmark = {
         toRow(peers.worker, times.worker, { of: times.hamlet, ratioMax: limits.workerRatioMax }),
         toRow("the same with its `next` options", times.nextWorker, { of: times.hamlet }),
       ]
-      const title = `cold: first answer of a val that has never run, ${limits.vals} vals one after the other; Hamlet through its gateway, with ${hamlet.isolation}, run recorded`
+      const title = `cold: first response of a val that has never run, ${limits.vals} vals one after the other; Hamlet through its gateway, with ${hamlet.isolation}, run recorded`
       return [
         {
           title,
@@ -62,16 +62,16 @@ async function askNewVal(hamlet: Hamlet): Promise<number> {
   const name = `cold${made++}`
   const val = await hamlet.putVal(name, `// ${name}\n${helloCode}`)
   await hamlet.waitForPool(limits.ready)
-  const time = await timeOf(() => askOnce(hamlet.program.url, { host: val.host }))
+  const time = await timeOf(() => requestOnce(hamlet.program.url, { host: val.host }))
   await hamlet.assertRuns(val, 1)
-  // Others are not measured while we start the process that takes the place of the one in use.
+  // The peers are not measured while Hamlet starts the process that replaces the one just used.
   await hamlet.waitForPool(limits.ready)
   return time
 }
 
 async function askPeer(url: string, { isEnded }: { readonly isEnded: boolean }): Promise<number> {
   await Bun.sleep(limits.restMs)
-  const { path, ms } = await askNewPath(url)
+  const { path, ms } = await requestNewPath(url)
   if (isEnded) await fetch(url + path, { method: "DELETE" })
   return ms
 }

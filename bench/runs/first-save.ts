@@ -1,13 +1,13 @@
 import type { Benchmark } from "../harness/benchmark.ts"
 import { atMost, type Cell } from "../harness/report.ts"
 import { median, percentile, takeTurns } from "../harness/stats.ts"
-import { askOnce, timeOf } from "./ask.ts"
 import { type Hamlet, startHamlet } from "./hamlet.ts"
+import { requestOnce, timeOf } from "./request.ts"
 import { toVersionCode } from "./vals.ts"
 
 const limits = { saves: 60, warmUp: 5, ready: 4, p50MsMax: 25 }
 
-/** How long it takes from sending code to the first answer that it gives. */
+/** The time from sending code to its first response. */
 export const firstSave: Benchmark = {
   name: "first-save",
   isQuick: true,
@@ -28,7 +28,7 @@ export const firstSave: Benchmark = {
         ),
         toRow("the first version of a new val", times.first, ""),
       ]
-      const title = `first-save: from sending \`PUT /v1/vals\` to the first answer of that version on its address, ${limits.saves} saves one after the other`
+      const title = `first-save: from sending \`PUT /v1/vals\` to the first response of that version on its address, ${limits.saves} saves one after the other`
       return [{ title, columns: ["", "p50, ms", "smallest – p90, ms", "bar"], rows }]
     } finally {
       await hamlet.stop()
@@ -43,7 +43,7 @@ async function saveAndAsk(hamlet: Hamlet, toName: (version: string) => string): 
   await hamlet.waitForPool(limits.ready)
   return timeOf(async () => {
     const { host } = await hamlet.putVal(toName(version), toVersionCode(version))
-    await askOnce(hamlet.program.url, { host, expected: version })
+    await requestOnce(hamlet.program.url, { host, expected: version })
   })
 }
 

@@ -1,54 +1,53 @@
 import { type Program, startServer } from "../harness/program.ts"
 import { createScratchFolder } from "../harness/scratch.ts"
-import { waitUntil } from "./ask.ts"
+import { waitUntil } from "./request.ts"
 
 const limits = { runsPageMax: 100, settledMs: 250 }
 const token = "a-token-of-the-first-user-for-benchmarks"
 const authorization = { authorization: `Bearer ${token}`, "content-type": "application/json" }
 
-/** The real server with SQLite and sandboxes, which we know through HTTP only. */
+/** The real server with SQLite and sandboxes, used through HTTP only. */
 export interface Hamlet {
   readonly program: Program
-  /** Makes a val, or its next version. It is saved and has not run. */
+  /** Saves a val, or its next version, without running it. */
   putVal(name: string, code: string): Promise<BenchVal>
   /** Sends a request to the API as the first user. The response may be an error. */
   send(path: string, init?: RequestInit): Promise<Response>
-  /** How far the packages of its first version are. */
+  /** The state of the lockfile of its first version. */
   lockState(val: BenchVal): Promise<string>
-  /** What stands between vals and the machine. */
+  /** The isolation of the sandboxes. */
   readonly isolation: string
   status(): Promise<RunnerStatus>
   /**
-   * Waits until at least so many started processes are waiting for vals, and no more are being
-   * started.
+   * Waits until at least this many processes are ready, and no more are being started.
    */
   waitForPool(ready: number): Promise<void>
   /**
-   * Waits until a val has so many runs on record, and fails if it does not get them or gets more.
+   * Waits until a val has this many recorded runs, and fails if there are fewer or more.
    */
   assertRuns(val: BenchVal, count: number): Promise<void>
   stop(): Promise<void>
 }
 
-/** A val, and where it answers. */
+/** A val and its host name. */
 export interface BenchVal {
   readonly id: string
   readonly name: string
-  /** To be sent as the header: the name need not resolve. */
+  /** For the host header: the name need not resolve. */
   readonly host: string
 }
 
-/** What `/metrics` says about the sandboxes. */
+/** The processes of vals, from `/metrics`. */
 export interface RunnerStatus {
-  /** Processes of vals, and those that are being started. */
+  /** Processes with a val, and those that are being started. */
   readonly bound: number
   readonly ready: number
   readonly running: number
 }
 
 /**
- * Bubblewrap is asked for, so that a server that cannot have it does not start. Logs are off; all
- * other settings are the default.
+ * Bubblewrap is required, so that the server does not start without it. Logs are off; all other
+ * settings have their defaults.
  */
 export async function startHamlet(
   settings: Readonly<Record<string, string>> = {},
@@ -64,14 +63,15 @@ export async function startHamlet(
     settings: { ...fixed, ...settings },
   })
   const url = toLoopback(program.url)
-  const ask = async (path: string, init?: RequestInit) => (await askApi(url, path, init)).json()
-  const status = async () => toStatus(await (await askApi(url, "/metrics")).text())
-  const { isolation } = (await ask("/readyz")) as { isolation: string }
+  const request = async (path: string, init?: RequestInit) =>
+    (await requestApi(url, path, init)).json()
+  const status = async () => toStatus(await (await requestApi(url, "/metrics")).text())
+  const { isolation } = (await request("/readyz")) as { isolation: string }
   return {
     program: { ...program, url },
     async putVal(name, code) {
       const body = JSON.stringify({ name, code, type: "http", privacy: "public" })
-      const val = (await ask("/v1/vals", { method: "PUT", body })) as {
+      const val = (await request("/v1/vals", { method: "PUT", body })) as {
         id: string
         links: { endpoint: string }
       }
@@ -79,7 +79,7 @@ export async function startHamlet(
     },
     send: (path, init) => sendToApi(url, path, init),
     lockState: async (val) =>
-      ((await ask(`/v1/vals/${val.id}/versions/1/lock`)) as { state: string }).state,
+      ((await request(`/v1/vals/${val.id}/versions/1/lock`)) as { state: string }).state,
     isolation,
     status,
     async waitForPool(ready) {
@@ -93,7 +93,7 @@ export async function startHamlet(
     },
     async assertRuns(val, count) {
       const countRuns = async () => {
-        const { data } = (await ask(`/v1/vals/${val.id}/runs?limit=${limits.runsPageMax}`)) as {
+        const { data } = (await request(`/v1/vals/${val.id}/runs?limit=${limits.runsPageMax}`)) as {
           data: readonly unknown[]
         }
         return data.length
@@ -102,7 +102,7 @@ export async function startHamlet(
       const found = await countRuns()
       if (found !== count)
         throw new Error(
-          `Cannot trust the figures: ${val.name} was asked ${count} times and has ${found} runs`,
+          `Cannot trust the figures: ${val.name} got ${count} requests and has ${found} runs`,
         )
     },
     stop: () => program.stop(),
@@ -113,10 +113,10 @@ function sendToApi(url: string, path: string, init?: RequestInit): Promise<Respo
   return fetch(url + path, { ...init, headers: authorization })
 }
 
-async function askApi(url: string, path: string, init?: RequestInit): Promise<Response> {
+async function requestApi(url: string, path: string, init?: RequestInit): Promise<Response> {
   const response = await sendToApi(url, path, init)
   if (!response.ok)
-    throw new Error(`Cannot measure: ${path} answered ${response.status} ${await response.text()}`)
+    throw new Error(`Cannot measure: ${path} responded ${response.status} ${await response.text()}`)
   return response
 }
 
@@ -133,7 +133,7 @@ function toStatus(metrics: string): RunnerStatus {
   }
 }
 
-/** Looking up localhost is not what we measure. */
+/** Avoids the name lookup of localhost, which is not measured. */
 function toLoopback(url: string): string {
   const address = new URL(url)
   address.hostname = "127.0.0.1"

@@ -2,8 +2,8 @@ import type { Benchmark } from "../harness/benchmark.ts"
 import { residentMbOf } from "../harness/process-tree.ts"
 import { atMost, type Table } from "../harness/report.ts"
 import { median, percentile, ratioOf } from "../harness/stats.ts"
-import { askOnce, timeOf } from "./ask.ts"
 import { type BenchVal, type Hamlet, startHamlet } from "./hamlet.ts"
+import { requestOnce, timeOf } from "./request.ts"
 import { abusers, helloCode } from "./vals.ts"
 
 const limits = {
@@ -12,8 +12,7 @@ const limits = {
   noisyMs: 20_000,
   pauseMs: 5,
   /**
-   * An abuser that has died is asked again after this time: by then its fans have pressed the
-   * button again.
+   * An abusing val that has ended is requested again after this time, as by users who reload.
    */
   restartMs: 250,
   runSecondsMax: 10,
@@ -22,8 +21,8 @@ const limits = {
 }
 
 /**
- * Whether a val notices what others do: its slowest answers alone, and beside vals that take all
- * they can get.
+ * Whether other vals slow a val down: its slowest responses alone, and beside vals that use all
+ * resources they can get.
  */
 export const neighbours: Benchmark = {
   name: "neighbours",
@@ -36,7 +35,7 @@ export const neighbours: Benchmark = {
       const [alone, beside] = [measured.quiet, measured.noisy].map((times) =>
         percentile(times, 99).toFixed(1),
       )
-      context.say(
+      context.report(
         `neighbours: p99 ${alone} ms alone, ${beside} ms beside ${measured.deaths} deaths`,
       )
     }
@@ -53,8 +52,8 @@ interface Round {
 }
 
 /**
- * A new server for each round: loops whose clients have gone go on for a while, and would be in the
- * way of a val that is alone.
+ * A new server for each round: loops continue for a while after their clients have gone, and would
+ * slow down a val that is measured alone.
  */
 async function measure(): Promise<Round> {
   const hamlet = await startHamlet({ HAMLET_RUN_SECONDS_MAX: String(limits.runSecondsMax) })
@@ -81,22 +80,22 @@ async function createAbusers(hamlet: Hamlet): Promise<readonly BenchVal[]> {
 }
 
 /**
- * One client with one connection that asks, waits a little, and asks again. Every request is to be
- * answered, and rightly.
+ * One client with one connection that sends a request, waits a little, and repeats. Every response
+ * must be right.
  */
 async function askFor(hamlet: Hamlet, { host }: BenchVal, ms: number): Promise<readonly number[]> {
   const times: number[] = []
   const end = performance.now() + ms
   while (performance.now() < end) {
-    times.push(await timeOf(() => askOnce(hamlet.program.url, { host })))
+    times.push(await timeOf(() => requestOnce(hamlet.program.url, { host })))
     await Bun.sleep(limits.pauseMs)
   }
   return times
 }
 
 /**
- * Keeps every abusing val running until it is stopped; the end of one is the start of the next.
- * Stopping tells how many ended.
+ * Keeps every abusing val running until it is stopped, and restarts those that end. Stopping returns
+ * how many have ended.
  */
 function startAbuse(hamlet: Hamlet, vals: readonly BenchVal[]): { stop(): Promise<number> } {
   const abort = new AbortController()
@@ -108,7 +107,7 @@ function startAbuse(hamlet: Hamlet, vals: readonly BenchVal[]): { stop(): Promis
           await fetch(hamlet.program.url, { headers: { host }, signal: abort.signal })
         ).body?.cancel()
       } catch {
-        // A connection that was cut off is one of the ways for such a val to end.
+        // Such a val may end with a connection that is cut off.
       }
       if (abort.signal.aborted) return
       deaths += 1
@@ -125,7 +124,7 @@ function startAbuse(hamlet: Hamlet, vals: readonly BenchVal[]): { stop(): Promis
   }
 }
 
-/** The most that the server itself has taken, and what it took before. */
+/** The peak memory of the server itself, and its memory before. */
 function watchMemory(pid: number): {
   stop(): { readonly beforeMb: number; readonly mostMb: number }
 } {
@@ -169,12 +168,12 @@ function toTables(rounds: readonly Round[]): readonly Table[] {
   const growthMb = Math.max(...rounds.map(({ memory }) => memory.mostMb - memory.beforeMb))
   return [
     {
-      title: `neighbours: answers of a val alone and beside ${count} abusing vals (${kinds}), with ${isolation}`,
+      title: `neighbours: responses of a val alone and beside ${count} abusing vals (${kinds}), with ${isolation}`,
       columns: ["", "alone, ms", "beside them, ms", "ratio", "smallest – largest", "bar"],
       rows: [row(50, () => ""), row(99, (ratio) => atMost(ratio, limits.ratioMax))],
     },
     {
-      title: `neighbours: resident memory of the server meanwhile, in which abusing vals ended and were asked again ${deaths} times`,
+      title: `neighbours: resident memory of the server meanwhile, while abusing vals ended and were requested again ${deaths} times`,
       columns: ["before", "at most", "growth", "bar"],
       rows: [
         [

@@ -1,13 +1,13 @@
 import type { Benchmark } from "../harness/benchmark.ts"
 import { availableMb, measureDescendants, residentMbOf } from "../harness/process-tree.ts"
 import { atMost, type Table } from "../harness/report.ts"
-import { askOnce } from "./ask.ts"
 import { startHamlet } from "./hamlet.ts"
+import { requestOnce } from "./request.ts"
 import { helloCode } from "./vals.ts"
 
 const limits = { vals: 40, requests: 100, ready: 4, idleMs: 15_000, mbMax: 60, machineMb: 8_000 }
 
-/** What a val costs that is loaded and does nothing. */
+/** The memory of a loaded, idle val. */
 export const valMemory: Benchmark = {
   name: "val-memory",
   isQuick: true,
@@ -30,7 +30,7 @@ export const valMemory: Benchmark = {
         const name = `memory${index}`
         const { host } = await hamlet.putVal(name, `// ${name}\n${helloCode}`)
         for (let request = 0; request < limits.requests; request++)
-          await askOnce(hamlet.program.url, { host })
+          await requestOnce(hamlet.program.url, { host })
       }
       await hamlet.waitForPool(limits.ready)
       await Bun.sleep(limits.idleMs)
@@ -49,7 +49,7 @@ interface Look {
   readonly serverMb: number
 }
 
-/** What the vals have added: the processes that wait for vals are there before and after. */
+/** The memory that the vals have added: the ready processes exist before and after. */
 function toTable(before: Look, after: Look): Table {
   const perVal = (amount: (look: Look) => number) => (amount(after) - amount(before)) / limits.vals
   const resident = perVal((look) => look.residentMb)
@@ -58,12 +58,12 @@ function toTable(before: Look, after: Look): Table {
   const room = limits.machineMb - after.serverMb
   const toRow = (name: string, mb: number) => [
     name,
-    // On a machine that does something else as well, the difference may be anything.
-    mb > 0 ? `${mb.toFixed(1)} MB` : "not known",
+    // With other load on the machine, the difference is meaningless.
+    mb > 0 ? `${mb.toFixed(1)} MB` : "unknown",
     mb > 0 ? Math.floor(room / mb).toLocaleString("en") : "",
   ]
   return {
-    title: `val-memory: processes of an idle val that has answered ${limits.requests} requests, mean of ${limits.vals}`,
+    title: `val-memory: processes of an idle val that has handled ${limits.requests} requests, mean of ${limits.vals}`,
     columns: ["counted as", "one val", "fit into 8 GB beside the server", "bar"],
     rows: [
       [

@@ -1,4 +1,4 @@
-/** The smallest val there is, in TypeScript. */
+/** The smallest val, in TypeScript. */
 export const helloCode = `export default function hello(request: Request): Response {
   return new Response("hello world")
 }
@@ -11,12 +11,12 @@ export const loggingCode = `export default function hello(request: Request): Res
 }
 `
 
-/** A hello that says which version it is. */
+/** A hello that responds with its version. */
 export function toVersionCode(version: string): string {
   return helloCode.replace("hello world", version)
 }
 
-/** Vals that take all they can get of one thing, each until it is stopped. */
+/** Vals that each use all they can get of one resource until they are stopped. */
 export const abusers: readonly {
   readonly name: string
   readonly count: number

@@ -4,19 +4,19 @@ import { atLeast, type Cell, type Table } from "../harness/report.ts"
 import { median, ratioOf, takeTurns } from "../harness/stats.ts"
 import { describePeers, ensurePeers } from "../peers/install.ts"
 import { startBareProxy, startDenoHttpWorker, startWorkerLoader } from "../peers/start.ts"
-import { askNewPath, askOnce } from "./ask.ts"
 import { type BenchVal, type Hamlet, startHamlet } from "./hamlet.ts"
+import { requestNewPath, requestOnce } from "./request.ts"
 import { helloCode, loggingCode } from "./vals.ts"
 
 const limits = { connections: 32, seconds: 4, rounds: 5, checkedRuns: 64 }
 const ratiosMin = { worker: 3.5, loader: 4, proxy: 0.7, logging: 0.8 }
 
-/** How many requests a val that is running can answer, each of them a run on record. */
+/** How many requests per second a running val can handle, each recorded as a run. */
 export const warm: Benchmark = {
   name: "warm",
   isQuick: true,
   async run(context) {
-    await ensurePeers(context.say)
+    await ensurePeers(context.report)
     const hamlet = await startHamlet()
     const loader = await startWorkerLoader()
     const worker = await startDenoHttpWorker({ isNext: false })
@@ -27,9 +27,9 @@ export const warm: Benchmark = {
       const rates = await measure({
         hello: toLoad(hamlet.program.url, "/", hello.host),
         logging: toLoad(hamlet.program.url, "/", logging.host),
-        worker: toLoad(worker.url, (await askNewPath(worker.url)).path),
-        loader: toLoad(loader.url, (await askNewPath(loader.url)).path),
-        proxy: toLoad(proxy.url, (await askNewPath(proxy.url)).path),
+        worker: toLoad(worker.url, (await requestNewPath(worker.url)).path),
+        loader: toLoad(loader.url, (await requestNewPath(loader.url)).path),
+        proxy: toLoad(proxy.url, (await requestNewPath(proxy.url)).path),
       })
       return [toTable(context, rates, hamlet.isolation)]
     } finally {
@@ -42,12 +42,12 @@ type Rates = Readonly<
   Record<"hello" | "logging" | "worker" | "loader" | "proxy", readonly number[]>
 >
 
-/** A val of which we have seen that each request becomes a run. */
+/** A val, after checking that each request becomes a run. */
 async function createVal(hamlet: Hamlet, name: string, code: string): Promise<BenchVal> {
   const val = await hamlet.putVal(name, code)
   await Promise.all(
     Array.from({ length: limits.checkedRuns }, () =>
-      askOnce(hamlet.program.url, { host: val.host }),
+      requestOnce(hamlet.program.url, { host: val.host }),
     ),
   )
   await hamlet.assertRuns(val, limits.checkedRuns)
@@ -75,7 +75,7 @@ function toTable(context: Context, rates: Rates, isolation: string): Table {
     ratioMin: number,
   ): Cell[] => {
     const { ratio, spread } = ratioOf({ a: ours, b: other })
-    context.say(`warm, ${name}: ${ratio.toFixed(2)} (${spread})`)
+    context.report(`warm, ${name}: ${ratio.toFixed(2)} (${spread})`)
     return [
       name,
       median(ours).toFixed(0),
@@ -90,7 +90,7 @@ function toTable(context: Context, rates: Rates, isolation: string): Table {
     columns: [
       "compared with",
       "Hamlet, 1/s",
-      "the other, 1/s",
+      "the peer, 1/s",
       "ratio",
       "smallest – largest",
       "bar",

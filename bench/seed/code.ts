@@ -1,7 +1,7 @@
 import { scramble } from "./random.ts"
 import { fillers, nouns, verbs } from "./words.ts"
 
-/** A stream of choices that depends on where it began and on nothing else. */
+/** A stream of choices that depends on its seed only. */
 class Choices {
   readonly #kind: number
   #next: number
@@ -41,7 +41,7 @@ export function makeCode(
   return `${lines.join("\n")}\n`
 }
 
-/** What a later save changed: a line of its own at the end. */
+/** The change of a later save: a line at the end. */
 export function reviseCode(code: string, index: number, version: number): string {
   const choices = new Choices(2, index * 8 + version)
   return `${code}\nexport const ${choices.of(nouns)}Limit = ${literal(choices)} // ${sentence(choices, 4)}\n`
@@ -55,7 +55,7 @@ export function makeReadme(index: number): string | null {
     : null
 }
 
-/** A name that is unique among the vals of one owner, given that the number is. */
+/** A name that is unique among the vals of one owner if the number is. */
 export function makeName(index: number, number: number): string {
   const choices = new Choices(4, index)
   return `${choices.of(verbs)}${capital(choices.of(nouns))}${number}`

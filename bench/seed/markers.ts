@@ -6,7 +6,7 @@ interface Marker {
   readonly hits: number
   /** A line of their code. */
   readonly line?: string
-  /** What their names begin with. */
+  /** The beginning of their names. */
   readonly name?: string
 }
 
@@ -26,8 +26,7 @@ export interface Marked {
 }
 
 /**
- * What is special about a val, by its number; the marked vals are spread evenly over users and
- * slots.
+ * The marker of a val, by its number. Marked vals are spread evenly over users and slots.
  */
 export function placeMarkers(users: number): ReadonlyMap<number, Marked> {
   const placed = new Map<number, Marked>()

@@ -1,21 +1,21 @@
 import { shuffle } from "./random.ts"
 
 /**
- * What every user has. It is the same for all of them and for every size of the world, so that a
- * list of one user is as long among a million vals as among a thousand. A slot is the number of a
- * val among those of its owner; a step leads from a user to another.
+ * The data of a user. It is the same for all users and for every size of the world, so that a list
+ * of one user is as long among a million vals as among a thousand. A slot is the number of a val
+ * among those of its owner; a step is the distance between two users.
  */
 export const valsPerUser = 100
 
 /**
- * The users who are asked for in measurements. The last of the first ten owns the famous vals, so
- * it is not among them.
+ * The users whose lists are measured. The last of the first ten owns the famous vals and is not
+ * among them.
  */
 export const measuredUsers = 8
 export const famousUser = 9
 export const usersMin = 10
 
-/** From a user to the val in a slot of the user so many steps further on. */
+/** The val in a slot of the user that is `step` users away. */
 export interface Tie {
   readonly step: number
   readonly slot: number
@@ -51,7 +51,7 @@ function runsOf(slot: number): number {
 export const busySlots = publicSlots.filter((slot) => runsOf(slot) > 20)
 
 /**
- * A user's runs from first to last; every fifth of a val that others may see is by somebody else.
+ * A user's runs from first to last. Every fifth run of a val that others may see is by another user.
  */
 export const runs: readonly Tie[] = shuffle(
   11,
@@ -63,7 +63,7 @@ export const runs: readonly Tie[] = shuffle(
   ),
 )
 
-/** Where in the list of runs the last one of each slot is. */
+/** The position of the last run of each slot in the list of runs. */
 export const lastRuns: ReadonlyMap<number, number> = new Map(
   runs.map((run, index) => [run.slot, index]),
 )
@@ -73,7 +73,7 @@ export function likesOf(slot: number): number {
   return rank < 0 || rank >= 50 ? 0 : rank < 10 ? 9 : rank < 25 ? 4 : 2
 }
 
-/** The vals that a user likes; the famous ones come on top. */
+/** The vals that a user likes, in addition to the famous ones. */
 export const likes: readonly Tie[] = shuffle(
   12,
   publicSlots.flatMap((slot) =>
@@ -81,7 +81,7 @@ export const likes: readonly Tie[] = shuffle(
   ),
 )
 
-/** Vals of the famous user that everybody likes. */
+/** Vals of the famous user that all users like. */
 export const famousSlots = publicSlots.slice(60, 65)
 
 /** The slot whose vals have more than a page of comments and references. */
@@ -100,7 +100,7 @@ export const comments: readonly Tie[] = shuffle(13, [
 /** The slot whose vals import more than one other. */
 export const importingSlot = publicSlot(1)
 
-/** What the vals of a user import. */
+/** The imports of the vals of a user. */
 export const dependencies: readonly { readonly from: number; readonly to: Tie }[] = [
   ...[...publicSlots.slice(30, 52), ...hiddenSlots.slice(0, 3)].map((from, index) => ({
     from,

@@ -14,7 +14,7 @@ interface Made {
 
 /** A database of its own on a PostgreSQL server. */
 export function createPostgresTarget(url: string): SeedTarget {
-  // One connection: what is set in the session holds for everything.
+  // One connection, so that the session settings apply to every statement.
   const connection = new SQL(url, {
     adapter: "postgres",
     max: 1,
@@ -24,9 +24,9 @@ export function createPostgresTarget(url: string): SeedTarget {
   return {
     dialect: postgresDialect,
     async findFingerprint() {
-      const [known] =
+      const [existing] =
         await connection`select 1 as one from pg_tables where schemaname = 'public' and tablename = 'settings'`
-      if (!known) return undefined
+      if (!existing) return undefined
       const [row] = await connection`select value from settings where name = 'bench_seed'`
       return row?.value
     },
@@ -43,8 +43,7 @@ export function createPostgresTarget(url: string): SeedTarget {
     },
     async insert(table, rows) {
       const columns = table.columns.join(", ")
-      // A whole batch is one parameter: the server's own JSON reader turns it into rows of the
-      // table.
+      // A whole batch is one parameter, which PostgreSQL converts from JSON to rows of the table.
       const json = JSON.stringify(
         rows.map((row) =>
           Object.fromEntries(row.map((value, index) => [table.columns[index], toJsonValue(value)])),
@@ -85,7 +84,7 @@ function toEndings(connection: SQL, dropped: readonly Made[]): readonly Ending[]
     await connection.unsafe(text)
   }
   return [
-    // Indexes first: what checks the foreign keys uses them.
+    // Indexes first: the checks of the foreign keys use them.
     ...dropped.toReversed().map(({ name, create }) => ({ name: `make ${name}`, run: run(create) })),
     { name: "vacuum and analyze", run: run("vacuum (analyze)") },
     { name: "checkpoint", run: run("checkpoint") },

@@ -1,8 +1,8 @@
 const limits = { barCells: 30, redrawMs: 200, toldMsMin: 2_000 }
 
 /**
- * Shows on standard error how far a long piece of work has come: a bar on a terminal, and a line
- * for each step that took its time.
+ * Shows the progress of a long task on standard error: a bar on a terminal, and a line for each slow
+ * step.
  */
 export class Progress {
   readonly #title: string
@@ -15,7 +15,7 @@ export class Progress {
     this.#title = title
   }
 
-  /** Runs a step; what it reports is a part between 0 and 1. */
+  /** Runs a step, which reports its progress as a number between 0 and 1. */
   async step<T>(
     name: string,
     work: (report: (part: number) => void) => Promise<T> | T,

@@ -1,6 +1,6 @@
 /**
- * A number of 32 bits that looks random but depends on nothing else than the arguments: what was
- * seeded can be worked out again.
+ * A 32-bit number that looks random but depends on the arguments only, so that seeded data can be
+ * computed again.
  */
 export function scramble(kind: number, index: number): number {
   let bits = (Math.imul(kind + 1, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b)) >>> 0
@@ -9,7 +9,7 @@ export function scramble(kind: number, index: number): number {
   return (bits ^ (bits >>> 15)) >>> 0
 }
 
-/** An id like those the server makes: the time first, then what looks random. */
+/** An id like those of the server: the time, then pseudo-random bits. */
 export function makeId(kind: number, index: number, at: number): string {
   const time = at.toString(16).padStart(12, "0")
   const [a, b, c] = [
@@ -21,7 +21,7 @@ export function makeId(kind: number, index: number, at: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(a >>> 20, 3)}-${variant}${hex((a >>> 4) & 0xfff, 3)}-${hex(b, 8)}${hex(c >>> 16, 4)}`
 }
 
-/** The items in an order that looks random. */
+/** The items in pseudo-random order. */
 export function shuffle<T>(kind: number, items: readonly T[]): readonly T[] {
   return items
     .map((item, index) => ({ item, order: scramble(kind, index) }))

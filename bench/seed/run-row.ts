@@ -7,8 +7,8 @@ interface SeededRun {
   readonly accountId: string
   readonly ownerId: string
   /**
-   * Which of its owner's runs it is: the same for all owners, and so is what started it and how it
-   * ended.
+   * Its number among the runs of its owner, which decides its source and outcome, equally for all
+   * owners.
    */
   readonly place: number
   readonly isByOther: boolean
@@ -16,7 +16,7 @@ interface SeededRun {
 }
 
 /**
- * A run as it is written down: most are of http vals and succeed; what is kept of each is short.
+ * The row of a run: most are of http vals and succeed, and their texts are short.
  */
 export function toRunRow(index: number, run: SeededRun): readonly SqlValue[] {
   const kind = scramble(41, run.place)

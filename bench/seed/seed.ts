@@ -7,12 +7,12 @@ import { createWorld, type World } from "./world.ts"
 /** A database with our schema that takes rows in bulk. */
 export interface SeedTarget {
   readonly dialect: Dialect
-  /** What was written down when the last seeding had finished. */
+  /** The note that the last complete seeding has left. */
   findFingerprint(): Promise<string | undefined>
-  /** Makes an empty schema without what slows a load down. */
+  /** Creates an empty schema, without what slows down a bulk load. */
   begin(): Promise<void>
   insert(table: SeededTable, rows: readonly (readonly Value[])[]): Promise<void>
-  /** Makes everything that `begin` left out, one named step after the other. */
+  /** Creates everything that `begin` left out, in named steps. */
   readonly endings: () => Promise<readonly Ending[]>
   writeFingerprint(text: string): Promise<void>
   stop(): Promise<void>
@@ -25,10 +25,10 @@ export interface Ending {
 
 const limits = { batchRows: 2_000 }
 
-/** Raised when what is seeded changes, so that databases that were kept are made anew. */
+/** To be raised when the seeded data changes, so that kept databases are seeded again. */
 const seedVersion = 1
 
-/** Fills the database with a world of so many vals, unless it already holds just that. */
+/** Fills the database with a world of `vals` vals, unless it already contains exactly that. */
 export async function seed(target: SeedTarget, vals: number): Promise<World> {
   const world = createWorld(vals)
   const fingerprint = fingerprintOf(target.dialect, vals)
@@ -50,7 +50,7 @@ async function fill(
   table: SeededTable,
   report: (part: number) => void,
 ): Promise<void> {
-  // The next batch is made while the last one is written.
+  // The next batch is built while the previous one is written.
   let writing: Promise<void> = Promise.resolve()
   for (let begin = 0; begin < table.count; begin += limits.batchRows) {
     const length = Math.min(limits.batchRows, table.count - begin)

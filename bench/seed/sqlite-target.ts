@@ -15,7 +15,7 @@ interface Made {
 
 const limits = { singleRows: 1_000 }
 
-/** A SQLite file that is filled without waiting for the disk; it is whole only at the end. */
+/** A SQLite file that is filled without waiting for the disk. It is consistent only at the end. */
 export function createSqliteTarget(path: string): SeedTarget {
   let connection: Connection | undefined
   let dropped: readonly Made[] = []
@@ -44,7 +44,7 @@ export function createSqliteTarget(path: string): SeedTarget {
         )
         .all()
       for (const { type, name } of dropped) connection.run(`drop ${type} ${name}`)
-      // One transaction for everything: a page that many batches touch is written once.
+      // One transaction for everything: a page that many batches change is written once.
       connection.run("begin")
     },
     async insert(table, rows) {
@@ -70,7 +70,7 @@ function readFingerprint(path: string): string | undefined {
       .query<{ value: string }, []>("select value from settings where name = 'bench_seed'")
       .get()?.value
   } catch {
-    // Not our schema, or half of it: it is made anew.
+    // Not our schema, or an incomplete one: it is created again.
     return undefined
   } finally {
     connection.close()
@@ -110,9 +110,9 @@ function toEndings(connection: Connection, dropped: readonly Made[]): readonly E
 }
 
 /**
- * Most of an index is made by one statement; 'rebuild' would take in the vals that are not public.
- * The last rows go in one by one, as they do in life, so that the index is in as many pieces as one
- * that grew by itself.
+ * One statement builds most of an index; 'rebuild' would include the vals that are not public. The
+ * last rows are inserted one by one, so that the index has as many segments as one that grew in
+ * production.
  */
 function fillSearchIndex(connection: Connection, name: string): void {
   const columns = connection

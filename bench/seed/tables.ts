@@ -42,7 +42,7 @@ export interface SeededTable {
 const tokensPerUser = 3
 const secretsPerUser = 3
 
-/** Every table that is filled, in an order in which a row comes after those it refers to. */
+/** Every table that is filled, in an order in which a row comes after the rows it refers to. */
 export function tablesOf(world: World): readonly SeededTable[] {
   return [
     users(world),
@@ -167,8 +167,7 @@ function versions(world: World): SeededTable {
     columns: ["val_id", "version", "created_at", "code"],
     count: (versionsBefore[valsPerUser] ?? 0) * world.users,
     row(index) {
-      // Rows are asked for in order, slot after slot, so the slot is found by going on from the
-      // last one.
+      // Rows are requested in order, slot after slot, so the search continues at the last slot.
       if (index === 0) slot = 0
       while (index >= (versionsBefore[slot + 1] ?? 0) * world.users) slot += 1
       const rest = index - (versionsBefore[slot] ?? 0) * world.users

@@ -8,7 +8,7 @@ export const nouns =
     " ",
   )
 
-/** Two of the words above that stand side by side only where a search is meant to find them. */
+/** Two of the words above that are adjacent only where a search must find them. */
 export const rareNeighbours = "weather report"
 
 export const fillers = (

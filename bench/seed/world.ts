@@ -5,7 +5,7 @@ import { makeId } from "./random.ts"
 
 const dayMs = 86_400_000
 
-/** Vals are made during two years, what happens to them in the three months after. */
+/** Vals are created over two years; runs, likes and comments follow in the next three months. */
 const valsBegin = Date.UTC(2024, 0, 1)
 const valsMs = 730 * dayMs
 export const eventsBegin = valsBegin + valsMs
@@ -21,14 +21,14 @@ export interface World {
 }
 
 /**
- * Val number n belongs to user n % users: the vals of all users are mixed in time, as they are in
- * life.
+ * Val number n belongs to user n % users: the vals of all users are interleaved in time, as in
+ * production.
  */
 export function createWorld(vals: number): World {
   const users = vals / valsPerUser
   if (!Number.isInteger(users) || users < usersMin)
     throw new Error(
-      `Cannot seed ${vals} vals: it takes a multiple of ${valsPerUser}, at least ${usersMin * valsPerUser}`,
+      `Cannot seed ${vals} vals: the number must be a multiple of ${valsPerUser}, at least ${usersMin * valsPerUser}`,
     )
   return {
     vals,
@@ -47,7 +47,7 @@ export function valCreatedAt({ vals }: Pick<World, "vals">, val: number): number
   return valsBegin + Math.floor((val / vals) * valsMs)
 }
 
-/** The number of the val in a slot of a user so many steps further on. */
+/** The number of the val in a slot of the user that is `step` users away. */
 export function valNumber(
   { users }: World,
   user: number,
@@ -66,15 +66,15 @@ export function username(user: number): string {
   return `user${user}`
 }
 
-/** What user number `user` sends as a token. */
+/** The token of user number `user`. */
 export function tokenText(user: number): string {
   return `token-of-user-${user}-for-measuring-only`
 }
 
 /**
- * When the event with that place among a user's `count` of the same kind happens. For the first
- * users, who are measured, it is the same moment in a world of any size, so that a period cuts
- * their lists at the same place.
+ * The time of the event at a position among a user's `count` events of the same kind. For the first
+ * users, who are measured, it is the same in a world of any size, so that a period contains the same
+ * items.
  */
 export function eventAt({ users }: World, user: number, place: number, count: number): number {
   const part = (user % usersMin) / usersMin + Math.floor(user / usersMin) / users

@@ -2,15 +2,15 @@ import type { Hamlet } from "../runs/hamlet.ts"
 
 const limits = { clients: 4, vals: 12, pauseMsMax: 150, answerMs: 60_000, wrongKept: 100 }
 
-/** How the requests so far have ended. */
+/** The outcomes of the requests so far. */
 export interface LoadCounts {
   good: number
-  /** 429 and 503: the server asks to come back later. */
+  /** 429 and 503: the server asks the client to retry later. */
   refused: number
   readonly wrong: string[]
 }
 
-/** Clients that use one server in every common way until they are stopped. */
+/** Clients that use one server in all common ways until they are stopped. */
 export interface Load {
   readonly counts: LoadCounts
   stop(): Promise<LoadCounts>
@@ -18,7 +18,7 @@ export interface Load {
 
 type Action = (turn: number) => Promise<Response>
 
-/** Starts the clients. Each one repeats all actions in an order of its own, with short pauses. */
+/** Starts the clients. Each repeats all actions in its own order, with short pauses. */
 export async function createLoad(hamlet: Hamlet): Promise<Load> {
   const counts: LoadCounts = { good: 0, refused: 0, wrong: [] }
   const actions = await createActions(hamlet)

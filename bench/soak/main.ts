@@ -4,7 +4,7 @@ import { createLoad, type Load } from "./load.ts"
 
 const limits = { minutesDefault: 120, idleMs: 60_000, reportMs: 60_000 }
 
-/** One account makes all of the load, so its allowances do not apply. */
+/** One account causes all of the load, so its allowances are switched off. */
 const settings = {
   HAMLET_RATE_PER_TOKEN: "none",
   HAMLET_RATE_PER_ADDRESS: "none",
@@ -24,7 +24,7 @@ else {
 }
 
 /**
- * Loads one server for a long time and prints its memory each minute, then once more after a rest.
+ * Loads one server for a long time and prints its memory each minute, then once more when idle.
  */
 async function soak(minutes: number): Promise<void> {
   const hamlet = await startHamlet(settings)
@@ -59,7 +59,7 @@ async function sample(hamlet: Hamlet, load: Load, minutes: number): Promise<read
 }
 
 /**
- * Megabytes a minute in each quarter, by least squares: a server that levels off ends near zero.
+ * Megabytes per minute in each quarter, by least squares: without a leak it ends near zero.
  */
 function toGrowth(samples: readonly number[]): string {
   const size = Math.max(2, Math.ceil(samples.length / 4))

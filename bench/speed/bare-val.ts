@@ -1,4 +1,4 @@
-/** The row that a bare program answers with. */
+/** The row of a bare program's response. */
 export interface BareRow {
   readonly id: string
   readonly owner_id: string
@@ -18,14 +18,14 @@ export interface BareRow {
   readonly run_ended_at: number | string | null
 }
 
-/** The same joined row as the server's; the place of the id is left to the driver. */
+/** The same joined row as the server's; the driver adds the condition on the id. */
 export const bareColumns = `v.id, v.owner_id, u.username as owner_name, v.name, v.privacy, v.type, v.readme, c.version, c.code,
   c.created_at as version_created_at, v.like_count, v.reference_count, v.created_at, v.updated_at, v.run_started_at, v.run_ended_at
   from vals v join users u on u.id = v.owner_id join versions c on c.val_id = v.id and c.version = v.version`
 
 const base = "http://localhost:8080"
 
-/** The same fields as the server's answer has. */
+/** The same fields as the response of the server. */
 export function toBareAnswer(row: BareRow): object {
   const self = `${base}/v1/vals/${row.id}`
   return {

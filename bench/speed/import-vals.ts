@@ -14,7 +14,7 @@ const cli = join(import.meta.dir, "..", "..", "packages", "cli", "bin", "hamlet"
 type Rates = Record<"one" | "many" | "export" | "import" | "again", number[]>
 
 /**
- * How fast a whole account moves from one server to another with the command line, next to saving
+ * How fast the command line moves a whole account from one server to another, compared with saving
  * its vals one by one.
  */
 export const importVals: Benchmark = {
@@ -39,7 +39,7 @@ export const importVals: Benchmark = {
             ...toRow("`hamlet import`", rates.import),
             atLeast(median(rates.import), limits.perSecondMin),
           ],
-          [...toRow("`hamlet import` of what is there already", rates.again), ""],
+          [...toRow("`hamlet import` of existing vals", rates.again), ""],
         ],
       },
     ]
@@ -63,7 +63,7 @@ async function measure(context: Context, rates: Rates): Promise<void> {
   const shown = Object.entries(rates).map(
     ([name, values]) => `${name} ${values.at(-1)?.toFixed(0)}`,
   )
-  context.say(`import: ${shown.join(", ")} vals/s`)
+  context.report(`import: ${shown.join(", ")} vals/s`)
 }
 
 /** Vals per second. */
@@ -83,7 +83,7 @@ async function withServer(work: (url: string) => Promise<void>): Promise<void> {
   }
 }
 
-/** Seven of ten are public, one of three has a readme, one of five imports the one before it. */
+/** Seven in ten are public, one in three has a readme, one in five imports the previous one. */
 function makeVal(index: number): object {
   const name = makeName(index, index)
   const imports =
@@ -97,13 +97,13 @@ async function saveAll(url: string, clients: number): Promise<void> {
   const saveNext = async () => {
     for (let index = next++; index < limits.vals; index = next++) {
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
-      const answer = await fetch(`${url}/v1/vals`, {
+      const response = await fetch(`${url}/v1/vals`, {
         method: "PUT",
         headers,
         body: JSON.stringify(makeVal(index)),
       })
-      if (!answer.ok) throw new Error(`Cannot save a val: ${await answer.text()}`)
-      await answer.arrayBuffer()
+      if (!response.ok) throw new Error(`Cannot save a val: ${await response.text()}`)
+      await response.arrayBuffer()
     }
   }
   await Promise.all(Array.from({ length: clients }, saveNext))
@@ -116,16 +116,16 @@ async function hamlet(url: string, ...args: readonly string[]): Promise<void> {
     stdout: "ignore",
     stderr: "pipe",
   })
-  const said = await new Response(child.stderr).text()
+  const errors = await new Response(child.stderr).text()
   if ((await child.exited) !== 0)
-    throw new Error(`Cannot measure hamlet ${args.join(" ")}: ${said}`)
+    throw new Error(`Cannot measure hamlet ${args.join(" ")}: ${errors}`)
 }
 
-/** A figure for what did not happen would be worthless. */
+/** Makes sure that all vals were saved: otherwise the figure is worthless. */
 async function assertAll(url: string): Promise<void> {
   const path = `/v1/vals?limit=1&offset=${limits.vals - 1}`
-  const answer = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } })
-  const { data, links } = (await answer.json()) as { data: unknown[]; links: { next?: string } }
+  const response = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } })
+  const { data, links } = (await response.json()) as { data: unknown[]; links: { next?: string } }
   if (data.length !== 1 || links.next !== undefined)
     throw new Error(`Cannot measure the import: there are not ${limits.vals} vals`)
 }

@@ -15,7 +15,7 @@ const limits = {
   startMbMax: 80,
 }
 
-/** How much memory a server takes that nobody uses. */
+/** The memory of an idle server. */
 export const memory: Benchmark = {
   name: "memory",
   isQuick: true,
@@ -45,7 +45,9 @@ async function measure(context: Context, database: string, seeded: Seeded): Prom
     await putUnderLoad(server, seeded)
     await Bun.sleep(limits.idleMs)
     const idle = residentMb(server)
-    context.say(`memory, ${database}: ${started.toFixed(0)} MB, after a load ${idle.toFixed(0)} MB`)
+    context.report(
+      `memory, ${database}: ${started.toFixed(0)} MB, after a load ${idle.toFixed(0)} MB`,
+    )
     return [
       database,
       `${started.toFixed(0)} MB`,
@@ -74,7 +76,7 @@ async function putUnderLoad(server: Program, { world }: Seeded): Promise<void> {
   await runLoad({ ...load, paths: own.map((id) => `/v1/vals/${id}/versions`), isSave: true })
 }
 
-/** In millions of bytes, as the operating system counts what is in memory for the process. */
+/** The resident memory of the process, in millions of bytes. */
 function residentMb({ pid }: Program): number {
   if (process.platform === "linux")
     return (

@@ -10,7 +10,7 @@ import { tokenText } from "../seed/world.ts"
 
 const limits = { vals: 20_000, connections: 32, seconds: 4, rounds: 7, ratioMin: 0.6 }
 
-/** What our routing, tokens, checks, counters and logs cost on top of fetching a row. */
+/** The cost of our routing, tokens, checks, counters and logs on top of fetching a row. */
 export const read: Benchmark = {
   name: "read",
   isQuick: true,
@@ -31,7 +31,7 @@ export const read: Benchmark = {
         title,
         columns: [
           "database",
-          "asked for",
+          "requested",
           "server, 1/s",
           "bare, 1/s",
           "ratio",
@@ -56,13 +56,13 @@ async function measure(
   })
   const { valIds, users } = seeded.world
   const own = `/v1/vals/${valIds[publicSlot(0) * users]}`
-  // More than the server remembers, so that each has to be fetched.
+  // More than the server caches, so that each must be fetched.
   const all = valIds
     .filter((_, val) => privacyOf(Math.floor(val / users)) === "public")
     .map((id) => `/v1/vals/${id}`)
   const toBar = (ratio: number) => atLeast(ratio, limits.ratioMin)
   try {
-    await assertSameAnswer(server.url + own, bare.url + own)
+    await assertSameResponse(server.url + own, bare.url + own)
     return [
       await compare(context, [database, "one val"], server.url, bare.url, [own], toBar),
       await compare(
@@ -88,7 +88,7 @@ async function compare(
   paths: readonly string[],
   toBar: (ratio: number) => Cell,
 ): Promise<Cell[]> {
-  const ask = (url: string) => () =>
+  const load = (url: string) => () =>
     runLoad({
       url,
       paths,
@@ -96,10 +96,10 @@ async function compare(
       connections: limits.connections,
       seconds: limits.seconds,
     })
-  await alternate(1, ask(server), ask(bare))
-  const rates = await alternate(limits.rounds, ask(server), ask(bare))
+  await alternate(1, load(server), load(bare))
+  const rates = await alternate(limits.rounds, load(server), load(bare))
   const { ratio, spread } = ratioOf(rates)
-  context.say(`read, ${labels.join(", ")}: ${ratio.toFixed(2)} (${spread})`)
+  context.report(`read, ${labels.join(", ")}: ${ratio.toFixed(2)} (${spread})`)
   return [
     ...labels,
     median(rates.a).toFixed(0),
@@ -111,10 +111,10 @@ async function compare(
 }
 
 /**
- * The comparison is fair only if both do the same work. The addresses in the answer differ in
- * nothing but the port.
+ * The comparison is fair only if both do the same work. The addresses in the responses differ in the
+ * port only.
  */
-async function assertSameAnswer(server: string, bare: string): Promise<void> {
+async function assertSameResponse(server: string, bare: string): Promise<void> {
   const [ours, theirs] = await Promise.all(
     [server, bare].map(async (url) => {
       const response = await fetch(url, { headers: { authorization: `Bearer ${tokenText(0)}` } })
@@ -122,5 +122,5 @@ async function assertSameAnswer(server: string, bare: string): Promise<void> {
     }),
   )
   if (ours !== theirs)
-    throw new Error(`Cannot compare: the server answers\n${ours}\nand the bare program\n${theirs}`)
+    throw new Error(`Cannot compare: the server responds\n${ours}\nand the bare program\n${theirs}`)
 }

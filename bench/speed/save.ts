@@ -10,8 +10,8 @@ import { tokenText } from "../seed/world.ts"
 const limits = { vals: 1_000, clients: 32, seconds: 4, rounds: 7, ratioMin: 0.7 }
 
 /**
- * How near saves come to what the disk gives: a save is several rows, but saves that come together
- * share the wait for the disk.
+ * How close saves come to the speed of the disk: a save writes several rows, but saves that arrive
+ * together share one wait for the disk.
  */
 export const save: Benchmark = {
   name: "save",
@@ -72,7 +72,7 @@ async function measure(
     await alternate(1, saves, commits)
     const rates = await alternate(limits.rounds, saves, commits)
     const { ratio, spread } = ratioOf(rates)
-    context.say(`save, ${database}: ${ratio.toFixed(2)} (${spread})`)
+    context.report(`save, ${database}: ${ratio.toFixed(2)} (${spread})`)
     return [
       database,
       median(rates.a).toFixed(0),

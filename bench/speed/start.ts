@@ -9,7 +9,7 @@ import { alternate, median, ratioOf } from "../harness/stats.ts"
 const limits = { vals: 1_000, rounds: 9 }
 
 /**
- * How long it takes from the start of the process to the line that says where the server listens.
+ * The time from the start of the process to the line with its address.
  */
 export const start: Benchmark = {
   name: "start",

@@ -20,13 +20,13 @@ const limits = {
 }
 
 /**
- * How soon the page of somebody with 1,000 vals can be used, and how smoothly 10,000 lines of logs
+ * How soon the home page of a user with 1,000 vals is usable, and how smoothly 10,000 lines of logs
  * scroll.
  */
 export const pages: Benchmark = {
   name: "pages",
   isQuick: true,
-  async run({ say }) {
+  async run({ report }) {
     if (!existsSync(executablePath)) return []
     const server = await startServer({
       dataDir: createScratchFolder(),
@@ -38,15 +38,15 @@ export const pages: Benchmark = {
     })
     try {
       const client = createClient({ baseUrl: server.url, token })
-      say(`pages: making ${limits.vals} vals`)
+      report(`pages: creating ${limits.vals} vals`)
       await makeVals(client)
-      say("pages: home")
+      report("pages: home")
       const home = await measureHome(browser, server, client)
-      say("pages: logs")
+      report("pages: logs")
       const logs = await measureLogs(browser, server, client)
       return [
         {
-          title: `pages: home with ${limits.vals.toLocaleString("en")} vals, from navigation with an empty cache until its rows are there`,
+          title: `pages: home with ${limits.vals.toLocaleString("en")} vals, from navigation with an empty cache until its rows are shown`,
           columns: ["", "median, ms", "longest", "bar"],
           rows: [toHomeRow(home)],
         },
@@ -71,7 +71,7 @@ async function makeVals(client: Client): Promise<void> {
   }
 }
 
-/** Each time in a browser that has never been here but for its cookie. */
+/** Each time in a new browser profile that has only the cookie. */
 async function measureHome(
   browser: Browser,
   server: Program,
@@ -82,7 +82,7 @@ async function measureHome(
   for (let round = -1; round < limits.rounds; round += 1) {
     const context = await signIn(browser, client)
     const storageState = await context.storageState()
-    // Another page that is open would take a part of the machine.
+    // Another open page would use CPU time.
     await context.close()
     const fresh = await browser.newContext({ storageState, viewport: { width: 1280, height: 800 } })
     const page = await fresh.newPage()
@@ -98,8 +98,8 @@ async function measureHome(
 }
 
 /**
- * No run has that many lines, since 100 KB of logs are kept: the answer is made longer on its way
- * to the page.
+ * No run has that many lines, because logs are limited to 100 KB: the response is extended on its
+ * way to the page.
  */
 async function measureLogs(
   browser: Browser,
@@ -114,12 +114,12 @@ async function measureLogs(
   const context = await signIn(browser, client)
   const page = await context.newPage()
   await page.route(`**/v1/runs/${run.id}`, async (route) => {
-    const answer = await (await route.fetch()).json()
+    const response = await (await route.fetch()).json()
     const logs = Array.from({ length: limits.lines }, (_, index) => ({
-      ...answer.logs[0],
+      ...response.logs[0],
       message: `line ${index} of the flood`,
     }))
-    await route.fulfill({ json: { ...answer, logs } })
+    await route.fulfill({ json: { ...response, logs } })
   })
   await page.goto(`${server.url}/runs/${run.id}`)
   await page.getByRole("log").waitFor()

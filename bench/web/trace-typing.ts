@@ -1,23 +1,23 @@
 import type { Browser, Page } from "playwright-core"
 
-/** What the browser's trace says about the frames while somebody types. */
+/** The frames of the browser's trace during typing. */
 export interface Traced {
   /** From each frame to the next, in ms. */
   readonly frames: readonly number[]
   /**
-   * What the page's main thread worked for each of them, in ms of the processor: it is the same
-   * however busy the machine is.
+   * The CPU time of the page's main thread for each frame, in ms: it does not depend on other load
+   * of the machine.
    */
   readonly works: readonly number[]
 }
 
 export const keysTyped = 200
 const keyEveryMs = 60
-// As in life: words, brackets that close themselves, a list of completions that comes and goes, a
-// new line.
+// As people type: words, auto-closed brackets, a list of completions that opens and closes, a new
+// line.
 const line = "document.getElementById(name) + list.map((x) => x.id);\n"
 
-/** Types where the cursor is. */
+/** Types at the cursor. */
 export async function traceTyping(browser: Browser, page: Page): Promise<Traced> {
   await page.evaluate(requestAllFrames)
   await browser.startTracing(page, {
@@ -32,7 +32,7 @@ export async function traceTyping(browser: Browser, page: Page): Promise<Traced>
 }
 
 /**
- * Runs in the page: a browser draws no frame in which nothing changes, and the next one would look
+ * Runs in the page: a browser draws no frame when nothing changes, and the next frame would look
  * late.
  */
 function requestAllFrames(): void {
@@ -40,7 +40,7 @@ function requestAllFrames(): void {
   next()
 }
 
-/** As Chromium writes them; times are in microseconds, those of the thread are the processor's. */
+/** As Chromium writes them: times are in microseconds, and thread times are CPU times. */
 interface TraceEvent {
   readonly name: string
   readonly pid: number

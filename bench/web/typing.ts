@@ -11,13 +11,13 @@ const executablePath = "/usr/bin/chromium"
 const limits = { lines: 2_000, frameMsMax: 50, readyMsMax: 60_000 }
 
 /**
- * How long frames take while somebody types into a val of 2,000 lines, with the type service at
- * work and without it.
+ * The duration of frames while a user types into a val of 2,000 lines, with and without the type
+ * service.
  */
 export const typing: Benchmark = {
   name: "typing",
   isQuick: true,
-  async run({ say }) {
+  async run({ report }) {
     if (!existsSync(executablePath)) return []
     const browser = await chromium.launch({
       executablePath,
@@ -27,7 +27,7 @@ export const typing: Benchmark = {
     try {
       const rows: Cell[][] = []
       for (const hasTypes of [false, true]) {
-        say(`typing ${hasTypes ? "with" : "without"} types`)
+        report(`typing ${hasTypes ? "with" : "without"} types`)
         rows.push([
           hasTypes ? "with the type service" : "without",
           ...toCells(await measure(browser, server.origin, hasTypes)),
@@ -95,8 +95,7 @@ function toCells({ frames, works }: Traced): readonly Cell[] {
   ]
 }
 /**
- * Code as people write it, with an error where it is seen first, so that one can see when the types
- * are there.
+ * Realistic code, with a type error at the top, which shows when the types are loaded.
  */
 function toCode(lines: number): string {
   const blocks: string[] = [
