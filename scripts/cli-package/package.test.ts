@@ -65,7 +65,7 @@ describe("the package of the command line", () => {
     for (const args of [["serve"], ["restore", join(root, "package.json")]])
       expect(hamlet(args)).toMatchObject({
         status: 1,
-        stderr: expect.stringContaining("installed without the server"),
+        stderr: expect.stringContaining("the server is not installed here"),
       })
   })
 })

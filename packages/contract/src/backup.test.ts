@@ -58,7 +58,7 @@ describe("createBackupChecker", () => {
 
   test("throws when the hashes are right and something else is not", () => {
     expect(check(make({ header: { ...header, format: 2 } }))).toBe(
-      "it is of format 2, and this version of Hamlet knows format 1",
+      "it has format 2, and this version of Hamlet supports format 1",
     )
     expect(check(make({ header: { ...header, sections: "all" } }))).toBe("its header is not valid")
     expect(check(make({ header: { ...header, migrations: [{}] } }))).toBe("its header is not valid")

@@ -96,7 +96,7 @@ describe("createClient", () => {
   test("refuses a token that is no header value, without quoting it", () => {
     for (const token of ["", "se cret", "secret\n", "sécret"]) {
       expect(() => createClient({ baseUrl: "http://localhost", token })).toThrow(
-        /^Cannot create a client with this token: it is empty or has characters that a header cannot carry$/,
+        /^Cannot create a client with this token: it is empty or contains characters that a header cannot carry$/,
       )
     }
   })

@@ -143,22 +143,22 @@ describe("loadVal refuses", () => {
     [
       "another page of this server",
       "http://localhost:8080/other.ts",
-      `Cannot import "http://localhost:8080/other.ts": it was not fetched when this version was saved; only what an import names as it stands is`,
+      `Cannot import "http://localhost:8080/other.ts": it was not fetched when this version was saved; only literal imports are`,
     ],
     [
       "a module from the web",
       "https://example.com/x.ts",
-      `Cannot import from "example.com": it was not fetched when this version was saved; only what an import names as it stands is`,
+      `Cannot import from "example.com": it was not fetched when this version was saved; only literal imports are`,
     ],
     [
       "a package from npm",
       "npm:left-pad@1",
-      "Cannot import from npm: it was not fetched when this version was saved; only what an import names as it stands is",
+      "Cannot import from npm: it was not fetched when this version was saved; only literal imports are",
     ],
     [
       "a package from jsr",
       "jsr:@std/assert",
-      `Cannot import "jsr:@std/assert": it was not fetched when this version was saved; only what an import names as it stands is`,
+      `Cannot import "jsr:@std/assert": it was not fetched when this version was saved; only literal imports are`,
     ],
     ["a bare name", "lodash", `Cannot import "lodash": packages are imported as "npm:lodash"`],
     [
@@ -169,7 +169,7 @@ describe("loadVal refuses", () => {
     [
       "a built-in module that is none",
       "node:nonsense",
-      `Cannot import "node:nonsense": there is no such module`,
+      `Cannot import "node:nonsense": the module does not exist`,
     ],
     [
       "a file",

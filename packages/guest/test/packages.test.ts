@@ -66,7 +66,7 @@ describe("providePackages", () => {
     }]`
     const { value } = await run(bundle, `export default () => ${find}(HASH, 0)`)
     const missing = (name: string) =>
-      `MODULE_NOT_FOUND: Cannot find module "${name}": no package of the val has it, nor is it built in`
+      `MODULE_NOT_FOUND: Cannot find module "${name}": no package of the val contains it, and it is not built in`
     expect(value).toEqual({
       join: "a/b",
       same: true,
@@ -86,9 +86,9 @@ describe("providePackages", () => {
     ]
     const code = `export default () => [${asked.map((args) => `(() => { try { return ${find}(${args}) } catch (error) { return error.message } })()`)}]`
     const { value, hash } = await run("module.exports = [() => 1]", code)
-    const unnamed = "Cannot find the package: it is named by a hash and a number"
+    const unnamed = "Cannot find the package: it needs a hash and a number"
     const none = (entry: number) =>
-      `Cannot find package ${entry} of ${hash}: there is no such package`
+      `Cannot find package ${entry} of ${hash}: the package does not exist`
     expect(value).toEqual([unnamed, unnamed, unnamed, none(1), none(-1), unnamed, unnamed])
   })
 

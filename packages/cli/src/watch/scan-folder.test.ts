@@ -62,13 +62,13 @@ describe("createScanner", () => {
     const { files, blocked } = createScanner(folder, 0).scan([])
     expect(files.size).toBe(0)
     const reasons = [
-      "no privacy",
-      "not text in UTF-8",
+      "not a valid privacy",
+      "not UTF-8 text",
       "is empty",
       "larger than",
       "is empty",
       "is a link",
-      "cannot be its name",
+      "is not a valid name",
     ]
     const paths = [
       "bad.ts",
@@ -129,7 +129,7 @@ describe("createScanner", () => {
       [],
       [
         ["a.ts.README.md", { hash: expect.any(String) }],
-        ["b.ts.README.md", { problem: expect.stringContaining("not text in UTF-8") }],
+        ["b.ts.README.md", { problem: expect.stringContaining("not UTF-8 text") }],
       ],
     ])
     for (const path of ["a.ts.README.md", "b.ts.README.md"]) rmSync(join(folder, path))

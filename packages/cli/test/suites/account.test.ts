@@ -40,7 +40,7 @@ describe("login, whoami, server", () => {
     expect(ended).toMatchObject({
       exit: 3,
       stdout: "",
-      stderr: expect.stringMatching(/^Cannot .+; "hamlet login" takes another token\n$/),
+      stderr: expect.stringMatching(/^Cannot .+; sign in again with "hamlet login"\n$/),
     })
     expect(existsSync(nobody.configDir)).toBe(false)
     expect(JSON.stringify(ended)).not.toContain(nobody.token)

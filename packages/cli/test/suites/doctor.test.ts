@@ -135,7 +135,7 @@ describe("doctor", () => {
       env: { ...env, HAMLET_URL: `${env.HAMLET_URL}/else` },
     })
     expect(toObjects(elsewhere.stdout)).toMatchObject([
-      { check: "server", status: "failure", found: expect.stringContaining("no Hamlet server") },
+      { check: "server", status: "failure", found: expect.stringContaining("not a Hamlet server") },
     ])
   })
 

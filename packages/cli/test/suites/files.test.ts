@@ -127,7 +127,7 @@ describe("val push, pull, clone", () => {
     expect(await ada.hamlet(["val", "pull", "hello"])).toMatchObject({
       exit: 5,
       stdout: "",
-      stderr: expect.stringMatching(/changes of its own.+"--force"/),
+      stderr: expect.stringMatching(/local changes.+"--force"/),
     })
     expect(read(ada, "hello.ts")).toBe("my own work")
     expect(await ada.print(["val", "pull", "hello", "--force"])).toBe("hello.ts\n")
@@ -214,7 +214,7 @@ describe("val push, pull, clone", () => {
     })
     expect(await ada.hamlet(["val", "pull"])).toMatchObject({
       exit: 5,
-      stderr: expect.stringMatching(/hello.ts.README.md.+changes of its own/),
+      stderr: expect.stringMatching(/hello.ts.README.md.+local changes/),
     })
     expect([await readmeOf(), read(ada, "hello.ts.README.md")]).toEqual([
       "# Theirs again\n",

@@ -224,7 +224,7 @@ function defineEdit(stage: () => Stage): void {
     const ended = await ada.hamlet(["val", "edit", "hello"], {
       env: editor(ada, `${theirs}\nprintf mine > "$1"`),
     })
-    const [, path = ""] = /^What you wrote is in "(.+)"\nCannot .+\n$/.exec(ended.stderr) ?? []
+    const [, path = ""] = /^Your text is in "(.+)"\nCannot .+\n$/.exec(ended.stderr) ?? []
     expect([ended.exit, ended.stdout]).toEqual([5, ""])
     expect(readFileSync(path, "utf8")).toBe("mine")
     expect((await ada.client.getValByName({ username: "edit2", val_name: "hello" })).code).toBe(

@@ -23,7 +23,7 @@ describe("toRequest", () => {
       const { server, client } = start()
       await using _ = server
       await expect(client.updateVal({ val_id: segment, name: "other" })).rejects.toThrow(
-        `Cannot put "${segment}" into a path: it is no "val_id"`,
+        `Cannot put "${segment}" into a path: it is not a valid "val_id"`,
       )
       await expect(client.deleteVal({} as { val_id: string })).rejects.toThrow(TypeError)
       await client.getHealth()

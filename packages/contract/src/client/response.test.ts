@@ -44,15 +44,15 @@ describe("toAnswer, for an answer that says no,", () => {
     [
       "a page of HTML",
       "<h1>Bad gateway</h1>",
-      /^Cannot GET "http.+\/v1\/vals\/.+": the server answered 502$/,
+      /^Cannot GET "http.+\/v1\/vals\/.+": the server responded with 502$/,
     ],
-    ["nothing", "", /the server answered 502$/],
-    ["null", "null", /the server answered 502$/],
-    ["a list", "[1]", /the server answered 502$/],
+    ["nothing", "", /the server responded with 502$/],
+    ["null", "null", /the server responded with 502$/],
+    ["a list", "[1]", /the server responded with 502$/],
     [
       "fields of other types",
       '{"message":1,"code":2,"requestId":3,"issues":4}',
-      /the server answered 502$/,
+      /the server responded with 502$/,
     ],
     [
       "a code of a later version",
@@ -86,7 +86,7 @@ describe("toAnswer, for an answer that says no,", () => {
 
   test("throws when the answer to a JSON route is not JSON, though the status is 200", async () => {
     const error = await fail(() => new Response("<h1>Please log in to the Wi-Fi</h1>"))
-    expect(error.message).toEndWith("the answer is not JSON")
+    expect(error.message).toEndWith("the response is not JSON")
     expect(error).toMatchObject({ status: 200, code: "unknown" })
   })
 

@@ -172,7 +172,7 @@ describe("send, when the connection fails,", () => {
     const error = await client.getMe().catch((cause: unknown) => cause)
     expect(error).toBeInstanceOf(ConnectionError)
     expect((error as ConnectionError).message).toBe(
-      `Cannot GET "${server.url}/v1/me": no answer within 20 ms`,
+      `Cannot GET "${server.url}/v1/me": no response within 20 ms`,
     )
     expect(clock.waitsMs).toHaveLength(2)
   })

@@ -70,7 +70,7 @@ function toOperation(name: RouteName, route: RouteDefinition, schemas: Json): Js
 
 function describeScope({ scope, scopeToWrite, auth }: RouteDefinition): string {
   const toWrite = scopeToWrite === undefined ? "" : ` Changes also require \`${scopeToWrite}\`.`
-  return `Required scope: \`${scope}\`${auth === "optional" ? ", if one is sent" : ""}.${toWrite}`
+  return `Scope of the token: \`${scope}\`${auth === "optional" ? ", if one is sent" : ""}.${toWrite}`
 }
 
 function toParameters(

@@ -190,7 +190,7 @@ const argsParam = z
   .string()
   // A form without arguments sends an empty string.
   .transform((value) => value || "[]")
-  .refine((value) => args.safeParse(parseJson(value)).success, "must be a JSON array")
+  .refine((value) => args.safeParse(parseJson(value)).success, "must be a list in JSON")
   .meta({ wire: { type: "string", description: "An array in JSON", examples: ["[1, 2]"] } })
 
 function parseJson(text: string): unknown {

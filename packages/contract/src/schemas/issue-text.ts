@@ -18,15 +18,15 @@ export function toIssueText(issue: RawIssue | Issue): string {
     case "too_big":
       return toSizeText("at most", issue.origin, Number(issue.maximum))
     case "invalid_format":
-      return formatTexts[issue.format] ?? "has an invalid format"
+      return formatTexts[issue.format] ?? "must have another format"
     case "invalid_value":
       return toChoiceText(issue.values)
     case "invalid_union":
       return toUnionText(issue.errors)
     case "invalid_key":
-      return "has an invalid key"
+      return "must not have this key"
     default:
-      return "is not valid"
+      return "must have another value"
   }
 }
 
@@ -70,6 +70,6 @@ function toUnionText(alternatives: readonly (readonly Issue[])[]): string {
     .map(([first]) => first)
     .filter((first) => first !== undefined && first.path.length > 0)
   const [issue] = intended
-  if (issue === undefined || intended.length > 1) return "has the wrong type"
-  return `is invalid at "${issue.path.join(".")}", which ${issue.message}`
+  if (issue === undefined || intended.length > 1) return "must have another type"
+  return `has something wrong at "${issue.path.join(".")}", which ${issue.message}`
 }

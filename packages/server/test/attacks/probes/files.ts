@@ -174,7 +174,7 @@ export const fileProbes: readonly ValProbe[] = [
   {
     tries: "to have something else read as a package",
     code: `return globalThis[Symbol.for("hamlet.packages")]("../../../etc/passwd", 0)`,
-    denied: /^TypeError: Cannot find the package: it is named by a hash and a number/,
+    denied: /^TypeError: Cannot find the package: it needs a hash and a number/,
   },
   {
     tries: "to put a module into the cache",
