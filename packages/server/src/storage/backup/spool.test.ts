@@ -67,7 +67,7 @@ describe("readAhead", () => {
     while (!isLetGo) await Bun.sleep(1)
     const rest = Array.fromAsync(reading)
     expect(await rest.catch((error: Error) => error.message)).toBe(
-      "Cannot go on with the backup: the client takes it too slowly, and the disk has no room to keep the rest of it meanwhile",
+      "Cannot continue the backup: the client reads it too slowly, and the disk has no room to buffer the rest",
     )
   })
 

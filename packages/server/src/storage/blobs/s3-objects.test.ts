@@ -118,7 +118,7 @@ describeEachDatabase("createBucketContent", (open) => {
     const inDatabase = await plain.write(owner, pieces(random(70_000)))
     const inBucket = await objects.write(owner, pieces(random(70_000)))
     expect((await objects.read(inDatabase, 0, 10).next()).value?.length).toBe(10)
-    expect(() => plain.read(inBucket, 0, 10)).toThrow("this server knows of none")
+    expect(() => plain.read(inBucket, 0, 10)).toThrow("this server has no bucket configured")
     // A node without a bucket deletes objects in the database, and leaves the rest to other nodes.
     while (await plain.purge(2));
     expect([bucket.files.size, await countObjects()]).toEqual([1, 1])
