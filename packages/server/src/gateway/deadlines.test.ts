@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { Deadlines } from "./deadlines.ts"
 
-test("Deadlines looks at everything until it is over", async () => {
+test("Deadlines checks each item until it has ended", async () => {
   const deadlines = new Deadlines(1)
   const done = Promise.withResolvers<void>()
   let looks = 0
@@ -25,7 +25,7 @@ test("Deadlines looks at everything until it is over", async () => {
   deadlines.stop()
 })
 
-test("Deadlines forgets what was removed", () => {
+test("Deadlines does not check removed items", () => {
   const deadlines = new Deadlines(1_000_000)
   const overseen = { check: () => true }
   deadlines.add(overseen)

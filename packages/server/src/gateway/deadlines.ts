@@ -1,16 +1,15 @@
-/** Something that must not go on for ever. */
-export interface Overseen {
-  /** Looked at now and then; true once there is nothing more to oversee. */
+/** An operation with a time limit. */
+export interface Expirable {
+  /** Called once per sweep. Returns true when no further check is needed. */
   check(nowMs: number): boolean
 }
 
 /**
- * Looks after everything that takes longer than a moment. There may be thousands at once, none of
- * which needs to be ended to the millisecond: one timer for all of them, and none while there is
- * nothing to do.
+ * Checks the time limits of all long operations. There may be thousands of them, and none has to
+ * end to the millisecond, so they share one timer. It stops when nothing is left to check.
  */
 export class Deadlines {
-  readonly #overseen = new Set<Overseen>()
+  readonly #items = new Set<Expirable>()
   readonly #sweepMs: number
   #timer: Timer | undefined
 
@@ -19,16 +18,16 @@ export class Deadlines {
   }
 
   get size(): number {
-    return this.#overseen.size
+    return this.#items.size
   }
 
-  add(overseen: Overseen): void {
-    this.#overseen.add(overseen)
+  add(item: Expirable): void {
+    this.#items.add(item)
     this.#timer ??= setInterval(() => this.#sweep(), this.#sweepMs).unref()
   }
 
-  remove(overseen: Overseen): void {
-    this.#overseen.delete(overseen)
+  remove(item: Expirable): void {
+    this.#items.delete(item)
   }
 
   stop(): void {
@@ -38,8 +37,7 @@ export class Deadlines {
 
   #sweep(): void {
     const nowMs = performance.now()
-    for (const overseen of this.#overseen)
-      if (overseen.check(nowMs)) this.#overseen.delete(overseen)
-    if (this.#overseen.size === 0) this.stop()
+    for (const item of this.#items) if (item.check(nowMs)) this.#items.delete(item)
+    if (this.#items.size === 0) this.stop()
   }
 }

@@ -10,11 +10,11 @@ import type { Counter } from "../shared/counter.ts"
 import type { GatewayLimits } from "./limits.ts"
 import type { SocketRelay } from "./sockets/socket-relay.ts"
 
-/** What the gateway needs. */
+/** The dependencies of the gateway. */
 export interface GatewayDeps extends AuthenticationDeps {
   /** The address of the API. */
   readonly baseUrl: string
-  /** Host and port under which vals have addresses of their own. */
+  /** Host and port under which each val has its own host name. */
   readonly valsDomain: string
   readonly vals: Pick<ValStore, "findById" | "findByName">
   readonly cipher: Pick<Cipher, "sign">
@@ -25,22 +25,22 @@ export interface GatewayDeps extends AuthenticationDeps {
   readonly runs: { open(run: NewRun): LiveRun }
   readonly refusals: Pick<Counter<ErrorCode>, "increment">
   readonly limits?: Partial<GatewayLimits>
-  /** Writes a line for each request; absent when the operator wants none. */
+  /** Logs one line per request; undefined when the log level excludes it. */
   readonly logRequest: ((fields: object) => void) | undefined
-  /** Whether the lines have the addresses of clients. */
+  /** Whether request lines contain client addresses. */
   readonly hasAddressesInLog: boolean
   newId(): string
-  /** A mistake of ours, for the log. */
+  /** Logs an unexpected error. */
   onError(error: unknown): void
 }
 
-/** The connection that a request came by. */
+/** The connection of a request. */
 export interface GatewayConnection {
-  /** Of the client. */
+  /** The client's address. */
   address(): string
-  /** Seconds without traffic after which the connection is closed; 0 for never. */
+  /** Sets the idle timeout of the connection in seconds; 0 disables it. */
   timeout(seconds: number): void
-  /** Makes it a WebSocket, whose events the gateway's `websocket` handlers are to get. */
+  /** Upgrades to a WebSocket; its events go to the handlers of `createSocketHandlers`. */
   upgrade(options: {
     readonly data: SocketRelay
     readonly headers: Record<string, string>

@@ -1,18 +1,15 @@
 import type { Val, ValStore } from "../domain/vals/vals.ts"
 import type { ValAddress } from "./val-hosts.ts"
 
-type Found = Val | undefined
+/** Finds the current val at an address. By name, it finds only vals that the viewer may see. */
+export type FindVal = (
+  address: ValAddress,
+  viewerId: string | undefined,
+) => Promise<Val | undefined>
 
 /**
- * Finds the val at an address, as it stands at this moment: at once where the store does. By its
- * names, it is found only for those who may see it.
- */
-export type FindVal = (address: ValAddress, viewerId: string | undefined) => Promise<Found>
-
-/**
- * Stores find vals by their ids with the least effort, so the ids that belong to names are kept
- * here. A val that was found by its id and still has the names is the one that the names belong to;
- * for any other the store is asked for the names.
+ * The store finds vals by id much faster than by name, so the ids of names are cached here. A cached
+ * id counts only while the val still has these names; otherwise the store is asked by name.
  */
 export function createFindVal(
   vals: Pick<ValStore, "findById" | "findByName">,
@@ -22,34 +19,28 @@ export function createFindVal(
   const ids = new Map<string, string>()
   const findByName = async (address: ValAddress, viewerId: string | undefined) => {
     const val = await vals.findByName(address.username, address.name, viewerId)
-    // Looking for a private val has to take as long as looking for one that does not exist.
+    // A private val is not cached: finding it must take as long as finding none.
     if (!val || val.privacy === "private") return val
     if (ids.size >= addressesMax) ids.clear()
     ids.set(address.host, val.id)
     return val
   }
-  const check = (val: Found, address: ValAddress, viewerId: string | undefined) => {
+  return async (address, viewerId) => {
+    if (address.id !== undefined) return vals.findById(address.id)
+    if (address.pass !== undefined) {
+      // Not cached: a pass expires, and the key that signed it may be replaced.
+      const valId = openPass(address.pass)
+      return valId === undefined ? undefined : vals.findById(valId)
+    }
+    const id = ids.get(address.host)
+    const val = id === undefined ? undefined : await vals.findById(id)
     if (val && hasNames(val, address) && val.privacy !== "private") return val
     ids.delete(address.host)
     return findByName(address, viewerId)
   }
-  return async (address, viewerId) => {
-    if (address.id !== undefined) return vals.findById(address.id)
-    if (address.pass !== undefined) {
-      // Looked at each time: it may have come to its end, or the key to another.
-      const opened = openPass(address.pass)
-      return opened === undefined ? undefined : vals.findById(opened)
-    }
-    const id = ids.get(address.host)
-    if (id === undefined) return findByName(address, viewerId)
-    return check(await vals.findById(id), address, viewerId)
-  }
 }
 
+/** The names of an address are in lower case. */
 function hasNames({ ownerName, name }: Val, address: ValAddress): boolean {
-  return isSame(name, address.name) && isSame(ownerName, address.username)
-}
-
-function isSame(name: string, lower: string): boolean {
-  return name === lower || name.toLowerCase() === lower
+  return name.toLowerCase() === address.name && ownerName.toLowerCase() === address.username
 }

@@ -19,39 +19,36 @@ import {
   ownerOf,
   type Principal,
 } from "./principal.ts"
-import { toRunInput } from "./request/kept-request.ts"
 import { type RequestBody, readBody } from "./request/request-body.ts"
-import { type HeaderRecord, prepareHeaders, readHeaders } from "./request/request-headers.ts"
-import { UploadPlaces } from "./request/upload-places.ts"
+import { type HeaderRecord, prepareRequestHeaders, readHeaders } from "./request/request-headers.ts"
+import { toRunInput } from "./request/run-input.ts"
+import { UploadLimiter } from "./request/upload-limiter.ts"
 import {
+  disableIdleTimeout,
   finish,
   type RequestContext,
   respondRejected,
   respondStopped,
-  unlimit,
 } from "./request-context.ts"
-import { Trace, toLogFields } from "./request-log.ts"
+import { RequestTrace, toLogFields } from "./request-log.ts"
 import { toErrorPage } from "./response/error-page.ts"
 import { forwardResponse } from "./response/forward-response.ts"
 import { isSocketRequest, openSocket } from "./sockets/open-socket.ts"
 import { Sockets } from "./sockets/sockets.ts"
 import { createValHosts, type ValAddress, type ValHosts } from "./val-hosts.ts"
 
-/** The vals' own web addresses. */
+/** Serves the web addresses of vals. */
 export interface Gateway {
-  /** Whether a request with that `Host` header is for the gateway rather than for the API. */
+  /** Whether the gateway, rather than the API, serves a request with that `Host` header. */
   isValHost(host: string): boolean
-  /**
-   * Answers a request to a val; undefined when the connection has become a WebSocket. Never
-   * rejects.
-   */
+  /** Responds to a request; undefined when the connection has become a WebSocket. Never rejects. */
   fetch(request: Request, connection: GatewayConnection): Promise<Response | undefined>
   /**
-   * The same for a request of this process, which says itself who comes: what the request says of
-   * it is the val's own business.
+   * The same for a request from this process, which names the sender. The `Authorization` header
+   * does not identify it and is meant for the val.
    */
   fetchAs(request: Request, principal: KnownPrincipal): Promise<Response>
-  /** Closes what is still open. */
+  /** Closes open WebSockets. */
   stop(): void
 }
 
@@ -62,20 +59,16 @@ interface Parts {
   readonly findVal: FindVal
   readonly deadlines: Deadlines
   readonly sockets: Sockets
-  readonly uploads: UploadPlaces
+  readonly uploads: UploadLimiter
   readonly proto: string
-  /** Whether an answer may begin later than an idle connection is closed. */
-  readonly isSlowerThanIdle: boolean
 }
 
-/** Puts the gateway together. */
+/** Creates the gateway. */
 export function createGateway(deps: GatewayDeps): Gateway {
   const limits = { ...gatewayLimits, ...deps.limits }
   const deadlines = new Deadlines(limits.sweepMs)
   const sockets = new Sockets(limits, deadlines)
-  const hosts = createValHosts(deps.valsDomain, deps.baseUrl, limits.hostsMax)
-  const proto = deps.baseUrl.startsWith("https:") ? "https" : "http"
-  const isSlowerThanIdle = limits.headMsMax >= limits.idleSeconds * 1000
+  const hosts = createValHosts(deps.valsDomain, deps.baseUrl)
   const findVal = createFindVal(
     deps.vals,
     (pass) => openPass(deps.cipher, pass, deps.now()),
@@ -88,19 +81,18 @@ export function createGateway(deps: GatewayDeps): Gateway {
     findVal,
     deadlines,
     sockets,
-    uploads: new UploadPlaces(limits),
-    proto,
-    isSlowerThanIdle,
+    uploads: new UploadLimiter(limits),
+    proto: deps.baseUrl.startsWith("https:") ? "https" : "http",
   }
-  // Whoever is in this process wants to see for themselves how an answer comes in: waiting for the
-  // whole of it may take an hour.
-  const inside = { ...parts, limits: { ...limits, wholeAnswerBytesMax: 0 } }
+  // A caller in this process reads the response itself, as it arrives: buffering all of it may take
+  // an hour.
+  const unbuffered = { ...parts, limits: { ...limits, wholeResponseBytesMax: 0 } }
   return {
     isValHost: hosts.isValHost,
-    fetch: (request, connection) => answerLogged(parts, request, connection),
+    fetch: (request, connection) => respondLogged(parts, request, connection),
     async fetchAs(request, { caller, address }) {
       const connection = { address, timeout() {}, upgrade: () => false }
-      return (await answerLogged(inside, request, connection, caller)) ?? Response.error()
+      return (await respondLogged(unbuffered, request, connection, caller)) ?? Response.error()
     },
     stop() {
       sockets.stop()
@@ -109,118 +101,111 @@ export function createGateway(deps: GatewayDeps): Gateway {
   }
 }
 
-/**
- * The line is written when the answer begins: how long all of it took is in the record of the run.
- */
-function answerLogged(
+/** Logs the request when its response begins. The record of the run has the total duration. */
+async function respondLogged(
   parts: Parts,
   request: Request,
   connection: GatewayConnection,
   caller?: Principal["caller"],
 ): Promise<Response | undefined> {
   const { logRequest, hasAddressesInLog } = parts.deps
-  const trace = new Trace()
-  const answering = answer(parts, request, connection, trace, caller)
-  if (!logRequest) return answering
-  return answering.then((response) => {
-    logRequest(
-      toLogFields(
-        request,
-        hasAddressesInLog ? connection : undefined,
-        trace,
-        response?.status ?? 101,
-      ),
-    )
-    return response
-  })
+  const trace = new RequestTrace()
+  const response = await respond(parts, request, connection, trace, caller)
+  const logged = hasAddressesInLog ? connection : undefined
+  logRequest?.(toLogFields(request, logged, trace, response?.status ?? 101))
+  return response
 }
 
-/**
- * One function from the first look to the answer: every further one that waits would cost each
- * request a microsecond.
- */
-async function answer(
+async function respond(
   parts: Parts,
   request: Request,
   connection: GatewayConnection,
-  trace: Trace,
+  trace: RequestTrace,
   caller: Principal["caller"],
 ): Promise<Response | undefined> {
-  const { deps, hosts, sockets, deadlines } = parts
-  const known = readHeaders(request.headers)
+  const headers = readHeaders(request.headers)
   let body: RequestBody | undefined
   let context: RequestContext | undefined
   let slot: RunSlot | undefined
   try {
-    const address = hosts.parse(known.host ?? "")
-    // First of all, whether or not there is such a val: how long the answer takes must not tell.
-    const sender =
-      known.authorization === undefined ? anonymous : await identify(deps, known.authorization)
-    const user = caller ?? sender.caller
-    const val = address && (await parts.findVal(address, user?.userId))
-    trace.address = address
-    trace.user = user
-    trace.val = val
-    const principal =
-      caller || address?.pass !== undefined ? { ...sender, caller: caller ?? ownerOf(val) } : sender
-    const admission = authorize(val, principal)
-    if (!address || !val || admission !== "yes") return refuse(deps, admission, known, trace)
+    const { address, val, principal, access } = await resolve(parts, headers, trace, caller)
+    if (!address || !val || access !== "yes") return respondNotFound(parts, access, headers, trace)
     assertRunnable(val)
     assertMethod(request.method)
-    const depth = readDepth(known[depthHeader])
+    const depth = readDepth(headers[depthHeader])
     assertDepth(depth)
-    deps.allowances.takeRun(val.ownerId)
-    const takePlace = () => parts.uploads.take(val.id, connection.address())
-    const reading = readBody(request, known, { limits: parts.limits, deadlines, takePlace })
-    body = reading instanceof Promise ? await reading : reading
+    parts.deps.allowances.takeRun(val.ownerId)
+    const { limits, deadlines, sockets, deps } = parts
+    const acquireUpload = () => parts.uploads.acquire(val.id, connection.address())
+    body = await readBody(request, headers, { limits, deadlines, acquireUpload })
     const program = await deps.programs.of(val, val.ownerId)
-    const isSocket = isSocketRequest(request.method, known)
+    const isSocket = isSocketRequest(request.method, headers)
     if (isSocket) sockets.assertRoom(val.id)
-    context = toContext(parts, {
-      request,
-      known,
-      connection,
-      address,
-      val,
-      principal,
-      body,
-      depth,
-      program,
-      isSocket,
-    })
+    const accepted = { request, headers, connection, address, val, principal, body, depth }
+    context = toContext(parts, { ...accepted, program, isSocket })
     trace.runId = context.run.id
     try {
       slot = await deps.runner.acquire(program, context.run, request)
     } catch (error) {
-      if (error instanceof AppError && !request.signal.aborted) noteRefusal(deps, trace, error.code)
+      if (error instanceof AppError && !request.signal.aborted)
+        recordRefusal(deps, trace, error.code)
       return respondRejected(context, error)
     }
     context.run.attach(slot)
     if (isSocket) return await openSocket(context, slot, sockets, val.id, deadlines)
     const outcome = await slot.fetch(context.slotRequest)
-    if (outcome.kind === "stopped") return respondStopped(context, slot, outcome)
-    const passing = forwardResponse(context, slot, outcome.response, deadlines)
-    return passing instanceof Promise ? await passing : passing
+    return outcome.kind === "stopped"
+      ? respondStopped(context, slot, outcome)
+      : await forwardResponse(context, slot, outcome.response, deadlines)
   } catch (error) {
-    // Whatever happened, no run is left open and no slot or place taken.
+    // On any error, the run ends, and its slot and its upload are released.
     body?.stop()
     if (context)
       finish(context, slot, {
         status: "crashed",
-        error: { name: "Error", message: "The server made a mistake" },
+        error: { name: "Error", message: "An internal error of the server ended the run" },
       })
-    return explain(parts, error, known, request, trace)
+    return respondError(parts, error, headers, request, trace)
   }
+}
+
+interface Resolved {
+  readonly address: ValAddress | undefined
+  readonly val: Val | undefined
+  readonly principal: Principal
+  readonly access: ReturnType<typeof authorize>
+}
+
+/** Finds the val and decides whether the sender may call it. */
+async function resolve(
+  { deps, hosts, findVal }: Parts,
+  headers: HeaderRecord,
+  trace: RequestTrace,
+  caller: Principal["caller"],
+): Promise<Resolved> {
+  const address = hosts.parse(headers.host ?? "")
+  // The token is checked before the val is looked up: otherwise the response time would reveal
+  // whether a private val exists.
+  const sender =
+    headers.authorization === undefined ? anonymous : await identify(deps, headers.authorization)
+  const user = caller ?? sender.caller
+  const val = address && (await findVal(address, user?.userId))
+  trace.address = address
+  trace.user = user
+  trace.val = val
+  const principal =
+    caller || address?.pass !== undefined ? { ...sender, caller: caller ?? ownerOf(val) } : sender
+  return { address, val, principal, access: authorize(val, principal) }
 }
 
 function assertMethod(method: string): void {
   if (method === "CONNECT")
-    throw new AppError("method_not_allowed", "Cannot CONNECT: vals are no proxies")
+    throw new AppError("method_not_allowed", "Cannot CONNECT: a val is not a proxy")
 }
 
-interface Arrival {
+interface AcceptedRequest {
   readonly request: Request
-  readonly known: HeaderRecord
+  readonly headers: HeaderRecord
   readonly connection: GatewayConnection
   readonly address: ValAddress
   readonly val: Val
@@ -231,19 +216,17 @@ interface Arrival {
   readonly isSocket: boolean
 }
 
-function toContext(parts: Parts, arrival: Arrival): RequestContext {
-  const { request, known, connection, address, val, principal, body, depth, program, isSocket } =
-    arrival
-  const { deps, limits, proto } = parts
+function toContext({ deps, limits, proto }: Parts, accepted: AcceptedRequest): RequestContext {
+  const { request, connection, address, val, principal, body, program } = accepted
   const { method } = request
   const { host, pass } = address
   const target = toTarget(request.url)
-  // What is kept of a run is not to hold a key.
+  // The stored URL must not contain a pass.
   const url = pass === undefined ? request.url : `${program.endpoint}${target}`
-  const headers = prepareHeaders(
-    known,
+  const headers = prepareRequestHeaders(
+    accepted.headers,
     { address: connection.address(), proto, host },
-    principal.isForUs,
+    principal.hasHamletToken,
   )
   const run = deps.runs.open({
     id: deps.newId(),
@@ -253,35 +236,32 @@ function toContext(parts: Parts, arrival: Arrival): RequestContext {
     ownerId: val.ownerId,
     parentId: null,
     source: "http",
-    depth,
+    depth: accepted.depth,
     startedAt: deps.now(),
     args: null,
-    request: {
-      method,
-      url: url.length <= limits.urlCharsMax ? url : url.slice(0, limits.urlCharsMax),
-    },
-    // A WebSocket is no request that could be sent again.
-    input: isSocket ? null : toRunInput({ url, headers, body: body.kept, pass }, limits),
+    request: { method, url: url.slice(0, limits.urlCharsMax) },
+    // A WebSocket cannot be replayed.
+    input: accepted.isSocket
+      ? null
+      : toRunInput({ url, headers, body: body.storedCopy, pass }, limits),
   })
-  const slotRequest = { method, host, target, headers, body: body.content, client: request }
-  const isByPass = pass !== undefined
   const context: RequestContext = {
     request,
-    known,
+    headers: accepted.headers,
     connection,
     limits,
     run,
     body,
-    slotRequest,
-    isUnlimited: false,
+    slotRequest: { method, host, target, headers, body: body.content, client: request },
+    isIdleTimeoutDisabled: false,
     isOwner: isOwner(val, principal.caller),
-    isByPass,
+    isByPass: pass !== undefined,
   }
-  if (parts.isSlowerThanIdle) unlimit(context)
+  if (limits.headMsMax >= limits.idleSeconds * 1000) disableIdleTimeout(context)
   return context
 }
 
-/** Path and query. Without a host that is one, Bun gives nothing else. */
+/** Path and query. When the Host header is invalid, `request.url` is only a path. */
 function toTarget(url: string): string {
   const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3)
   if (start < 0) return "/"
@@ -290,25 +270,25 @@ function toTarget(url: string): string {
 }
 
 /**
- * One answer for vals that do not exist, that are private and that are not for the web: nobody can
- * tell one from the other.
+ * The same response for a val that does not exist, that is private, or that is not of type http, so
+ * that a client cannot tell them apart.
  */
-function refuse(
-  deps: GatewayDeps,
-  admission: "yes" | "no" | "wrong type",
-  known: HeaderRecord,
-  trace: Trace,
+function respondNotFound(
+  { deps }: Parts,
+  access: Resolved["access"],
+  headers: HeaderRecord,
+  trace: RequestTrace,
 ): Response {
   const message =
-    admission === "wrong type"
-      ? "Cannot answer: this val of yours is not of type http"
-      : "Cannot answer: there is no val at this address"
-  const requestId = noteRefusal(deps, trace, "val_not_found")
-  return toErrorPage({ code: "val_not_found", message, requestId, hasRun: false }, known.accept)
+    access === "wrong type"
+      ? "Cannot respond: your val is not of type http"
+      : "Cannot respond: there is no val at this address"
+  const requestId = recordRefusal(deps, trace, "val_not_found")
+  return toErrorPage({ code: "val_not_found", message, requestId, hasRun: false }, headers.accept)
 }
 
-/** The val does not run: counts why, and gives the id under which the log has it. */
-function noteRefusal(deps: GatewayDeps, trace: Trace, code: ErrorCode): string {
+/** Counts a request that does not run the val. Returns the id under which it is logged. */
+function recordRefusal(deps: GatewayDeps, trace: RequestTrace, code: ErrorCode): string {
   const requestId = deps.newId()
   trace.code = code
   trace.requestId = requestId
@@ -316,28 +296,22 @@ function noteRefusal(deps: GatewayDeps, trace: Trace, code: ErrorCode): string {
   return requestId
 }
 
-/**
- * An error we expect is told; anything else is a bug: the client sees that there was one, the log
- * sees the rest.
- */
-function explain(
+/** An `AppError` is sent to the client; any other error is a bug, whose details are only logged. */
+function respondError(
   { deps, limits }: Parts,
   error: unknown,
-  known: HeaderRecord,
+  headers: HeaderRecord,
   request: Request,
-  trace: Trace,
+  trace: RequestTrace,
 ): Response {
-  // Whoever sent half a body and left.
+  // The client has disconnected before it had sent the whole body.
   if (request.signal.aborted) return new Response(null, { status: 400 })
   if (!(error instanceof AppError)) deps.onError(error)
   const { code, message } =
     error instanceof AppError
       ? error
-      : {
-          code: "internal" as const,
-          message: "Cannot answer: the server made a mistake, which was logged",
-        }
+      : { code: "internal" as const, message: "Cannot respond: an internal error occurred" }
   const retrySeconds = error instanceof RateLimited ? error.retryAfterSeconds : limits.retrySeconds
-  const requestId = noteRefusal(deps, trace, code)
-  return toErrorPage({ code, message, requestId, hasRun: false, retrySeconds }, known.accept)
+  const requestId = recordRefusal(deps, trace, code)
+  return toErrorPage({ code, message, requestId, hasRun: false, retrySeconds }, headers.accept)
 }

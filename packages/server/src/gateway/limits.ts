@@ -1,69 +1,69 @@
-/** What the gateway lets clients and vals take. */
+/** The limits of the gateway for clients and vals. */
 export interface GatewayLimits {
-  /** Of the body of a request. */
+  /** Size of a request body. */
   readonly requestBytesMax: number
-  /** A body up to this size is read before the val is asked, and kept with the run. */
-  readonly keptBodyBytesMax: number
-  /** Time for a body of that size, of which none is the val's: there is no run yet. */
+  /** A body up to this size is read before the val runs, and stored with the run. */
+  readonly storedBodyBytesMax: number
+  /** Time to receive a body of that size. It does not count as run time: no run exists yet. */
   readonly bodyMsMax: number
-  /** How long nothing may come of a larger body while the val waits for it. */
+  /** How long the client may send nothing of a larger body while the val waits for it. */
   readonly bodyStalledMsMax: number
   /**
-   * Larger bodies on their way to one val, and of these from one address; each has one of the runs
-   * that a val may have.
+   * Concurrent uploads of larger bodies to one val, and of these from one address. Each occupies
+   * one of the runs that a val may have.
    */
   readonly uploadsPerValMax: number
   readonly uploadsPerClientMax: number
   /**
-   * Of the headers of a request, names and values, that are kept for a replay; with more of them
-   * none is possible.
+   * Size of the request headers, names and values, that are stored for a replay. A request with
+   * more cannot be replayed.
    */
-  readonly keptHeaderBytesMax: number
+  readonly storedHeaderBytesMax: number
   /**
-   * An answer up to this size is read whole: it costs less than passing it on in pieces, and it
-   * arrives whole or not at all.
+   * A response body up to this size is read whole before it is sent: that is cheaper than
+   * streaming, and the client gets all of it or an error.
    */
-  readonly wholeAnswerBytesMax: number
-  readonly answerHeaderBytesMax: number
-  /** Of the address that is kept with a run. */
+  readonly wholeResponseBytesMax: number
+  readonly responseHeaderBytesMax: number
+  /** Length of the URL that is stored with a run. */
   readonly urlCharsMax: number
   /**
-   * Until an answer begins, time in a queue included: whoever gives out run slots sees to it, and
-   * connections have to last that long.
+   * Time until a response begins, waiting for a run slot included. The runner enforces it;
+   * connections must stay open that long.
    */
   readonly headMsMax: number
-  /** For what follows the head of an answer, and for a WebSocket. */
+  /** Time for the body of a response, and for a WebSocket. */
   readonly streamMsMax: number
-  /** How long a client may leave a part of an answer unread. */
+  /** How long a client may leave a part of a response unread. */
   readonly stalledMsMax: number
-  /** How often all of these times are looked at. */
+  /** Interval at which all of these times are checked. */
   readonly sweepMs: number
-  /** Without traffic on a connection, as `Bun.serve` was told. */
+  /** Idle timeout of a connection, the same as in `Bun.serve`. */
   readonly idleSeconds: number
   readonly socketsPerValMax: number
   readonly socketsMax: number
-  /** Of a message to or from a WebSocket. */
+  /** Size of a WebSocket message in either direction. */
   readonly messageBytesMax: number
-  /** What may wait for the reader of one WebSocket, and for all of them. */
+  /** Unread bytes of one WebSocket, and of all of them. */
   readonly backlogBytesMax: number
   readonly backlogBytesTotalMax: number
-  /** Seconds after which a client that was turned away should ask again. */
+  /** The value of `retry-after` for a client that was refused. */
   readonly retrySeconds: number
-  /** Host names of which it is remembered what they mean. */
+  /** Size of the caches that are keyed by host name. */
   readonly hostsMax: number
 }
 
-/** What holds unless the operator says otherwise. */
+/** The defaults. */
 export const gatewayLimits: GatewayLimits = {
   requestBytesMax: 1_073_741_824,
-  keptBodyBytesMax: 65_536,
+  storedBodyBytesMax: 65_536,
   bodyMsMax: 60_000,
   bodyStalledMsMax: 20_000,
   uploadsPerValMax: 64,
   uploadsPerClientMax: 32,
-  keptHeaderBytesMax: 8_192,
-  wholeAnswerBytesMax: 65_536,
-  answerHeaderBytesMax: 65_536,
+  storedHeaderBytesMax: 8_192,
+  wholeResponseBytesMax: 65_536,
+  responseHeaderBytesMax: 65_536,
   urlCharsMax: 2_048,
   headMsMax: 70_000,
   streamMsMax: 3_600_000,

@@ -10,27 +10,24 @@ import { canSee, type Val } from "../domain/vals/vals.ts"
 import { parseAuthorization } from "../shared/authorization-header.ts"
 import type { GatewayDeps } from "./deps.ts"
 
-/** Who sent a request, as far as their `Authorization` header says. */
+/** The sender of a request, as its `Authorization` header identifies it. */
 export interface Principal {
-  /** Absent unless the header is a token of ours that may read vals. */
+  /** Undefined unless the header holds a Hamlet token that may read vals. */
   readonly caller: Pick<Caller, "userId" | "username"> | undefined
-  /** The header is for us: no val must see it. */
-  readonly isForUs: boolean
+  /** Whether the header holds a Hamlet token, which no val may see. */
+  readonly hasHamletToken: boolean
 }
 
-/** Somebody of whom it is known who they are, and where they are. */
+/** A sender that the server itself has authenticated. */
 export interface KnownPrincipal {
   readonly caller: Pick<Caller, "userId" | "username">
   address(): string
 }
 
-/** Somebody without a token. */
-export const anonymous: Principal = { caller: undefined, isForUs: false }
+/** A sender without a token. */
+export const anonymous: Principal = { caller: undefined, hasHamletToken: false }
 
-/**
- * Finds out who is behind the header. Other headers than ours are the val's own business, so that
- * none is refused.
- */
+/** Identifies the sender. No header is refused: one without a Hamlet token is meant for the val. */
 export async function identify(
   deps: AuthenticationDeps & Pick<GatewayDeps, "tokenUses">,
   authorization: string | undefined,
@@ -38,34 +35,35 @@ export async function identify(
   if (authorization === undefined) return anonymous
   const { scheme = "", credentials = "" } = parseAuthorization(authorization) ?? {}
   if (scheme === "basic")
-    return { caller: undefined, isForUs: await hasTokenInside(deps, credentials) }
+    return { caller: undefined, hasHamletToken: await hasTokenInside(deps, credentials) }
   const isForUs =
     tokenPattern.test(authorization) ||
     authorization.split(/[\s,]+/).some((word) => tokenPattern.test(decode(word)))
-  if (scheme !== "bearer" || !hasTokenShape(credentials)) return { caller: undefined, isForUs }
+  if (scheme !== "bearer" || !hasTokenShape(credentials))
+    return { caller: undefined, hasHamletToken: isForUs }
   const caller = await findCaller(deps, credentials)
-  if (!caller) return { caller: undefined, isForUs }
-  // A principal who is suspended sees what everybody sees, and no val sees the token.
-  if (caller === "suspended") return { caller: undefined, isForUs: true }
+  if (!caller) return { caller: undefined, hasHamletToken: isForUs }
+  // A suspended user sees what an anonymous one sees, and no val sees the token.
+  if (caller === "suspended") return { caller: undefined, hasHamletToken: true }
   deps.tokenUses.note(caller.tokenId, caller.lastUsedAt, deps.now())
-  return { caller: caller.scopes.has("val:read") ? caller : undefined, isForUs: true }
+  return { caller: caller.scopes.has("val:read") ? caller : undefined, hasHamletToken: true }
 }
 
 /**
- * Whether a user name or a password is one of our tokens, which some clients send in this way. It
- * identifies nobody here, but the val must not see it either.
+ * Whether the user name or the password is a Hamlet token, as some clients send it. It does not
+ * authenticate the sender here, but the val must not see it.
  */
 async function hasTokenInside(deps: AuthenticationDeps, credentials: string): Promise<boolean> {
   const text = decode(credentials)
   if (tokenPattern.test(credentials) || tokenPattern.test(text)) return true
   const end = text.indexOf(":")
   const parts = end < 0 ? [text] : [text.slice(0, end), text.slice(end + 1)]
-  // One that the operator has chosen looks like any password: only the store knows it.
+  // A token that the operator has chosen looks like any password: only the store knows it.
   for (const part of parts) if (hasTokenShape(part) && (await findCaller(deps, part))) return true
   return false
 }
 
-/** Reads Base64 as leniently as any val may do it. */
+/** Decodes Base64 leniently, as a val might do. */
 function decode(text: string): string {
   return Buffer.from(text, "base64").toString()
 }
@@ -83,10 +81,7 @@ async function findCaller(
   }
 }
 
-/**
- * Whether the val answers this principal at all, or "wrong type" where its owner may be told why it
- * does not.
- */
+/** Whether the sender may call the val. Only its owner learns that it has the wrong type. */
 export function authorize(
   val: Val | undefined,
   { caller }: Principal,
@@ -96,12 +91,12 @@ export function authorize(
   return isOwner(val, caller) ? "wrong type" : "no"
 }
 
-/** Whether the errors of the val are the principal's business. */
+/** Whether the caller owns the val, and so may see its errors. */
 export function isOwner(val: Val, caller: Principal["caller"]): boolean {
   return caller?.userId === val.ownerId
 }
 
-/** Whoever has a pass is let in to its val as the owner is. */
+/** A preview pass grants the access of the val's owner. */
 export function ownerOf(val: Val | undefined): Principal["caller"] {
   return val && { userId: val.ownerId, username: val.ownerName }
 }

@@ -13,49 +13,46 @@ import type { RequestBody } from "./request/request-body.ts"
 import type { HeaderRecord } from "./request/request-headers.ts"
 import { type ErrorPageContent, toErrorPage } from "./response/error-page.ts"
 
-/** A request that a val is to answer, and the run that came of it. */
+/** A request to a val, and its run. */
 export interface RequestContext {
   readonly request: Request
-  readonly known: HeaderRecord
+  readonly headers: HeaderRecord
   readonly connection: GatewayConnection
   readonly limits: GatewayLimits
   readonly run: LiveRun
   readonly body: RequestBody
   readonly slotRequest: SlotRequest
-  /** The connection may be idle for as long as the run lasts. */
-  isUnlimited: boolean
-  /** Whether the principal may see what went wrong. */
+  /** Whether the connection may be idle for as long as the run lasts. */
+  isIdleTimeoutDisabled: boolean
+  /** Whether the sender may see the errors of the val. */
   readonly isOwner: boolean
-  /** The host is a pass, which must not get about. */
+  /** Whether the host name is a preview pass, which is a secret. */
   readonly isByPass: boolean
 }
 
-/**
- * Lets the connection be idle until the run is over: from now on the val decides when there is
- * something to say.
- */
-export function unlimit(context: RequestContext): void {
-  if (context.isUnlimited) return
-  context.isUnlimited = true
+/** Lets the connection be idle until the run ends: the val may send nothing for a long time. */
+export function disableIdleTimeout(context: RequestContext): void {
+  if (context.isIdleTimeoutDisabled) return
+  context.isIdleTimeoutDisabled = true
   context.connection.timeout(0)
 }
 
-/** The run is over, in the same moment for the record and for the process. */
+/** Ends the run for the record and for the process at the same time. */
 export function finish(context: RequestContext, slot: RunSlot | undefined, end: RunEnd): void {
   context.run.finish(end)
   context.body.stop()
   slot?.release()
-  if (context.isUnlimited) context.connection.timeout(context.limits.idleSeconds)
+  if (context.isIdleTimeoutDisabled) context.connection.timeout(context.limits.idleSeconds)
 }
 
-/** The val threw, was too slow or died: a page that says so, and what it was only to the owner. */
+/** Responds when the val threw, timed out or crashed. Only the owner sees the error. */
 export function respondStopped(
   context: RequestContext,
   slot: RunSlot | undefined,
   { status, error }: Stopped,
 ): Response {
   if (status === "cancelled" && context.request.signal.aborted) {
-    // Nobody is there to read it.
+    // The client has disconnected: it does not receive this response.
     finish(context, slot, { status, error })
     return new Response(null, { status: 502 })
   }
@@ -71,24 +68,24 @@ export function respondStopped(
   }
   const reason = context.isOwner
     ? `${error.name}: ${error.message}`
-    : "its owner finds the reason under the id of the run"
+    : "its owner finds the error in the run with this id"
   if (status === "timed_out")
     return respondFailed(
       context,
       slot,
       { status, error },
-      { code: "run_timed_out", message: `Cannot answer: the val took too long; ${reason}` },
+      { code: "run_timed_out", message: `Cannot respond: the val took too long; ${reason}` },
     )
-  const what = { failed: "failed", crashed: "broke down", cancelled: "was stopped" }[status]
+  const what = { failed: "failed", crashed: "crashed", cancelled: "was cancelled" }[status]
   return respondFailed(
     context,
     slot,
     { status, error },
-    { code: "run_failed", message: `Cannot answer: the val ${what}; ${reason}` },
+    { code: "run_failed", message: `Cannot respond: the val ${what}; ${reason}` },
   )
 }
 
-/** The val gave an answer that cannot be passed on. */
+/** Responds when the val's response cannot be forwarded. */
 export function respondBroken(context: RequestContext, slot: RunSlot, message: string): Response {
   return respondStopped(context, slot, {
     kind: "stopped",
@@ -97,12 +94,12 @@ export function respondBroken(context: RequestContext, slot: RunSlot, message: s
   })
 }
 
-/** There was no slot for the run. */
+/** Responds when the run got no slot. */
 export function respondRejected(context: RequestContext, error: unknown): Response {
   if (context.request.signal.aborted) {
     finish(context, undefined, {
       status: "cancelled",
-      error: { name: "Cancelled", message: "The client went away" },
+      error: { name: "Cancelled", message: "The client disconnected" },
     })
     return new Response(null, { status: 502 })
   }
@@ -125,13 +122,13 @@ function respondFailed(
   const runError = context.isOwner && slot ? end.error : undefined
   const response = toErrorPage(
     { ...page, requestId: context.run.id, hasRun: true, runError },
-    context.known.accept,
+    context.headers.accept,
   )
   finish(context, slot, { ...end, responseStatus: response.status })
   return response
 }
 
-/** `too_many_runs` as the name of an error. */
+/** Turns `too_many_runs` into `TooManyRuns`. */
 function toErrorName(code: string): string {
   return code.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -5,28 +5,28 @@ import { logLimits } from "../shared/log-limits.ts"
 import type { GatewayConnection } from "./deps.ts"
 import type { ValAddress } from "./val-hosts.ts"
 
-/** What is found out about a request on its way, for the log. */
-export class Trace {
+/** Facts about a request, collected for its log line. */
+export class RequestTrace {
   readonly startedMs = performance.now()
   address: ValAddress | undefined
   val: Val | undefined
-  /** Whoever has proved it; a pass proves nothing but itself. */
+  /** The authenticated user. A preview pass authenticates no user. */
   user: Pick<Caller, "userId" | "username"> | undefined
   requestId: string | undefined
   runId: string | undefined
-  /** Why the val did not run. */
+  /** The reason why the val did not run. */
   code: ErrorCode | undefined
 }
 
 /**
- * The line of a request. It has no path: that may hold a key which the val's owner has given out.
- * The host is there only if it is that of a val by its names or its id: any other may be a pass, or
- * hold one.
+ * The fields of a request's log line. The path is left out: it may contain a key that the val's
+ * owner has given to someone. The host is logged only when it names a val by name or id: any other
+ * may be a pass or contain one.
  */
 export function toLogFields(
   request: Request,
   connection: GatewayConnection | undefined,
-  trace: Trace,
+  trace: RequestTrace,
   status: number,
 ): object {
   const { address, val, user, runId, code } = trace

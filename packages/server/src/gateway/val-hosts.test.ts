@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import { createValHosts } from "./val-hosts.ts"
 
-const hosts = createValHosts("Vals.Example:8080", "https://app.vals.example", 3)
+const hosts = createValHosts("Vals.Example:8080", "https://app.vals.example")
 
-describe("parse", () => {
+describe("ValHosts.parse", () => {
   for (const host of [
     "ada-hello.vals.example",
     "ADA-Hello.VALS.example",
@@ -19,7 +19,7 @@ describe("parse", () => {
     })
   }
 
-  test("gives the port back as it came", () => {
+  test("keeps the port", () => {
     expect(hosts.parse("a_1-b_2.vals.example:99")).toMatchObject({
       host: "a_1-b_2.vals.example:99",
       username: "a_1",
@@ -27,7 +27,7 @@ describe("parse", () => {
     })
   })
 
-  test("finds a pass, which looks like no other address and is written in one way", () => {
+  test("finds a pass, in lower case, and only if it is well-formed", () => {
     const pass = `${"a2".repeat(25)}za`
     expect(hosts.parse(`${pass.toUpperCase()}.vals.example:1`)).toEqual({
       ...{ host: `${pass}.vals.example:1`, id: undefined, pass, username: "", name: "" },
@@ -81,10 +81,10 @@ describe("parse", () => {
   }
 })
 
-describe("isValHost", () => {
+describe("ValHosts.isValHost", () => {
   for (const host of [
     "ada-hello.vals.example",
-    "whatever.vals.example:1",
+    "anything.vals.example:1",
     ".vals.example",
     "X.VALS.EXAMPLE.",
   ]) {

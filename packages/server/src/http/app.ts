@@ -8,7 +8,7 @@ import type { Handler } from "./call.ts"
 import type { HttpDeps } from "./deps.ts"
 import { createHandlers } from "./handlers.ts"
 import { createMetrics } from "./ops/metrics.ts"
-import { isOfWebApp, serveWebApp } from "./pages/web-app.ts"
+import { isWebAppPath, serveWebApp } from "./pages/web-app.ts"
 import { handleRoute } from "./pipeline.ts"
 import { type Match, matchRoute, methodsOf } from "./request/match-route.ts"
 import { toPath } from "./request/request-url.ts"
@@ -132,7 +132,7 @@ function createAnswerer(
     const address = () => connection.address?.() ?? ""
     const rateKey = () => connection.rateKey ?? address()
     if (route.isCountedByAddress) authenticator.countByAddress(rateKey)
-    if (route.isSignIn) authenticator.admitSignIn(request, rateKey)
+    if (route.isSignIn) authenticator.assertSignInAllowed(request, rateKey)
     const { caller, session } =
       route.auth === "none" ? {} : await authenticator.identify(request, rateKey)
     arrival.caller = caller
@@ -171,7 +171,7 @@ async function answerElsewhere(
   const { method } = request
   if (match) return refuseMethod(method, path, methodsOf(match), requestId)
   const isDocsFile = path.startsWith("/docs/assets/")
-  if (!(isDocsFile || isOfWebApp(path)))
+  if (!(isDocsFile || isWebAppPath(path)))
     throw new AppError("route_not_found", `Cannot find ${path}: no route has this path`)
   if (toMethod(method) !== "get")
     return refuseMethod(method, path, ["GET", "HEAD", "OPTIONS"], requestId)

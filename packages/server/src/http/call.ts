@@ -14,7 +14,7 @@ export interface Call<Route extends RouteDefinition = RouteDefinition> {
   readonly query: Parsed<Route["query"]>
   readonly body: Parsed<Route["body"]>
   /** The JSON of fields of a large body that are passed on: the body is without them. */
-  readonly texts: Readonly<Record<string, string>>
+  readonly forwardedJson: Readonly<Record<string, string>>
   readonly caller: Route extends { auth: "required"; mayBeAnonymous?: never }
     ? Caller
     : Caller | undefined

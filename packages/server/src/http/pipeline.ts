@@ -11,7 +11,7 @@ import { toQuery, validate } from "./request/validate.ts"
 import { type ApiResponse, toErrorResponse } from "./response/api-response.ts"
 
 /** A request on its way to its handler. */
-export interface Incoming {
+export interface MatchedRequest {
   readonly request: Request
   readonly requestId: string
   readonly params: Readonly<Record<string, string>>
@@ -28,7 +28,7 @@ export async function handleRoute(
   deps: HttpDeps,
   name: RouteName,
   handler: Handler<RouteDefinition>,
-  incoming: Incoming,
+  incoming: MatchedRequest,
 ): Promise<ApiResponse> {
   const route: RouteDefinition = routes[name]
   const { request, caller } = incoming
@@ -62,7 +62,7 @@ export async function handleRoute(
 async function toCall(
   deps: HttpDeps,
   name: RouteName,
-  incoming: Incoming,
+  incoming: MatchedRequest,
   bytes: Uint8Array = new Uint8Array(),
 ): Promise<Call> {
   const route: RouteDefinition = routes[name]
@@ -70,9 +70,9 @@ async function toCall(
   const params = route.params && validate(route.params, given)
   const query = route.query && validate(route.query, toQuery(request.url))
   const contentType = request.headers.get("content-type")
-  const { body, texts } =
+  const { body, forwardedJson: texts } =
     route.body && deps.largeBodies.isLarge(bytes)
-      ? await deps.largeBodies.read(caller?.userId ?? address(), {
+      ? await deps.largeBodies.parse(caller?.userId ?? address(), {
           route: name,
           bytes,
           contentType,
@@ -81,13 +81,13 @@ async function toCall(
           body:
             route.body &&
             validate(route.body, parseBody(bytes, contentType, route.isCodeBody ?? false)),
-          texts: {},
+          forwardedJson: {},
         }
   return {
     params,
     query,
     body: body as Call["body"],
-    texts,
+    forwardedJson: texts,
     ifMatch: route.hasIfMatch ? parseIfMatch(request.headers.get("if-match")) : undefined,
     caller,
     request,

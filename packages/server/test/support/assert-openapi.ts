@@ -1,7 +1,7 @@
 import { type RouteDefinition, routeNames, routes, toOpenApi } from "@hamlet/contract"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
-import { isOfWebApp } from "../../src/http/pages/web-app.ts"
+import { isWebAppPath } from "../../src/http/pages/web-app.ts"
 
 type Json = Record<string, unknown>
 
@@ -77,7 +77,7 @@ export function assertMatchesOpenApi(method: string, url: string, response: Answ
  */
 function assertError(method: string, url: string, response: Answer): void {
   if (method === "OPTIONS" || method === "HEAD") return
-  if (method === "GET" && response.status === 200 && isOfWebApp(url.split("?")[0] ?? "")) return
+  if (method === "GET" && response.status === 200 && isWebAppPath(url.split("?")[0] ?? "")) return
   check("error", { $ref: "#/components/schemas/Error" }, method, url, response)
 }
 

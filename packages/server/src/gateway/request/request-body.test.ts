@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test"
 import { Deadlines } from "../deadlines.ts"
 import { readBody } from "./request-body.ts"
 
-const limits = { requestBytesMax: 100, keptBodyBytesMax: 10, bodyMsMax: 50, bodyStalledMsMax: 50 }
+const limits = { requestBytesMax: 100, storedBodyBytesMax: 10, bodyMsMax: 50, bodyStalledMsMax: 50 }
 
 let deadlines = new Deadlines(5)
 let places = 0
@@ -15,7 +15,7 @@ afterEach(() => {
 const deps = () => ({
   limits,
   deadlines,
-  takePlace: () => {
+  acquireUpload: () => {
     places++
     let isTaken = true
     return () => {
@@ -25,7 +25,7 @@ const deps = () => ({
   },
 })
 
-/** A request whose body comes in parts; it never ends unless it is told so. */
+/** A request whose body is sent in chunks, and ends only if asked to. */
 function toRequest(parts: readonly string[], ends: boolean): Request {
   const left = [...parts]
   const body = new ReadableStream<Uint8Array>({
@@ -49,13 +49,13 @@ async function codeOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe("readBody", () => {
-  test("reads a small body before there is a run, without a place", async () => {
+  test("reads a small body whole, without counting an upload", async () => {
     const body = await readBody(toRequest(["hello"], true), { "content-length": "5" }, deps())
-    expect(body).toMatchObject({ kept: btoa("hello"), failure: undefined })
+    expect(body).toMatchObject({ storedCopy: btoa("hello"), failure: undefined })
     expect([places, deadlines.size]).toEqual([0, 0])
   })
 
-  test("gives up a small body that does not come", async () => {
+  test("fails when a small body does not arrive in time", async () => {
     expect(
       await codeOf(
         Promise.resolve(readBody(toRequest(["he"], false), { "content-length": "5" }, deps())),
@@ -66,7 +66,7 @@ describe("readBody", () => {
 
   for (const known of [chunked, { "content-length": "50" }]) {
     const kind = Object.keys(known)[0]
-    test(`gives a place back when a larger body with ${kind} is there`, async () => {
+    test(`releases the upload when a larger body with ${kind} is complete`, async () => {
       const body = await readBody(toRequest(["a".repeat(20), "b".repeat(30)], true), known, deps())
       expect(places).toBe(1)
       expect(await new Response(body.content as ReadableStream<Uint8Array>).text()).toBe(
@@ -75,18 +75,16 @@ describe("readBody", () => {
       expect([places, deadlines.size, body.failure]).toEqual([0, 0, undefined])
     })
 
-    test(`breaks a body with ${kind} of which nothing more comes`, async () => {
+    test(`fails when a body with ${kind} stalls`, async () => {
       const body = await readBody(toRequest(["a".repeat(20)], false), known, deps())
       const reading = new Response(body.content as ReadableStream<Uint8Array>).text()
       expect(await codeOf(reading)).toBe("body_timed_out")
-      expect(body.failure?.message).toBe(
-        "Cannot take the body: nothing of it came for 0.05 seconds",
-      )
+      expect(body.failure?.message).toBe("Cannot accept the body: nothing arrived for 0.05 seconds")
       expect([places, deadlines.size]).toEqual([0, 0])
     })
   }
 
-  test("lets a body wait that the val does not read", async () => {
+  test("does not fail while the val does not read the body", async () => {
     const body = await readBody(toRequest(["a", "b"], true), chunked, deps())
     const laterMs = performance.now() + limits.bodyStalledMsMax * 3
     await new Promise<void>((resolve) => {
@@ -100,7 +98,7 @@ describe("readBody", () => {
     expect(await new Response(body.content as ReadableStream<Uint8Array>).text()).toBe("ab")
   })
 
-  test("breaks a body that is larger than it may be", async () => {
+  test("fails when a body is larger than the limit", async () => {
     const body = await readBody(toRequest(["a".repeat(60), "b".repeat(60)], false), chunked, deps())
     expect(await codeOf(new Response(body.content as ReadableStream<Uint8Array>).text())).toBe(
       "body_too_large",
@@ -108,7 +106,7 @@ describe("readBody", () => {
     expect([places, body.failure?.code]).toEqual([0, "body_too_large"])
   })
 
-  test("gives the place back when the run is over first", async () => {
+  test("releases the upload when the run ends first", async () => {
     const body = await readBody(toRequest(["a"], false), chunked, deps())
     body.stop()
     body.stop()

@@ -1,105 +1,104 @@
 import { AppError } from "../../domain/app-error.ts"
-import type { Deadlines, Overseen } from "../deadlines.ts"
+import type { Deadlines, Expirable } from "../deadlines.ts"
 import type { GatewayLimits } from "../limits.ts"
 import type { HeaderRecord } from "./request-headers.ts"
 
-/** The body of a request on its way to a val. */
+/** The body of a request to a val. */
 export interface RequestBody {
   readonly content: ReadableStream<Uint8Array> | Uint8Array | null
-  /**
-   * In base64, for a replay; null when it is too large to be kept, or does not say how large it is.
-   */
-  readonly kept: string | null
-  /** Why the val was not sent the rest of it: there was too much, or nothing more came. */
+  /** In base64, for a replay; null when it is too large to be stored, or of unknown size. */
+  readonly storedCopy: string | null
+  /** The reason why the val did not receive all of it: it was too large, or it stalled. */
   readonly failure: AppError | undefined
-  /** The run is over, and nothing more of it is wanted. */
+  /** Called when the run has ended: the rest of the body is not needed. */
   stop(): void
 }
 
 type BodyLimits = Pick<
   GatewayLimits,
-  "requestBytesMax" | "keptBodyBytesMax" | "bodyMsMax" | "bodyStalledMsMax"
+  "requestBytesMax" | "storedBodyBytesMax" | "bodyMsMax" | "bodyStalledMsMax"
 >
 
-/** What reading a body needs beside the request. */
+/** The dependencies of `readBody`. */
 export interface BodyDeps {
   readonly limits: BodyLimits
   readonly deadlines: Deadlines
-  /** Takes a place among the large bodies on their way to the val; the function gives it back. */
-  takePlace(): () => void
+  /** Counts an upload to the val; returns the function that releases it. */
+  acquireUpload(): () => void
 }
 
-const noBody: RequestBody = { content: null, kept: "", failure: undefined, stop() {} }
+const noBody: RequestBody = { content: null, storedCopy: "", failure: undefined, stop() {} }
 
 /**
- * The body: read whole if it is small, before there is a run, else as a stream. A stream has a
- * place among a bounded number of them, and breaks where the limit is, or when nothing more comes
- * of it.
+ * Reads a small body whole, before its run begins, and returns a larger one as a stream. The number
+ * of streams is limited; a stream fails when it is too large or stalls.
  */
-export function readBody(
+export async function readBody(
   request: Request,
-  known: HeaderRecord,
+  headers: HeaderRecord,
   deps: BodyDeps,
-): RequestBody | Promise<RequestBody> {
+): Promise<RequestBody> {
   const { method } = request
   const { limits } = deps
   if (method === "GET" || method === "HEAD") return noBody
-  // Where both are sent, or a length that is no number, the server has refused the request before
-  // it came here.
+  // Bun has refused requests with both headers, or with a length that is not a number.
   const bytes =
-    known["transfer-encoding"] === undefined ? Number(known["content-length"] ?? 0) : undefined
+    headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : undefined
   if (bytes === 0) return noBody
   if (bytes !== undefined && bytes > limits.requestBytesMax) throw tooLarge(limits.requestBytesMax)
-  if (bytes !== undefined && bytes <= limits.keptBodyBytesMax) return readWhole(request, deps)
+  if (bytes !== undefined && bytes <= limits.storedBodyBytesMax) return readWhole(request, deps)
   const { body } = request
   return body === null ? noBody : new StreamedBody(body, deps)
 }
 
 function tooLarge(bytesMax: number): AppError {
-  return new AppError("body_too_large", `Cannot take the body: it is larger than ${bytesMax} bytes`)
+  return new AppError(
+    "body_too_large",
+    `Cannot accept the body: it is larger than ${bytesMax} bytes`,
+  )
 }
 
 async function readWhole(request: Request, { deadlines, limits }: BodyDeps): Promise<RequestBody> {
-  const late = Promise.withResolvers<never>()
+  const expiry = Promise.withResolvers<never>()
   const endMs = performance.now() + limits.bodyMsMax
-  const overseen = {
+  const deadline = {
     check(nowMs: number) {
       if (nowMs <= endMs) return false
-      late.reject(
+      expiry.reject(
         new AppError(
           "body_timed_out",
-          `Cannot take the body: it was not all here after ${limits.bodyMsMax / 1000} seconds`,
+          `Cannot accept the body: it did not arrive within ${limits.bodyMsMax / 1000} seconds`,
         ),
       )
       return true
     },
   }
   const reading = request.bytes()
-  deadlines.add(overseen)
+  deadlines.add(deadline)
   try {
-    const content = await Promise.race([reading, late.promise])
-    return { ...noBody, content, kept: Buffer.from(content).toString("base64") }
+    const content = await Promise.race([reading, expiry.promise])
+    return { ...noBody, content, storedCopy: Buffer.from(content).toString("base64") }
   } finally {
-    deadlines.remove(overseen)
+    deadlines.remove(deadline)
     reading.catch(() => {})
   }
 }
 
-/** A body that is too large to be read before its run begins, or does not say how large it is. */
-class StreamedBody implements RequestBody, Overseen {
+/** A body that is too large to be read before its run begins, or of unknown size. */
+class StreamedBody implements RequestBody, Expirable {
   readonly content: ReadableStream<Uint8Array>
-  readonly kept = null
+  readonly storedCopy = null
   failure: AppError | undefined
   readonly #deps: BodyDeps
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
-  readonly #giveBack: () => void
+  readonly #release: () => void
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
   #bytes = 0
-  /** Since when the val wants more and nothing has come. */
+  /** When the val asked for the next chunk; undefined while it does not wait. */
   #wantedMs: number | undefined
 
   constructor(body: ReadableStream<Uint8Array>, deps: BodyDeps) {
-    this.#giveBack = deps.takePlace()
+    this.#release = deps.acquireUpload()
     this.#deps = deps
     this.#reader = body.getReader()
     const source = {
@@ -122,7 +121,7 @@ class StreamedBody implements RequestBody, Overseen {
     this.#fail(
       new AppError(
         "body_timed_out",
-        `Cannot take the body: nothing of it came for ${bodyStalledMsMax / 1000} seconds`,
+        `Cannot accept the body: nothing arrived for ${bodyStalledMsMax / 1000} seconds`,
       ),
     )
     return true
@@ -131,7 +130,7 @@ class StreamedBody implements RequestBody, Overseen {
   stop(): void {
     this.#wantedMs = undefined
     this.#deps.deadlines.remove(this)
-    this.#giveBack()
+    this.#release()
   }
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {

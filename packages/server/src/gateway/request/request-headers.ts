@@ -2,7 +2,7 @@ import type { HeaderList } from "../../domain/runs/runner.ts"
 import { isHopByHopHeader, parseConnectionNames } from "../../shared/hop-by-hop-headers.ts"
 import { withoutSessionCookies } from "../../shared/session-cookie.ts"
 
-/** The headers of a request by their names in lower case. */
+/** The headers of a request by name, in lower case. */
 export type HeaderRecord = Readonly<Record<string, string | undefined>>
 
 /** Headers that a client may not send to a val. */
@@ -15,40 +15,44 @@ const reservedHeaders: ReadonlySet<string> = new Set([
   "x-run-id",
 ])
 
-/** All headers at once, which is cheaper than asking for them one by one. */
+/** One call of Bun's own method is cheaper than reading headers one by one. */
 export function readHeaders(headers: Headers): HeaderRecord {
   return (headers as Headers & { toJSON(): HeaderRecord }).toJSON()
 }
 
-/** What a val learns about the way a request came. */
-export interface Origin {
+/** What a val learns about the client, in the `x-forwarded-…` headers. */
+export interface ClientInfo {
   readonly address: string
   readonly proto: string
-  /** Host and port in the one way we write them. */
+  /** Host and port in canonical form. */
   readonly host: string
 }
 
 /**
- * What of the headers a val is to get. The host is no part of it: it goes with the request in the
- * one way we write it.
+ * The headers that a val receives. `Host` is not among them: the request carries the canonical
+ * one. `hasHamletToken` drops the `Authorization` header.
  */
-export function prepareHeaders(known: HeaderRecord, origin: Origin, isForUs: boolean): HeaderList {
-  const { connection } = known
+export function prepareRequestHeaders(
+  headers: HeaderRecord,
+  client: ClientInfo,
+  hasHamletToken: boolean,
+): HeaderList {
+  const { connection } = headers
   const named = parseConnectionNames(connection === undefined ? [] : [connection])
-  const headers: [string, string][] = []
-  for (const name in known) {
-    if (isDropped(name) || named.has(name) || (isForUs && name === "authorization")) continue
-    const value = name === "cookie" ? withoutSessionCookies(known.cookie ?? "") : known[name]
-    if (typeof value === "string") headers.push([name, value])
-    // Bun gives these as a list, in a request, too.
-    else for (const one of (value ?? []) as readonly string[]) headers.push([name, one])
+  const list: [string, string][] = []
+  for (const name in headers) {
+    if (isDropped(name) || named.has(name) || (hasHamletToken && name === "authorization")) continue
+    const value = name === "cookie" ? withoutSessionCookies(headers.cookie ?? "") : headers[name]
+    if (typeof value === "string") list.push([name, value])
+    // Bun returns several `Set-Cookie` headers as an array, also those of a request.
+    else for (const one of (value ?? []) as readonly string[]) list.push([name, one])
   }
-  headers.push(
-    ["x-forwarded-for", origin.address],
-    ["x-forwarded-proto", origin.proto],
-    ["x-forwarded-host", origin.host],
+  list.push(
+    ["x-forwarded-for", client.address],
+    ["x-forwarded-proto", client.proto],
+    ["x-forwarded-host", client.host],
   )
-  return headers
+  return list
 }
 
 function isDropped(name: string): boolean {

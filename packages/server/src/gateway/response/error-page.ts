@@ -1,22 +1,22 @@
 import { type ErrorCode, errorCodes, isRetryable, statusTexts } from "@hamlet/contract"
 import type { RunError } from "../../domain/runs/runs.ts"
 
-/** Something that the gateway says in place of a val. */
+/** An error that the gateway sends in place of a val's response. */
 export interface ErrorPageContent {
   readonly code: ErrorCode
   readonly message: string
-  /** Names this answer, and the run if there was one. */
+  /** The id of the run if there is one, else an id in the log. */
   readonly requestId: string
   readonly hasRun: boolean
-  /** For the owner's eyes only. */
+  /** Only sent to the owner. */
   readonly runError?: RunError | undefined
   /** Sent as `retry-after` when the code is retryable. */
   readonly retrySeconds?: number | undefined
 }
 
 /**
- * The page as a client wants it: JSON in the shape of the API's errors, or HTML that needs nothing
- * else and runs nothing.
+ * JSON in the format of the API's errors, or an HTML page without scripts and without references to
+ * other files, depending on `accept`.
  */
 export function toErrorPage(page: ErrorPageContent, accept: string | undefined): Response {
   const { status } = errorCodes[page.code]
@@ -24,7 +24,7 @@ export function toErrorPage(page: ErrorPageContent, accept: string | undefined):
   const headers: Record<string, string> = {
     "content-type": isJson ? "application/json; charset=utf-8" : "text/html; charset=utf-8",
     "cache-control": "no-store",
-    // It may be framed, as the web app does to show a val: there is nothing on it to click on.
+    // Framing is allowed: the web app shows vals in frames, and the page has nothing to click on.
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",

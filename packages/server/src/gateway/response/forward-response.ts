@@ -1,58 +1,62 @@
 import { brokenResponse, type RunSlot, type ValResponse } from "../../domain/runs/runner.ts"
 import type { Deadlines } from "../deadlines.ts"
 import {
+  disableIdleTimeout,
   finish,
   type RequestContext,
   respondBroken,
   respondStopped,
-  unlimit,
 } from "../request-context.ts"
 import { prepareResponseHeaders } from "./response-headers.ts"
 import { ResponseStream } from "./response-stream.ts"
 
-/** Statuses whose answers have no body, whatever their headers say. */
+/** Statuses of responses without a body, regardless of their headers. */
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
 
-/** Passes the val's answer on to the client. The run is over when the answer is. */
-export function forwardResponse(
+/** Forwards the val's response to the client. The run ends with the response. */
+export async function forwardResponse(
   context: RequestContext,
   slot: RunSlot,
-  answer: ValResponse,
+  response: ValResponse,
   deadlines: Deadlines,
-): Response | Promise<Response> {
-  const { status, body } = answer
+): Promise<Response> {
+  const { status, body } = response
   const { limits } = context
-  const head = prepareResponseHeaders(answer.headers, context.run.id, limits.answerHeaderBytesMax)
+  const head = prepareResponseHeaders(
+    response.headers,
+    context.run.id,
+    limits.responseHeaderBytesMax,
+  )
   if (status < 200 || status > 599 || !head) {
-    drop(body)
+    discard(body)
     const message = head
-      ? `The val answered with status ${status}`
-      : `The headers of the answer have more than ${limits.answerHeaderBytesMax} bytes`
+      ? `The response of the val has status ${status}`
+      : `The headers of the response are larger than ${limits.responseHeaderBytesMax} bytes`
     return respondBroken(context, slot, message)
   }
   const { headers, length, hasType } = head
-  // Wherever a link leads to, it would be told the host that it is on.
+  // Otherwise a link on the page would send the pass to another site in `Referer`.
   if (context.isByPass && !headers.has("referrer-policy"))
     headers.set("referrer-policy", "no-referrer")
   const isBodiless =
     body === null || context.request.method === "HEAD" || bodiless.has(status) || length === 0
-  // Of bytes that are all here Bun says itself how many there are.
+  // Bun sends the length of a complete body itself.
   if (hasType && !isBodiless && body instanceof Uint8Array)
     return complete(context, slot, body, { status, headers })
   if (length !== undefined) headers.set("content-length", String(length))
   if (isBodiless) {
-    drop(body)
+    discard(body)
     return complete(context, slot, null, { status, headers })
   }
-  // Bun would make up a type for bytes without one, so that a browser no longer looked at what they
-  // are.
+  // A body without a type is streamed: Bun would add a type to bytes, and browsers would not sniff it.
   const isWhole =
     hasType &&
     body instanceof ReadableStream &&
     length !== undefined &&
-    length <= limits.wholeAnswerBytesMax
-  if (!isWhole) return passOnStream(context, slot, toStream(body), { status, headers }, deadlines)
-  return passOnLate(context, slot, body, { status, headers }, deadlines)
+    length <= limits.wholeResponseBytesMax
+  return isWhole
+    ? forwardWhole(context, slot, body, { status, headers }, deadlines)
+    : forwardStream(context, slot, toStream(body), { status, headers }, deadlines)
 }
 
 interface Head {
@@ -60,7 +64,7 @@ interface Head {
   readonly headers: Headers
 }
 
-function drop(body: ValResponse["body"]): void {
+function discard(body: ValResponse["body"]): void {
   if (body instanceof ReadableStream) body.cancel().catch(() => {})
 }
 
@@ -84,8 +88,8 @@ function complete(
   return new Response(body as Uint8Array<ArrayBuffer> | null, head)
 }
 
-/** The body is small, but not here yet. */
-async function passOnLate(
+/** Waits for a small body before it responds. */
+async function forwardWhole(
   context: RequestContext,
   slot: RunSlot,
   body: ReadableStream<Uint8Array>,
@@ -94,15 +98,15 @@ async function passOnLate(
 ): Promise<Response> {
   const expiry = Promise.withResolvers<undefined>()
   const expiresMs = performance.now() + context.limits.streamMsMax
-  const overseen = {
+  const deadline = {
     check(nowMs: number) {
       if (nowMs > expiresMs) expiry.resolve(undefined)
       return nowMs > expiresMs
     },
   }
-  unlimit(context)
-  deadlines.add(overseen)
-  // It is no longer than its head says: whoever reads it sees to that.
+  disableIdleTimeout(context)
+  deadlines.add(deadline)
+  // The reader of the val's response ends it at its content-length, so its size is bounded.
   const reading = new Response(body).bytes()
   try {
     const bytes = await Promise.race([reading, expiry.promise])
@@ -117,11 +121,11 @@ async function passOnLate(
   } catch (error) {
     return respondStopped(context, slot, { kind: "stopped", ...toBreak(context, error) })
   } finally {
-    deadlines.remove(overseen)
+    deadlines.remove(deadline)
   }
 }
 
-function passOnStream(
+function forwardStream(
   context: RequestContext,
   slot: RunSlot,
   body: ReadableStream<Uint8Array>,
@@ -129,14 +133,13 @@ function passOnStream(
   deadlines: Deadlines,
 ): Response {
   const { status: responseStatus } = head
-  unlimit(context)
+  disableIdleTimeout(context)
   const succeed = () => finish(context, slot, { status: "succeeded", error: null, responseStatus })
-  const answer = new ResponseStream(
+  const forwarded = new ResponseStream(
     body,
     {
       ended: succeed,
-      // What was asked for was answered; how much of it the client wanted to read is its own
-      // affair.
+      // The val has responded; a client may stop reading at any time.
       left: succeed,
       broke(error) {
         if (context.request.signal.aborted) return succeed()
@@ -150,10 +153,9 @@ function passOnStream(
     deadlines,
     context.limits,
   )
-  // Others may be in the same process, so that cancelling the run does not end what it has begun to
-  // say.
-  context.run.signal.addEventListener("abort", () => answer.end(), { once: true })
-  return new Response(answer.stream, head)
+  // Cancelling a run does not end its process when other runs share it, so the stream is ended here.
+  context.run.signal.addEventListener("abort", () => forwarded.end(), { once: true })
+  return new Response(forwarded.stream, head)
 }
 
 function toBreak(context: RequestContext, error: unknown) {
@@ -165,15 +167,15 @@ function toBreak(context: RequestContext, error: unknown) {
   if (context.request.signal.aborted)
     return {
       status: "cancelled" as const,
-      error: { name: "Cancelled", message: "The client went away" },
+      error: { name: "Cancelled", message: "The client disconnected" },
     }
-  const message = `The val broke off its answer: ${error instanceof Error ? error.message : String(error)}`
+  const message = `The response of the val ended early: ${error instanceof Error ? error.message : String(error)}`
   return { status: "failed" as const, error: { name: brokenResponse, message } }
 }
 
 function tooSlow(context: RequestContext) {
   return {
     name: "TimedOut",
-    message: `The answer took longer than ${context.limits.streamMsMax / 1000} seconds and was ended`,
+    message: `The response took longer than ${context.limits.streamMsMax / 1000} seconds and was ended`,
   }
 }

@@ -24,18 +24,18 @@ describe("prepareResponseHeaders", () => {
     })
   }
 
-  test("does not believe a length beside another encoding", () => {
+  test("ignores a length beside a transfer encoding", () => {
     const { head, headers } = prepare({ "content-length": "3", "transfer-encoding": "chunked" })
     expect(head?.length).toBeUndefined()
     expect(headers.has("content-length")).toBe(false)
   })
 
-  test("drops what Connection names, whatever is in it", () => {
+  test("drops the headers that Connection names, and ignores invalid names", () => {
     const { headers } = prepare({ connection: "close, X-A ,, \u00e4, x b", "x-a": "1", "x-b": "2" })
     expect(headers.toJSON()).toEqual({ "x-b": "2", "x-run-id": "run" })
   })
 
-  test("drops what each of several Connection headers names, and hop-by-hop headers", () => {
+  test("drops the headers that several Connection headers name, and hop-by-hop headers", () => {
     const list = [
       ["connection", "x-a"],
       ["connection", "x-b"],
@@ -65,14 +65,14 @@ describe("prepareResponseHeaders", () => {
     "=hamlet_session=x",
     " = __Host-hamlet_session=x",
   ]) {
-    test(`leaves out the cookie "${cookie}", which is ours to set`, () => {
+    test(`drops the session cookie "${cookie}"`, () => {
       expect(
         prepare({}, [cookie, "hamlet_session2=1", "a=hamlet_session"]).headers.getSetCookie(),
       ).toEqual(["hamlet_session2=1", "a=hamlet_session"])
     })
   }
 
-  for (const [cookie, kept] of [
+  for (const [cookie, expected] of [
     ["a=b; Domain=x", "a=b"],
     ["a=b;domain=x;Path=/", "a=b;Path=/"],
     ["a=b; domain", "a=b"],
@@ -81,8 +81,8 @@ describe("prepareResponseHeaders", () => {
     ["a=b; Path=/domain=x", "a=b; Path=/domain=x"],
     ["a=b; Domain=x; Domain=y", "a=b"],
   ] as const) {
-    test(`keeps "${kept}" of the cookie "${cookie}"`, () => {
-      expect(prepare({}, [cookie, "other=1"]).headers.getSetCookie()).toEqual([kept, "other=1"])
+    test(`turns the cookie "${cookie}" into "${expected}"`, () => {
+      expect(prepare({}, [cookie, "other=1"]).headers.getSetCookie()).toEqual([expected, "other=1"])
     })
   }
 })

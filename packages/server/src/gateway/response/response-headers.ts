@@ -10,23 +10,15 @@ const reservedHeaders: ReadonlySet<string> = new Set([
   "x-run-id",
 ])
 
-/**
- * The headers of an answer as the client gets them, but for the length, and what the gateway has to
- * know of them.
- */
+/** The headers that the client receives, without the length, and facts derived from them. */
 export interface PreparedHeaders {
   readonly headers: Headers
-  /**
-   * Of the body; undefined when the val did not say, or said it in a way that cannot be relied on.
-   */
+  /** Length of the body; undefined when the header is missing or cannot be trusted. */
   readonly length: number | undefined
   readonly hasType: boolean
 }
 
-/**
- * Makes the headers of an answer fit for a client. Undefined when there are more of them than we
- * pass on.
- */
+/** Prepares the headers of a val's response. Undefined when they are larger than `bytesMax`. */
 export function prepareResponseHeaders(
   list: HeaderList,
   runId: string,
@@ -43,8 +35,8 @@ export function prepareResponseHeaders(
     else if (name === "connection") connections.push(value)
     else if (name === "transfer-encoding") isEncoded = true
     else if (name === "set-cookie") {
-      // Whoever it reached would be signed in as somebody else, or no longer.
-      if (!setsSessionCookie(value)) headers.append(name, keepAtHome(value))
+      // It would sign the visitor's browser out, or in to another account.
+      if (!setsSessionCookie(value)) headers.append(name, toHostOnly(value))
     } else if (!isDropped(name)) headers.append(name, value)
   }
   if (bytes > bytesMax) return undefined
@@ -52,8 +44,7 @@ export function prepareResponseHeaders(
   const named = parseConnectionNames(connections)
   for (const [name] of list) if (named.has(name)) headers.delete(name)
   headers.set("x-run-id", runId)
-  // With both, the length is not the one that counts; relying on it would mean to read whatever
-  // else the val sends.
+  // With both headers, the length is not the one that applies (RFC 9112, section 6.3).
   if (isEncoded) length = undefined
   return { headers, length, hasType: headers.has("content-type") }
 }
@@ -62,8 +53,8 @@ function isDropped(name: string): boolean {
   return isHopByHopHeader(name) || reservedHeaders.has(name) || name.startsWith("x-hamlet-")
 }
 
-/** A val sets cookies for its own host, not for its neighbours or the API. */
-function keepAtHome(cookie: string): string {
+/** Restricts a cookie to the host of the val: other vals and the API must not receive it. */
+function toHostOnly(cookie: string): string {
   return /domain/i.test(cookie) ? withoutDomain(cookie) : cookie
 }
 

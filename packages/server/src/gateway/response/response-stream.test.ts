@@ -6,14 +6,14 @@ const deadlines = new Deadlines(1_000_000)
 afterAll(() => deadlines.stop())
 
 function start(source: UnderlyingDefaultSource<Uint8Array>) {
-  const heard: string[] = []
+  const events: string[] = []
   const end = {
-    ended: () => heard.push("ended"),
-    broke: (error: unknown) => heard.push(`broke: ${error}`),
-    left: () => heard.push("left"),
-    expired: () => heard.push("expired"),
+    ended: () => events.push("ended"),
+    broke: (error: unknown) => events.push(`broke: ${error}`),
+    left: () => events.push("left"),
+    expired: () => events.push("expired"),
   }
-  const answer = new ResponseStream(
+  const response = new ResponseStream(
     new ReadableStream(source, { highWaterMark: 0 }),
     end as never,
     deadlines,
@@ -22,17 +22,17 @@ function start(source: UnderlyingDefaultSource<Uint8Array>) {
       stalledMsMax: 100,
     },
   )
-  return { answer, heard }
+  return { response, events }
 }
 
 const bytes = new Uint8Array([1])
 const later = (ms: number) => performance.now() + ms
 
-describe("AnswerStream", () => {
-  test("tells of the end once, and is overseen no longer", async () => {
+describe("ResponseStream", () => {
+  test("reports its end once, and removes its deadline", async () => {
     const before = deadlines.size
     const parts = [bytes, bytes]
-    const { answer, heard } = start({
+    const { response, events } = start({
       pull(controller) {
         const part = parts.pop()
         if (part) controller.enqueue(part)
@@ -40,68 +40,68 @@ describe("AnswerStream", () => {
       },
     })
     expect(deadlines.size).toBe(before + 1)
-    expect((await new Response(answer.stream).bytes()).length).toBe(2)
-    expect(heard).toEqual(["ended"])
+    expect((await new Response(response.stream).bytes()).length).toBe(2)
+    expect(events).toEqual(["ended"])
     expect(deadlines.size).toBe(before)
-    expect(answer.check(later(5000))).toBe(true)
-    expect(heard).toEqual(["ended"])
+    expect(response.check(later(5000))).toBe(true)
+    expect(events).toEqual(["ended"])
   })
 
-  test("takes no more from the val than the client asks for", async () => {
+  test("reads from the val only what the client asks for", async () => {
     let pulled = 0
-    const { answer } = start({
+    const { response } = start({
       pull(controller) {
         pulled++
         controller.enqueue(bytes)
       },
     })
-    const reader = answer.stream.getReader()
+    const reader = response.stream.getReader()
     expect(pulled).toBe(0)
     await reader.read()
     expect(pulled).toBe(1)
     await reader.cancel()
   })
 
-  test("breaks when the val does", async () => {
-    const { answer, heard } = start({ pull: (controller) => controller.error("oops") })
-    const reading = answer.stream.getReader().read()
+  test("fails when the val's side fails", async () => {
+    const { response, events } = start({ pull: (controller) => controller.error("oops") })
+    const reading = response.stream.getReader().read()
     expect(await reading.catch((error: unknown) => error)).toBeUndefined()
-    expect(heard).toEqual(["broke: oops"])
+    expect(events).toEqual(["broke: oops"])
   })
 
-  test("tells the val when the client has gone", async () => {
+  test("cancels the val's side when the client disconnects", async () => {
     const gone = Promise.withResolvers<void>()
-    const { answer, heard } = start({
+    const { response, events } = start({
       pull: (controller) => controller.enqueue(bytes),
       cancel: () => gone.resolve(),
     })
-    const reader = answer.stream.getReader()
+    const reader = response.stream.getReader()
     await reader.read()
     await reader.cancel()
     await gone.promise
-    expect(heard).toEqual(["left"])
+    expect(events).toEqual(["left"])
   })
 
-  test("ends what lasts too long, and tells the val", async () => {
+  test("ends a response that takes too long, and cancels the val's side", async () => {
     const gone = Promise.withResolvers<void>()
-    const { answer, heard } = start({ cancel: () => gone.resolve() })
-    const reading = answer.stream.getReader().read()
-    expect(answer.check(later(900))).toBe(false)
-    expect(answer.check(later(1100))).toBe(true)
+    const { response, events } = start({ cancel: () => gone.resolve() })
+    const reading = response.stream.getReader().read()
+    expect(response.check(later(900))).toBe(false)
+    expect(response.check(later(1100))).toBe(true)
     expect(await reading.catch(() => "broken")).toBe("broken")
     await gone.promise
-    expect(heard).toEqual(["expired"])
+    expect(events).toEqual(["expired"])
   })
 
-  test("ends for a client that reads nothing, not for a val that says nothing", async () => {
+  test("ends when the client reads nothing, not when the val sends nothing", async () => {
     const quiet = start({})
-    const reading = quiet.answer.stream.getReader().read()
-    expect(quiet.answer.check(later(500))).toBe(false)
+    const reading = quiet.response.stream.getReader().read()
+    expect(quiet.response.check(later(500))).toBe(false)
     const unread = start({ pull: (controller) => controller.enqueue(bytes) })
-    await unread.answer.stream.getReader().read()
-    expect(unread.answer.check(later(500))).toBe(true)
-    expect(unread.heard).toEqual(["left"])
-    quiet.answer.check(later(5000))
+    await unread.response.stream.getReader().read()
+    expect(unread.response.check(later(500))).toBe(true)
+    expect(unread.events).toEqual(["left"])
+    quiet.response.check(later(5000))
     await reading.catch(() => {})
   })
 })

@@ -1,23 +1,20 @@
-import type { Deadlines, Overseen } from "../deadlines.ts"
+import type { Deadlines, Expirable } from "../deadlines.ts"
 import type { GatewayLimits } from "../limits.ts"
 
-/** Hears how an answer ended; exactly one of these, once. */
+/** Called when a response has ended: exactly one of these methods, once. */
 export interface ResponseEnd {
   ended(): void
-  /** The val's side of it broke. */
+  /** The val's side failed. */
   broke(error: unknown): void
-  /** The client went away, or read nothing for too long. */
+  /** The client disconnected, or read nothing for too long. */
   left(): void
   expired(): void
 }
 
 type StreamLimits = Pick<GatewayLimits, "streamMsMax" | "stalledMsMax">
 
-/**
- * Passes an answer on piece by piece, as fast as the client reads it and as soon as the val writes
- * it.
- */
-export class ResponseStream implements Overseen {
+/** Forwards a response chunk by chunk, at the pace of the client and without delay. */
+export class ResponseStream implements Expirable {
   readonly stream: ReadableStream<Uint8Array>
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
   readonly #end: ResponseEnd
@@ -25,9 +22,9 @@ export class ResponseStream implements Overseen {
   readonly #limits: StreamLimits
   readonly #startedMs = performance.now()
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
-  /** Since when a piece waits for the client; 0 while we wait for the val. */
+  /** When the current chunk was offered to the client; 0 while waiting for the val. */
   #offeredMs = 0
-  #isOver = false
+  #isFinished = false
 
   constructor(
     source: ReadableStream<Uint8Array>,
@@ -53,56 +50,54 @@ export class ResponseStream implements Overseen {
   }
 
   check(nowMs: number): boolean {
-    if (nowMs - this.#startedMs > this.#limits.streamMsMax)
-      this.#breakOff(() => this.#end.expired())
+    if (nowMs - this.#startedMs > this.#limits.streamMsMax) this.#abort(() => this.#end.expired())
     else if (this.#offeredMs > 0 && nowMs - this.#offeredMs > this.#limits.stalledMsMax)
-      this.#breakOff(() => this.#end.left())
-    return this.#isOver
+      this.#abort(() => this.#end.left())
+    return this.#isFinished
   }
 
-  /** Ends it from our side, as if the val had broken it off. */
+  /** Ends the response as if the val's side had failed. */
   end(): void {
-    this.#breakOff(() => this.#end.broke(undefined))
+    this.#abort(() => this.#end.broke(undefined))
   }
 
   async #pull(): Promise<void> {
     this.#offeredMs = 0
     try {
       const { done, value } = await this.#reader.read()
-      if (this.#isOver) return
+      if (this.#isFinished) return
       if (!done) {
         this.#offeredMs = performance.now()
         this.#controller?.enqueue(value)
         return
       }
-      this.#over()
+      this.#finish()
       this.#end.ended()
       this.#controller?.close()
     } catch (error) {
-      this.#breakOff(() => this.#end.broke(error))
+      this.#abort(() => this.#end.broke(error))
     }
   }
 
   #leave(): void {
-    if (this.#isOver) return
-    this.#over()
+    if (this.#isFinished) return
+    this.#finish()
     this.#end.left()
     this.#cancelSource()
   }
 
-  /** Ends the connection in the middle: the client must not take what it has for the whole. */
-  #breakOff(tell: () => void): void {
-    if (this.#isOver) return
-    this.#over()
-    tell()
+  /** Closes the connection mid-response, so that the client does not take it for complete. */
+  #abort(notify: () => void): void {
+    if (this.#isFinished) return
+    this.#finish()
+    notify()
     this.#cancelSource()
-    // Bun prints whatever else a stream breaks with, and a val could fill the log of the server
-    // with it.
+    // Bun prints any other error of a stream, so a val could fill the log of the server.
     this.#controller?.error(undefined)
   }
 
-  #over(): void {
-    this.#isOver = true
+  #finish(): void {
+    this.#isFinished = true
     this.#deadlines.remove(this)
   }
 

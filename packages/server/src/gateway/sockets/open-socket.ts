@@ -7,19 +7,14 @@ import { forwardResponse } from "../response/forward-response.ts"
 import type { SocketEnd } from "./socket-relay.ts"
 import type { Sockets } from "./sockets.ts"
 
-/**
- * Whether a request asks for a WebSocket. Other protocols are not offered, so that asking for them
- * means nothing.
- */
-export function isSocketRequest(method: string, known: HeaderRecord): boolean {
-  return (
-    known.upgrade !== undefined && method === "GET" && known.upgrade.toLowerCase() === "websocket"
-  )
+/** Whether a request asks for a WebSocket. Requests for other protocols are ignored. */
+export function isSocketRequest(method: string, headers: HeaderRecord): boolean {
+  return method === "GET" && headers.upgrade?.toLowerCase() === "websocket"
 }
 
 /**
- * Opens a WebSocket to the val, then one to the client. Undefined when that has happened, else what
- * the val answered instead.
+ * Opens a WebSocket to the val, then one to the client. Undefined when both are open, else the
+ * response that the val sent instead.
  */
 export async function openSocket(
   context: RequestContext,
@@ -38,7 +33,7 @@ export async function openSocket(
   if (protocol !== "") headers["sec-websocket-protocol"] = protocol
   if (context.connection.upgrade({ data: relay, headers })) return undefined
   relay.end("closed")
-  return respondBroken(context, slot, "The request was no handshake of a WebSocket")
+  return respondBroken(context, slot, "The request is not a valid WebSocket handshake")
 }
 
 function finishSocket(context: RequestContext, slot: RunSlot, end: SocketEnd): void {
@@ -56,6 +51,9 @@ function toRunEnd(context: RequestContext, end: SocketEnd): RunEnd {
     return { status: "cancelled", error: { name: "Cancelled", message: "The run was cancelled" } }
   return {
     status: "crashed",
-    error: { name: "BrokenSocket", message: "The val broke off its WebSocket" },
+    error: {
+      name: "BrokenSocket",
+      message: "The val closed its WebSocket without a closing handshake",
+    },
   }
 }

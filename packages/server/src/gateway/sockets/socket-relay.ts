@@ -1,15 +1,15 @@
-import type { Overseen } from "../deadlines.ts"
+import type { Expirable } from "../deadlines.ts"
 
 /** The client's side of a WebSocket. */
 export type ClientSocket = Bun.ServerWebSocket<SocketRelay>
 
-/** What the relay needs of whoever keeps all of them. */
-export interface RelayKeeper {
+/** The limits and counters that all relays share. */
+export interface RelayRegistry {
   readonly streamMsMax: number
   readonly backlogBytesMax: number
-  /** Whether there is room for what waits for all readers together, after it changed by so much. */
-  hasRoom(bytesMore: number): boolean
-  over(relay: SocketRelay): void
+  /** Adds to the unread bytes of all relays; false when they exceed the limit. */
+  addBacklog(bytes: number): boolean
+  remove(relay: SocketRelay): void
 }
 
 /** How a WebSocket ended. */
@@ -18,28 +18,30 @@ export type SocketEnd = "closed" | "broken" | "expired"
 const codes = { goingAway: 1001, policy: 1008, broken: 1011 }
 const reasonBytesMax = 123
 
-/**
- * One WebSocket between a client and a val: passes messages on, and the end of either side to the
- * other.
- */
-export class SocketRelay implements Overseen {
+/** One WebSocket between a client and a val: forwards messages and closes in both directions. */
+export class SocketRelay implements Expirable {
   readonly valId: string
   readonly #val: WebSocket
-  readonly #keeper: RelayKeeper
+  readonly #registry: RelayRegistry
   readonly #onEnd: (end: SocketEnd) => void
   readonly #startedMs = performance.now()
   #client: ClientSocket | undefined
-  /** What the val said before the client was there to hear it. */
+  /** Messages that the val sent before the client's side was open. */
   #early: (string | ArrayBuffer)[] = []
   #earlyClose: { code: number; reason: string } | undefined
   #earlyBytes = 0
   #backlogBytes = 0
-  #isOver = false
+  #isFinished = false
 
-  constructor(valId: string, val: WebSocket, keeper: RelayKeeper, onEnd: (end: SocketEnd) => void) {
+  constructor(
+    valId: string,
+    val: WebSocket,
+    registry: RelayRegistry,
+    onEnd: (end: SocketEnd) => void,
+  ) {
     this.valId = valId
     this.#val = val
-    this.#keeper = keeper
+    this.#registry = registry
     this.#onEnd = onEnd
     val.binaryType = "arraybuffer"
     val.addEventListener("message", (event) => this.#toClient(event.data as string | ArrayBuffer))
@@ -51,41 +53,41 @@ export class SocketRelay implements Overseen {
     for (const message of this.#early) this.#toClient(message)
     this.#early = []
     if (this.#earlyClose) this.#valClosed(this.#earlyClose.code, this.#earlyClose.reason)
-    else if (this.#isOver) client.close(codes.goingAway)
+    else if (this.#isFinished) client.close(codes.goingAway)
   }
 
-  clientSaid(message: string | Buffer<ArrayBuffer>): void {
-    if (this.#isOver) return
+  clientSent(message: string | Buffer<ArrayBuffer>): void {
+    if (this.#isFinished) return
     this.#val.send(message)
     this.#measure()
   }
 
   clientDrained(): void {
-    if (!this.#isOver) this.#measure()
+    if (!this.#isFinished) this.#measure()
   }
 
   clientClosed(code: number, reason: string): void {
-    if (this.#isOver) return
-    this.#over("closed")
+    if (this.#isFinished) return
+    this.#finish("closed")
     closeVal(this.#val, code, reason)
   }
 
-  /** Ends it from our side. */
+  /** Closes both sides. */
   end(end: SocketEnd, code: number = codes.goingAway, reason = ""): void {
-    if (this.#isOver) return
-    this.#over(end)
+    if (this.#isFinished) return
+    this.#finish(end)
     this.#client?.close(code, reason)
     closeVal(this.#val, code, reason)
   }
 
   check(nowMs: number): boolean {
-    if (!this.#isOver && nowMs - this.#startedMs > this.#keeper.streamMsMax)
+    if (!this.#isFinished && nowMs - this.#startedMs > this.#registry.streamMsMax)
       this.end("expired", codes.goingAway, "time limit")
-    return this.#isOver
+    return this.#isFinished
   }
 
   #toClient(message: string | ArrayBuffer): void {
-    if (this.#isOver) return
+    if (this.#isFinished) return
     if (this.#client) this.#client.send(message)
     else {
       this.#early.push(message)
@@ -95,19 +97,19 @@ export class SocketRelay implements Overseen {
   }
 
   #valClosed(code: number, reason: string): void {
-    if (this.#isOver) return
+    if (this.#isFinished) return
     if (!this.#client) {
       this.#earlyClose = { code, reason }
       return
     }
     const isBroken = code === 1006 || code === 1015
-    this.#over(isBroken ? "broken" : "closed")
+    this.#finish(isBroken ? "broken" : "closed")
     if (isBroken) this.#client.close(codes.broken)
     else if (code === 1005) this.#client.close()
     else this.#client.close(code, reason)
   }
 
-  /** Who reads more slowly than the other side writes would have us keep what is in between. */
+  /** Closes the socket when a slow reader leaves too many bytes in memory. */
   #measure(): void {
     const bytes =
       (this.#client ? this.#client.getBufferedAmount() : this.#earlyBytes) +
@@ -115,32 +117,32 @@ export class SocketRelay implements Overseen {
     if (bytes === 0 && this.#backlogBytes === 0) return
     const more = bytes - this.#backlogBytes
     this.#backlogBytes = bytes
-    if (this.#keeper.hasRoom(more) && bytes <= this.#keeper.backlogBytesMax) return
+    if (this.#registry.addBacklog(more) && bytes <= this.#registry.backlogBytesMax) return
     const client = this.#client
     this.end("closed", codes.policy, "reads too slowly")
-    // The word of the end waits behind all the rest, which nobody reads.
+    // The close frame would wait behind the unread messages.
     client?.terminate()
   }
 
-  #over(end: SocketEnd): void {
-    this.#isOver = true
+  #finish(end: SocketEnd): void {
+    this.#isFinished = true
     this.#early = []
-    this.#keeper.hasRoom(-this.#backlogBytes)
-    this.#keeper.over(this)
+    this.#registry.addBacklog(-this.#backlogBytes)
+    this.#registry.remove(this)
     this.#onEnd(end)
   }
 }
 
-/** Tells the val how the client ended it, in a code that may be sent. */
+/** Forwards the client's close code to the val; 1005, 1006 and 1015 must not be sent. */
 function closeVal(val: WebSocket, code: number, reason: string): void {
   try {
     if (code === 1005) val.close()
-    else val.close(code === 1006 || code === 1015 ? codes.goingAway : code, cutReason(reason))
+    else val.close(code === 1006 || code === 1015 ? codes.goingAway : code, toReason(reason))
   } catch {
     val.close()
   }
 }
 
-function cutReason(reason: string): string {
+function toReason(reason: string): string {
   return Buffer.byteLength(reason) <= reasonBytesMax ? reason : ""
 }

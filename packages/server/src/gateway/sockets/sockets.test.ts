@@ -62,11 +62,11 @@ function open(sockets: Sockets, valId = "val") {
 }
 
 describe("Sockets", () => {
-  test("has room for so many of a val and so many in all, and again when one has closed", () => {
+  test("limits the sockets of a val and of all vals, and counts closed ones no more", () => {
     const sockets = new Sockets({ ...gatewayLimits, socketsPerValMax: 2, socketsMax: 3 }, deadlines)
     const first = open(sockets)
     open(sockets)
-    expect(() => sockets.assertRoom("val")).toThrow("2 open already")
+    expect(() => sockets.assertRoom("val")).toThrow("already has 2 open")
     sockets.assertRoom("other")
     open(sockets, "other")
     expect(() => sockets.assertRoom("third")).toThrow("too many")
@@ -75,7 +75,7 @@ describe("Sockets", () => {
     sockets.stop()
   })
 
-  test("closes whatever is open when it stops", () => {
+  test("closes all sockets on stop", () => {
     const sockets = new Sockets(gatewayLimits, deadlines)
     const { val, client, ends, join } = open(sockets)
     join()
@@ -83,7 +83,7 @@ describe("Sockets", () => {
     expect([client.closedWith?.[0], val.closedWith?.[0], ends]).toEqual([1001, 1001, ["closed"]])
   })
 
-  test("keeps what the val says before the client is there, its end included", () => {
+  test("buffers messages and the close of the val until the client's side is open", () => {
     const { val, client, ends, join } = open(new Sockets(gatewayLimits, deadlines))
     val.says("a")
     val.says("b")
@@ -93,7 +93,7 @@ describe("Sockets", () => {
     expect([client.sent, client.closedWith, ends]).toEqual([["a", "b"], [4000, "bye"], ["closed"]])
   })
 
-  test("does not keep more than a socket may have, nor more than all may have together", () => {
+  test("limits the backlog of one socket and of all sockets", () => {
     const sockets = new Sockets(
       { ...gatewayLimits, backlogBytesMax: 100, backlogBytesTotalMax: 150 },
       deadlines,
@@ -116,7 +116,7 @@ describe("Sockets", () => {
     slow.client.buffered = 101
     slow.val.says("x")
     expect(slow.ends).toEqual(["closed"])
-    // What the two had is free again.
+    // The backlog of the two closed sockets is free again.
     const third = open(sockets)
     third.join()
     third.client.buffered = 90
@@ -130,16 +130,16 @@ describe("Sockets", () => {
     sockets.stop()
   })
 
-  test("closes on a val that does not read", () => {
+  test("closes when the val does not read", () => {
     const sockets = new Sockets({ ...gatewayLimits, backlogBytesMax: 100 }, deadlines)
     const { val, ends, relay, join } = open(sockets)
     join()
     val.bufferedAmount = 101
-    relay.clientSaid("x")
+    relay.clientSent("x")
     expect([val.sent, ends]).toEqual([["x"], ["closed"]])
   })
 
-  test("ends what is open for too long", () => {
+  test("closes a socket that is open for too long", () => {
     const { val, client, ends, relay, join } = open(
       new Sockets({ ...gatewayLimits, streamMsMax: 1000 }, deadlines),
     )
@@ -149,17 +149,17 @@ describe("Sockets", () => {
     expect([client.closedWith?.[0], val.closedWith?.[0], ends]).toEqual([1001, 1001, ["expired"]])
   })
 
-  for (const [code, told] of [
+  for (const [code, forwarded] of [
     [1006, 1011],
     [1015, 1011],
     [1005, undefined],
     [1003, 1003],
   ] as const) {
-    test(`turns the val's ${code} into ${told ?? "none"}`, () => {
+    test(`forwards the val's close code ${code} as ${forwarded ?? "none"}`, () => {
       const { val, client, join } = open(new Sockets(gatewayLimits, deadlines))
       join()
       val.ends(code)
-      expect(client.closedWith?.[0]).toBe(told)
+      expect(client.closedWith?.[0]).toBe(forwarded)
     })
   }
 })

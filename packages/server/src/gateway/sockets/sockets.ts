@@ -1,10 +1,10 @@
 import { AppError } from "../../domain/app-error.ts"
 import type { Deadlines } from "../deadlines.ts"
 import type { GatewayLimits } from "../limits.ts"
-import { type RelayKeeper, type SocketEnd, SocketRelay } from "./socket-relay.ts"
+import { type RelayRegistry, type SocketEnd, SocketRelay } from "./socket-relay.ts"
 
 /** All WebSockets between clients and vals. */
-export class Sockets implements RelayKeeper {
+export class Sockets implements RelayRegistry {
   readonly #relays = new Set<SocketRelay>()
   readonly #perVal = new Map<string, number>()
   readonly #limits: GatewayLimits
@@ -24,22 +24,22 @@ export class Sockets implements RelayKeeper {
     return this.#limits.backlogBytesMax
   }
 
-  /** Refuses when there are as many as there may be. */
+  /** Throws `overloaded` when a limit is reached. */
   assertRoom(valId: string): void {
     const { socketsPerValMax, socketsMax } = this.#limits
     if ((this.#perVal.get(valId) ?? 0) >= socketsPerValMax)
       throw new AppError(
         "overloaded",
-        `Cannot open a WebSocket: the val has ${socketsPerValMax} open already`,
+        `Cannot open a WebSocket: the val already has ${socketsPerValMax} open`,
       )
     if (this.#relays.size >= socketsMax)
       throw new AppError(
         "overloaded",
-        "Cannot open a WebSocket: the server has too many open already",
+        "Cannot open a WebSocket: the server already has too many open",
       )
   }
 
-  /** Takes charge of a WebSocket that the val has opened. */
+  /** Creates the relay of a WebSocket that is open on the val's side. */
   add(valId: string, val: WebSocket, onEnd: (end: SocketEnd) => void): SocketRelay {
     const relay = new SocketRelay(valId, val, this, onEnd)
     this.#relays.add(relay)
@@ -48,12 +48,12 @@ export class Sockets implements RelayKeeper {
     return relay
   }
 
-  hasRoom(bytesMore: number): boolean {
-    this.#backlogBytes += bytesMore
-    return bytesMore <= 0 || this.#backlogBytes <= this.#limits.backlogBytesTotalMax
+  addBacklog(bytes: number): boolean {
+    this.#backlogBytes += bytes
+    return bytes <= 0 || this.#backlogBytes <= this.#limits.backlogBytesTotalMax
   }
 
-  over(relay: SocketRelay): void {
+  remove(relay: SocketRelay): void {
     if (!this.#relays.delete(relay)) return
     this.#deadlines.remove(relay)
     const left = (this.#perVal.get(relay.valId) ?? 1) - 1

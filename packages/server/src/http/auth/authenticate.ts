@@ -24,7 +24,7 @@ export interface Authenticator {
    * Lets a request through that is to sign a browser in. Another site could otherwise sign somebody
    * in as whoever it likes.
    */
-  admitSignIn(request: Request, rateKey: () => string): void
+  assertSignInAllowed(request: Request, rateKey: () => string): void
   /** Refuses a key for which too many requests without a token come. */
   countByAddress(rateKey: () => string): void
 }
@@ -68,7 +68,7 @@ export function createAuthenticator(deps: HttpDeps): Authenticator {
     countByAddress(rateKey) {
       perAddress?.take(rateKey())
     },
-    admitSignIn(request, rateKey) {
+    assertSignInAllowed(request, rateKey) {
       perAddress?.take(rateKey())
       if (isFromOwnPage(request)) return
       throw new AppError(

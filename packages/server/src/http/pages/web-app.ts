@@ -20,7 +20,7 @@ const pages: ReadonlySet<string> = new Set([
 ])
 
 /** Whether the web app answers at a path. What it shows there is decided in the browser. */
-export function isOfWebApp(path: string): boolean {
+export function isWebAppPath(path: string): boolean {
   return path === "/" || path.startsWith(assetsPath) || pages.has(path.split("/", 2)[1] ?? "")
 }
 

@@ -13,7 +13,7 @@ const limits = {
 }
 
 /** Fields that handlers pass on without a look at them: of a large body they get the JSON. */
-export const passedOn: Partial<Record<RouteName, readonly string[]>> = {
+export const forwardedFields: Partial<Record<RouteName, readonly string[]>> = {
   createRun: ["args"],
   callVal: ["args"],
   evalCode: ["args"],
@@ -21,10 +21,10 @@ export const passedOn: Partial<Record<RouteName, readonly string[]>> = {
 }
 
 /** A body as the route's schema reads it. */
-export interface ReadBody {
+export interface ParsedBody {
   readonly body: unknown
   /** The JSON of the fields that are not in the body because they are passed on. */
-  readonly texts: Readonly<Record<string, string>>
+  readonly forwardedJson: Readonly<Record<string, string>>
 }
 
 /** What a thread is asked for. */
@@ -35,7 +35,7 @@ export interface BodyJob {
 }
 
 export type BodyResult =
-  | ReadBody
+  | ParsedBody
   | {
       readonly refusal: Pick<AppError, "code" | "message"> & {
         readonly issues?: readonly Issue[] | undefined
@@ -62,7 +62,7 @@ export class LargeBodies {
    * Throws what reading it here would throw, and `overloaded` when too many wait. `sender` is a
    * user or an address.
    */
-  async read(sender: string, job: BodyJob): Promise<ReadBody> {
+  async parse(sender: string, job: BodyJob): Promise<ParsedBody> {
     const result = await this.#ask(sender, job)
     if (!("refusal" in result)) return result
     const { code, message, issues } = result.refusal

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { findRange, RangeRefused } from "./range.ts"
+import { findRange, RangeNotSatisfiable } from "./range.ts"
 
 const etag = '"x"'
 const find = (range: string, size = 100, more: Record<string, string> = {}) =>
@@ -31,13 +31,13 @@ describe("findRange", () => {
   test.each(["bytes=100-", "bytes=100-200", "bytes=-0"])(
     "%s is refused, with the size",
     (range) => {
-      expect(() => find(range)).toThrow(RangeRefused)
+      expect(() => find(range)).toThrow(RangeNotSatisfiable)
       expect(() => find(range)).toThrow("100 bytes")
     },
   )
 
   test("of nothing there is no part", () => {
-    expect(() => find("bytes=0-", 0)).toThrow(RangeRefused)
+    expect(() => find("bytes=0-", 0)).toThrow(RangeNotSatisfiable)
     expect(findRange(new Headers(), 0, etag)).toBeUndefined()
   })
 

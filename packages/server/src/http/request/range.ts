@@ -7,7 +7,7 @@ export interface Range {
 }
 
 /** The error of a range that begins behind the end. */
-export class RangeRefused extends AppError {
+export class RangeNotSatisfiable extends AppError {
   constructor(readonly size: number) {
     super("range_not_satisfiable", `Cannot answer with that range: there are ${size} bytes`)
   }
@@ -28,7 +28,7 @@ export function findRange(headers: Headers, size: number, etag: string): Range |
       ? { start: Math.max(0, size - Number(last)), end: size }
       : { start: Number(first), end: toEnd(last, size) }
   if (first !== "" && last !== "" && Number(last) < Number(first)) return undefined
-  if (range.start >= size || range.start >= range.end) throw new RangeRefused(size)
+  if (range.start >= size || range.start >= range.end) throw new RangeNotSatisfiable(size)
   return range
 }
 

@@ -4,7 +4,7 @@ import { RateLimited } from "../../domain/limits/rate-limit.ts"
 import { SqlFailure } from "../../domain/owner-databases.ts"
 import { RunFailure } from "../../domain/runs/execute-run.ts"
 import { SessionEnded } from "../auth/session-cookie.ts"
-import { RangeRefused } from "../request/range.ts"
+import { RangeNotSatisfiable } from "../request/range.ts"
 
 /**
  * What a handler answers with, before it becomes a response: kept apart so that an answer can be
@@ -70,7 +70,7 @@ export function toErrorResponse(error: AppError, requestId: string): ApiResponse
 }
 
 function errorHeaders(error: AppError, status: number): Record<string, string> {
-  if (error instanceof RangeRefused) return { "content-range": `bytes */${error.size}` }
+  if (error instanceof RangeNotSatisfiable) return { "content-range": `bytes */${error.size}` }
   if (error instanceof SessionEnded)
     return { "www-authenticate": "Bearer", "set-cookie": error.setCookie }
   if (status === 401) return { "www-authenticate": "Bearer" }

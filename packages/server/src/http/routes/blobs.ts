@@ -1,9 +1,9 @@
 import { deleteBlob, getBlob, putBlob } from "../../domain/blobs/blobs.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
+import { toContent, toContentType } from "../request/byte-content.ts"
 import { json, noContent } from "../response/api-response.ts"
 import { toBlobResponse } from "../response/blob-response.ts"
-import { toContent, toContentType } from "../response/byte-content.ts"
 import { toBlobView } from "../views/views.ts"
 
 /** The caller's blobs. */

@@ -25,17 +25,18 @@ import { toRunDetailView } from "../views/views.ts"
 /** Running vals, and single runs. */
 export function runHandlers(deps: HttpDeps) {
   return {
-    createRun: async ({ caller, params, body, texts, request }) => {
+    createRun: async ({ caller, params, body, forwardedJson: texts, request }) => {
       const started = await createRun(deps, caller, params.val_id, {
         args: toArgs(body.args, texts),
         version: body.version,
       })
       return answerRun(deps, caller, started, request)
     },
-    callVal: async ({ body, texts, ...asked }) => answerCall(deps, asked, toArgs(body.args, texts)),
+    callVal: async ({ body, forwardedJson: texts, ...asked }) =>
+      answerCall(deps, asked, toArgs(body.args, texts)),
     callValByQuery: async ({ query, ...asked }) =>
       answerCall(deps, asked, JSON.parse(query.args ?? "[]") as unknown[]),
-    evalCode: async ({ caller, body, texts }) =>
+    evalCode: async ({ caller, body, forwardedJson: texts }) =>
       jsonText(
         200,
         await evalCode(deps, caller, { code: body.code, args: toArgs(body.args, texts) }),

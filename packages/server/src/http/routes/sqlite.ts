@@ -8,7 +8,7 @@ export function sqliteHandlers(deps: HttpDeps) {
   return {
     executeSql: async ({ caller, body }) =>
       jsonText(200, await executeSql(deps, caller, body.statement)),
-    batchSql: async ({ caller, body, texts: { statements: json } }) =>
+    batchSql: async ({ caller, body, forwardedJson: { statements: json } }) =>
       jsonText(
         200,
         await batchSql(deps, caller, json === undefined ? body : { ...body, statements: { json } }),

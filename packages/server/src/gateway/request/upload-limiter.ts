@@ -2,11 +2,10 @@ import { AppError } from "../../domain/app-error.ts"
 import type { GatewayLimits } from "../limits.ts"
 
 /**
- * Counts the bodies that are on their way to a val. Each has a run, which has to wait for it:
- * without a bound of their own, clients that send half a body would take all runs that a val may
- * have.
+ * Limits concurrent uploads to a val. Each occupies a run: without a limit, clients that send half a
+ * body and stop would use up all runs that a val may have.
  */
-export class UploadPlaces {
+export class UploadLimiter {
   readonly #limits: Pick<GatewayLimits, "uploadsPerValMax" | "uploadsPerClientMax">
   readonly #counts = new Map<string, number>()
 
@@ -14,13 +13,13 @@ export class UploadPlaces {
     this.#limits = limits
   }
 
-  /** How many keys are counted, for tests. */
+  /** Number of counted keys, for tests. */
   get size(): number {
     return this.#counts.size
   }
 
-  /** Takes a place, which the function gives back. Fails with `too_many_runs`. */
-  take(valId: string, address: string): () => void {
+  /** Returns the function that releases the upload. Throws `too_many_runs`. */
+  acquire(valId: string, address: string): () => void {
     const client = `${valId} ${address}`
     const isFull =
       this.#count(valId) >= this.#limits.uploadsPerValMax ||
@@ -28,14 +27,14 @@ export class UploadPlaces {
     if (isFull)
       throw new AppError(
         "too_many_runs",
-        "Cannot take the body: too many large bodies are on their way to the val",
+        "Cannot accept the body: too many uploads to the val are in progress",
       )
     this.#add(valId, 1)
     this.#add(client, 1)
-    let isTaken = true
+    let isHeld = true
     return () => {
-      if (!isTaken) return
-      isTaken = false
+      if (!isHeld) return
+      isHeld = false
       this.#add(valId, -1)
       this.#add(client, -1)
     }

@@ -1,7 +1,7 @@
 import { limits } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
 import type { IncomingContent } from "../../domain/blobs/blobs.ts"
-import { assertNotEncoded } from "../request/body.ts"
+import { assertNotEncoded } from "./body.ts"
 
 /** The body of a request, to be taken as it is. */
 export function toContent(request: Request): IncomingContent {
