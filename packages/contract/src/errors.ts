@@ -1,7 +1,4 @@
-/**
- * What went wrong, as a closed list: programs branch on the code, docs/errors.md is made from this
- * table.
- */
+/** The closed list of error codes, on which programs branch. docs/errors.md is generated from it. */
 export const errorCodes = {
   invalid_json: {
     status: 400,
@@ -10,23 +7,26 @@ export const errorCodes = {
   invalid_request: {
     status: 400,
     meaning:
-      "A path segment, query parameter, header or field of the body is not acceptable; `issues` says which and why.",
+      "A path segment, query parameter, header or body field is invalid; `issues` says which and why.",
   },
   sql_failed: {
     status: 400,
     meaning:
-      "The database refused a statement, or it took too long; the message is the database's own.",
+      "The database rejected a statement, or the statement took too long; the message comes from the database.",
   },
-  unauthenticated: { status: 401, meaning: "The route needs a bearer token and none was sent." },
+  unauthenticated: {
+    status: 401,
+    meaning: "The route requires a bearer token, and the request has none.",
+  },
   invalid_token: { status: 401, meaning: "The token is malformed, unknown, expired or revoked." },
   invalid_session: {
     status: 401,
     meaning:
-      "The browser is no longer signed in: its session has expired or was ended. The answer clears the cookie.",
+      "The browser is no longer signed in: its session has expired or was ended. The response deletes the cookie.",
   },
   invalid_sign_in_code: {
     status: 401,
-    meaning: "The sign-in link was used before, has expired, or was never made.",
+    meaning: "The sign-in link was used before, has expired, or never existed.",
   },
   user_suspended: {
     status: 403,
@@ -35,27 +35,26 @@ export const errorCodes = {
   },
   cross_site_request: {
     status: 403,
-    meaning:
-      "Only a page of this server may sign a browser in, and the request does not come from one.",
+    meaning: "Only a page of this server may sign a browser in, and another page sent the request.",
   },
   missing_scope: { status: 403, meaning: "The token lacks the scope that the message names." },
   scope_escalation: {
     status: 403,
-    meaning: "A token cannot create a token with scopes that it does not have itself.",
+    meaning: "A token cannot create a token with scopes that it does not have.",
   },
   one_user_only: {
     status: 403,
     meaning:
-      "Vals are isolated by Deno's permissions alone, which is for one person's own code: there can be no second user.",
+      "Only Deno's permissions isolate the vals of this server. That is sufficient for the code of one person, so it cannot have a second user.",
   },
   not_owner: {
     status: 403,
-    meaning: "The thing is visible to the caller but belongs to somebody else.",
+    meaning: "The resource is visible to the caller but belongs to another user.",
   },
   route_not_found: { status: 404, meaning: "No route has this path." },
   val_not_found: {
     status: 404,
-    meaning: "There is no such val, or it is private and belongs to somebody else.",
+    meaning: "There is no such val, or it is private and belongs to another user.",
   },
   version_not_found: { status: 404, meaning: "The val has no such version, or it was deleted." },
   user_not_found: { status: 404, meaning: "There is no such user." },
@@ -74,24 +73,28 @@ export const errorCodes = {
   secret_not_found: { status: 404, meaning: "The caller has no secret with this name." },
   method_not_allowed: {
     status: 405,
-    meaning: "The path exists but not with this method; the `allow` header lists those it has.",
+    meaning:
+      "The path does not support this method; the `allow` header lists the methods that it supports.",
   },
   body_timed_out: {
     status: 408,
-    meaning: "The body of the request did not arrive in time; nothing more of it came.",
+    meaning: "The body of the request did not arrive in time.",
   },
   name_taken: {
     status: 409,
     meaning: "The caller already has a val with this name, ignoring case.",
   },
-  username_taken: { status: 409, meaning: "Somebody already has this username, ignoring case." },
+  username_taken: {
+    status: 409,
+    meaning: "Another user already has this username, ignoring case.",
+  },
   own_account: {
     status: 409,
     meaning: "An administrator cannot suspend or delete the account that the token belongs to.",
   },
   too_many_invitations: {
     status: 409,
-    meaning: "As many invitations are open as there may be; revoke some first.",
+    meaning: "The maximum number of invitations is open; revoke some first.",
   },
   last_version: {
     status: 409,
@@ -99,48 +102,46 @@ export const errorCodes = {
   },
   too_many_secrets: {
     status: 409,
-    meaning: "The caller has as many secrets as an account may have.",
+    meaning: "The caller has the maximum number of secrets.",
   },
   not_replayable: {
     status: 409,
     meaning:
-      "What the run was started with was not kept, or its val or version can no longer be run that way.",
+      "The input of the run was not stored, or its val or version can no longer run with it.",
   },
   not_http: {
     status: 409,
-    meaning:
-      "The val is not of type `http`, so that it has no web address to send a request to or to look at.",
+    meaning: "The val is not of type `http`, so it has no web address.",
   },
   backup_running: {
     status: 409,
-    meaning: "As many backups are under way as there may be at a time.",
+    meaning: "The maximum number of backups is running.",
   },
   database_damaged: {
     status: 409,
     meaning:
-      "The database of the user that the message names cannot be read. A backup goes on without it when it is asked to (`skipDamaged`).",
+      "The database of the user that the message names cannot be read. With `skipDamaged`, a backup leaves it out.",
   },
   idempotency_in_flight: {
     status: 409,
-    meaning: "A request with the same `Idempotency-Key` is still being worked on.",
+    meaning: "A request with the same `Idempotency-Key` is still in progress.",
   },
   version_conflict: {
     status: 412,
-    meaning: "The val has moved on from the version that `If-Match` names.",
+    meaning: "The current version of the val is not the one that `If-Match` names.",
   },
   body_too_large: { status: 413, meaning: "The body is larger than the server accepts." },
   quota_exceeded: {
     status: 413,
-    meaning: "The caller's storage is full; the message says which limit it is.",
+    meaning: "The storage of the caller is full; the message names the limit.",
   },
   unsupported_encoding: {
     status: 415,
-    meaning: "The body has a `content-encoding`; send it as it is.",
+    meaning: "The body has a `content-encoding`; send it uncompressed.",
   },
   range_not_satisfiable: {
     status: 416,
-    meaning:
-      "The `Range` begins where there is nothing any more; `content-range` says how much there is.",
+    meaning: "The `Range` begins after the end; `content-range` has the size.",
   },
   idempotency_mismatch: {
     status: 422,
@@ -148,75 +149,77 @@ export const errorCodes = {
   },
   module_not_parsable: {
     status: 422,
-    meaning: "A browser asked for the val as JavaScript, but its code does not parse.",
+    meaning: "A browser requested the val as JavaScript, but its code has a syntax error.",
   },
   rate_limited: {
     status: 429,
     isRetryable: true,
-    meaning: "Too many requests; `retry-after` says in how many seconds to try again.",
+    meaning: "Too many requests; `retry-after` has the seconds to wait.",
   },
   too_many_runs: {
     status: 429,
     isRetryable: true,
-    meaning:
-      "The val or the account has as many runs going on and waiting as it may; `retry-after` says when to try again.",
+    meaning: "The val or the account has the maximum number of runs, running and waiting together.",
   },
-  internal: { status: 500, meaning: "A fault of the server. The request id finds it in the log." },
+  internal: {
+    status: 500,
+    meaning: "An internal error of the server. The log has it under the request id.",
+  },
   sqlite_unavailable: {
     status: 501,
     meaning:
-      "Users have no SQLite databases on this server: it keeps its data in PostgreSQL, and its nodes share no data folder.",
+      "Users have no SQLite databases on this server: it stores its data in PostgreSQL, and its nodes share no data folder.",
   },
   run_failed: {
     status: 502,
     meaning:
-      "The val threw, could not be loaded, was cancelled or died; `runId` names the run that tells more.",
+      "The val threw, could not be loaded, was cancelled or crashed; `runId` names the run, which has the details.",
   },
   overloaded: {
     status: 503,
     isRetryable: true,
-    meaning:
-      "The server has no room for another run, search or large body at the moment; `retry-after` says when to try again.",
+    meaning: "The server has no capacity for another run, search or large body at the moment.",
   },
   packages_pending: {
     status: 503,
     isRetryable: true,
-    meaning:
-      "What the version imports from elsewhere is still being fetched; `retry-after` says when to try again.",
+    meaning: "The remote imports of the version are still being fetched.",
   },
   sandbox_unavailable: {
     status: 503,
     isRetryable: true,
-    meaning: "The server cannot start sandboxes, so that it cannot run vals.",
+    meaning:
+      "The server cannot start sandboxes, so it cannot run vals until its operator has fixed that.",
   },
   web_app_unavailable: {
     status: 503,
-    meaning: "The server could not build its web app; its log says why. The API is not affected.",
+    meaning:
+      "The server could not build its web app; its log has the reason. The API is not affected.",
   },
   database_unavailable: {
     status: 503,
     isRetryable: true,
     meaning:
-      "The database does not answer at the moment, or a newer version of Hamlet has migrated it and this node writes nothing any more; `retry-after` says when to try again.",
+      "The database is unavailable, or a newer version of Hamlet has migrated it and this node no longer writes.",
   },
   storage_unavailable: {
     status: 503,
     isRetryable: true,
-    meaning:
-      "The bucket that keeps large blobs does not answer; `retry-after` says when to try again.",
+    meaning: "The bucket that stores large blobs is unavailable.",
   },
   run_timed_out: {
     status: 504,
-    meaning: "The val took longer than a run may; `runId` names the run that tells more.",
+    meaning:
+      "The val took longer than a run may take; `runId` names the run, which has the details.",
   },
   search_timed_out: {
     status: 504,
     meaning:
-      "The search took longer than searches may. The same search is likely to do so again; another text may be found faster.",
+      "The search took longer than a search may take. The same search is likely to do so again; another text may be found faster.",
   },
   call_too_deep: {
     status: 508,
-    meaning: "Vals have called one another in a chain that is too long, most likely a circle.",
+    meaning: "Vals have called each other in a chain that is too long, most likely a cycle.",
   },
 } as const satisfies Record<string, ErrorRow>
 
@@ -248,7 +251,7 @@ export function toRetryHeaders(code: ErrorCode, afterSeconds: number): Record<st
   return status === 409 || status >= 500 ? { "x-should-retry": "false" } : {}
 }
 
-/** The names of the HTTP statuses that errors use, as they appear in the `error` field. */
+/** The texts of the HTTP statuses of errors, as in the `error` field. */
 export const statusTexts: Readonly<Record<number, string>> = {
   400: "Bad Request",
   401: "Unauthorized",

@@ -68,7 +68,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const limits = { ...gatewayLimits, ...deps.limits }
   const deadlines = new Deadlines(limits.sweepMs)
   const sockets = new Sockets(limits, deadlines)
-  const hosts = createValHosts(deps.valsDomain, deps.baseUrl)
+  const hosts = createValHosts(deps.valsDomain, deps.baseUrl, limits.hostsMax)
   const findVal = createFindVal(
     deps.vals,
     (pass) => openPass(deps.cipher, pass, deps.now()),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { createValHosts } from "./val-hosts.ts"
 
-const hosts = createValHosts("Vals.Example:8080", "https://app.vals.example")
+const hosts = createValHosts("Vals.Example:8080", "https://app.vals.example", 3)
 
 describe("ValHosts.parse", () => {
   for (const host of [

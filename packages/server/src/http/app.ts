@@ -3,8 +3,8 @@ import type { Caller } from "../domain/access.ts"
 import { tokenPattern } from "../domain/accounts/token-text.ts"
 import { AppError } from "../domain/app-error.ts"
 import { logLimits } from "../shared/log-limits.ts"
-import { createAuthenticator } from "./auth/authenticate.ts"
-import type { Handler } from "./call.ts"
+import { createAuthenticator, toSessionResponse } from "./auth/authenticate.ts"
+import type { Handler, Handlers } from "./call.ts"
 import type { HttpDeps } from "./deps.ts"
 import { createHandlers } from "./handlers.ts"
 import { createMetrics } from "./ops/metrics.ts"
@@ -13,28 +13,24 @@ import { handleRoute } from "./pipeline.ts"
 import { type Match, matchRoute, methodsOf } from "./request/match-route.ts"
 import { toPath } from "./request/request-url.ts"
 import { type ApiResponse, toErrorResponse } from "./response/api-response.ts"
-import { toSessionResponse } from "./response/session-response.ts"
 import { preflight, toResponse } from "./response/to-response.ts"
 import { docsAsset } from "./routes/system.ts"
 
-/** What the server knows of a connection. */
+/** The client's connection. */
 export interface Connection {
   address?(): string
-  /** What requests without a token are counted by; the address unless it is given. */
+  /** Requests without a token count against this key; the address if it is absent. */
   readonly rateKey?: string
 }
 
-/** The API as a function from request to response; nothing in it knows of ports. */
+/** The API as a function from request to response, independent of any port. */
 export interface App {
   fetch(request: Request, connection?: Connection): Promise<Response>
-  /** The same for a test or a program in the same process. */
+  /** For tests and for programs in the same process. */
   request(input: string | URL | Request, init?: RequestInit): Promise<Response>
 }
 
-/**
- * Puts the API together. Whatever happens, the client gets an answer with a request id, and the log
- * and the counters hear of it.
- */
+/** Creates the API. Every request gets a response with a request id, and is logged and counted. */
 export function createApp(deps: HttpDeps): App {
   const metrics = createMetrics(
     deps.databaseStats,
@@ -43,21 +39,18 @@ export function createApp(deps: HttpDeps): App {
     () => deps.loopDelay.report(),
     () => deps.refusals.list(),
   )
-  const answer = createAnswerer(
-    deps,
-    createHandlers(deps, metrics) as unknown as Record<RouteName, Handler<RouteDefinition>>,
-  )
+  const respond = createResponder(deps, createHandlers(deps, metrics))
   const isLogged = deps.log.writes("info")
   const fetch = async (request: Request, connection: Connection = {}) => {
-    const started = performance.now()
+    const startedMs = performance.now()
     const requestId = Bun.randomUUIDv7()
     const { method } = request
     const path = toPath(request)
     const match = matchRoute(path)
     if (method === "OPTIONS" && !hasSeveralHosts(request))
       return preflight(match ? methodsOf(match) : [], requestId, request)
-    const route = match?.routes.get(toMethod(method))
-    const arrival: Arrival = {
+    const route = match?.routes.get(toRouteMethod(method))
+    const context: RequestContext = {
       request,
       requestId,
       path,
@@ -66,28 +59,28 @@ export function createApp(deps: HttpDeps): App {
       connection,
       caller: undefined,
     }
-    let result: ApiResponse
+    let response: ApiResponse
     try {
-      result = await answer(arrival)
+      response = await respond(context)
     } catch (error) {
-      result = explain(deps, error, requestId)
+      response = respondError(deps, error, requestId)
     }
-    const ms = performance.now() - started
-    metrics.observe(route ?? "none", method, result.status, ms / 1000)
-    if (isLogged) deps.log.info("request", toLogFields(deps, arrival, result.status, ms))
-    return toResponse(result, requestId, request)
+    const ms = performance.now() - startedMs
+    metrics.observe(route ?? "none", method, response.status, ms / 1000)
+    if (isLogged) deps.log.info("request", toLogFields(deps, context, response.status, ms))
+    return toResponse(response, requestId, request)
   }
   return { fetch, request: (input, init) => fetch(new Request(input, init)) }
 }
 
-interface Arrival {
+interface RequestContext {
   readonly request: Request
   readonly requestId: string
   readonly path: string
   readonly match: Match | undefined
   readonly route: RouteName | undefined
   readonly connection: Connection
-  /** Whoever sent it, once that is known. */
+  /** Set after authentication. */
   caller: Caller | undefined
 }
 
@@ -95,7 +88,7 @@ const tokens = new RegExp(tokenPattern, "g")
 
 function toLogFields(
   deps: HttpDeps,
-  { request, requestId, path, route, connection, caller }: Arrival,
+  { request, requestId, path, route, connection, caller }: RequestContext,
   status: number,
   ms: number,
 ): object {
@@ -103,7 +96,7 @@ function toLogFields(
   return {
     requestId,
     method: request.method.slice(0, logLimits.methodCharsMax),
-    // A token belongs into no path, but that does not keep it from getting there.
+    // Clients sometimes put a token into the path by mistake.
     path: path.replaceAll(tokens, "hamlet_***").slice(0, logLimits.pathCharsMax),
     route,
     status,
@@ -114,20 +107,19 @@ function toLogFields(
   }
 }
 
-// The table's types tie each handler to its row; a lookup by name has to forget which is which.
-function createAnswerer(
+function createResponder(
   deps: HttpDeps,
-  handlers: Record<RouteName, Handler<RouteDefinition>>,
-): (arrival: Arrival) => Promise<ApiResponse> {
+  handlers: Handlers,
+): (context: RequestContext) => Promise<ApiResponse> {
   const authenticator = createAuthenticator(deps)
-  return async (arrival) => {
-    const { request, requestId, match, route: name, connection } = arrival
+  return async (context) => {
+    const { request, requestId, match, route: name, connection } = context
     if (hasSeveralHosts(request))
       throw new AppError(
         "invalid_request",
         "Cannot accept the Host header: it names more than one host",
       )
-    if (!match || !name) return answerElsewhere(deps, arrival)
+    if (!match || !name) return respondOutsideTable(deps, context)
     const route: RouteDefinition = routes[name]
     const address = () => connection.address?.() ?? ""
     const rateKey = () => connection.rateKey ?? address()
@@ -135,45 +127,40 @@ function createAnswerer(
     if (route.isSignIn) authenticator.assertSignInAllowed(request, rateKey)
     const { caller, session } =
       route.auth === "none" ? {} : await authenticator.identify(request, rateKey)
-    arrival.caller = caller
-    const answer = await handleRoute(deps, name, handlers[name], {
-      request,
-      requestId,
-      params: match.params,
-      caller,
-      address,
-    })
-    return session === undefined ? answer : toSessionResponse(answer, session)
+    context.caller = caller
+    // The types tie each handler to its row of the table; a lookup by name loses that.
+    const handler = handlers[name] as unknown as Handler<RouteDefinition>
+    const { params } = match
+    const matched = { request, requestId, params, caller, address }
+    const response = await handleRoute(deps, name, handler, matched)
+    return session === undefined ? response : toSessionResponse(response, session)
   }
 }
 
 /**
- * A proxy before the server and the server may each believe another of two Host headers, so such a
- * request is refused, as RFC 9112 asks for. Bun makes one value of them, with a comma between them,
- * which is part of no host.
+ * A proxy in front of the server may use one of two Host headers, and the server the other, so such
+ * a request is refused (RFC 9112, section 3.2). Bun joins both with a comma, which no host contains.
  */
 function hasSeveralHosts(request: Request): boolean {
   return request.headers.get("host")?.includes(",") ?? false
 }
 
-/** HEAD is answered like GET; the body is left out at the very end. */
-function toMethod(method: string): Method {
+/** HEAD is handled as GET; Bun drops the body. */
+function toRouteMethod(method: string): Method {
   return (method === "HEAD" ? "get" : method.toLowerCase()) as Method
 }
 
-/**
- * What is not in the table: the pages of the web app, the files that pages load, and nothing else.
- */
-async function answerElsewhere(
+/** Serves the web app and the files of the page at `/docs`, which are not in the route table. */
+async function respondOutsideTable(
   deps: HttpDeps,
-  { request, requestId, path, match }: Arrival,
+  { request, requestId, path, match }: RequestContext,
 ): Promise<ApiResponse> {
   const { method } = request
   if (match) return refuseMethod(method, path, methodsOf(match), requestId)
   const isDocsFile = path.startsWith("/docs/assets/")
   if (!(isDocsFile || isWebAppPath(path)))
     throw new AppError("route_not_found", `Cannot find ${path}: no route has this path`)
-  if (toMethod(method) !== "get")
+  if (toRouteMethod(method) !== "get")
     return refuseMethod(method, path, ["GET", "HEAD", "OPTIONS"], requestId)
   return isDocsFile ? docsAsset(deps, path, request) : serveWebApp(deps, path, request)
 }
@@ -186,17 +173,14 @@ function refuseMethod(
 ): ApiResponse {
   const error = new AppError(
     "method_not_allowed",
-    `Cannot ${method} ${path}: it takes ${methods.join(", ")}`,
+    `Cannot ${method} ${path}: it supports ${methods.join(", ")}`,
   )
-  const answer = toErrorResponse(error, requestId)
-  return { ...answer, headers: { ...answer.headers, allow: methods.join(", ") } }
+  const response = toErrorResponse(error, requestId)
+  return { ...response, headers: { ...response.headers, allow: methods.join(", ") } }
 }
 
-/**
- * An error we expect is told; anything else is a bug: the caller sees the request id, the log sees
- * the rest.
- */
-function explain(deps: HttpDeps, error: unknown, requestId: string): ApiResponse {
+/** An `AppError` is sent to the client; any other error is a bug, whose details are only logged. */
+function respondError(deps: HttpDeps, error: unknown, requestId: string): ApiResponse {
   if (error instanceof AppError) {
     if (/^(?:database|storage|web_app)_unavailable$/.test(error.code))
       deps.log.warn(error.code, {
@@ -213,7 +197,7 @@ function explain(deps: HttpDeps, error: unknown, requestId: string): ApiResponse
   return toErrorResponse(
     new AppError(
       "internal",
-      "Cannot answer: the server made a mistake, which was logged under this request id",
+      "Cannot respond: an internal error occurred; it is logged under this request id",
     ),
     requestId,
   )

@@ -5,27 +5,24 @@ import type { ApiResponse } from "./response/api-response.ts"
 
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
-/**
- * A request after everything about it was checked, with the types that its row of the route table
- * gives it.
- */
+/** A validated request, typed by its row of the route table. */
 export interface Call<Route extends RouteDefinition = RouteDefinition> {
   readonly params: Parsed<Route["params"]>
   readonly query: Parsed<Route["query"]>
   readonly body: Parsed<Route["body"]>
-  /** The JSON of fields of a large body that are passed on: the body is without them. */
+  /** JSON of the fields that a large body lacks because handlers forward them unparsed. */
   readonly forwardedJson: Readonly<Record<string, string>>
   readonly caller: Route extends { auth: "required"; mayBeAnonymous?: never }
     ? Caller
     : Caller | undefined
   readonly ifMatch: number | undefined
   readonly request: Request
-  /** Of the client's connection. */
+  /** The client's address. */
   address(): string
 }
 
-/** Calls one domain function and shapes the answer. */
+/** Calls one domain function and creates the response. */
 export type Handler<Route extends RouteDefinition> = (call: Call<Route>) => Promise<ApiResponse>
 
-/** A handler for every route: the compiler refuses a table with a row that nobody serves. */
+/** A handler for every route: a route without one does not compile. */
 export type Handlers = { readonly [Name in keyof Routes]: Handler<Routes[Name]> }

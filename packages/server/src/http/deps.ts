@@ -35,7 +35,7 @@ import type { Log } from "./ops/log.ts"
 import type { LargeBodies } from "./request/large-bodies.ts"
 import type { Links } from "./response/links.ts"
 
-/** What the rules need. */
+/** The dependencies of the domain functions that handlers call. */
 export type DomainDeps = ValDeps &
   ImportDeps &
   VersionDeps &
@@ -60,39 +60,39 @@ export type DomainDeps = ValDeps &
   OwnerDatabaseDeps &
   IdempotencyDeps
 
-/** A page with the files it loads. */
+/** A page and the files that it loads. */
 export interface BuiltPage {
   readonly html: string
   readonly assets: ReadonlyMap<string, { readonly contentType: string; readonly body: Uint8Array }>
 }
 
-/** The web app: one page for all of its addresses, and the files it loads. */
+/** The web app: one HTML page for all of its paths, and the files that it loads. */
 export interface WebApp {
   html(options: {
     readonly nonce: string
     readonly valsDomain: string
     readonly version: string
-    /** What everybody who looks at a page should know. */
+    /** A warning that every page shows. */
     readonly notice: string | null
   }): string
   findFile(name: string): WebFile | undefined
 }
 
-/** A file on disk whose name has a hash of its content; its compressed forms lie beside it. */
+/** A file on disk, named after a hash of its content; its compressed forms are beside it. */
 export interface WebFile {
   readonly path: string
   readonly contentType: string
   readonly encodings: readonly ("br" | "gzip")[]
 }
 
-/** What the API needs beyond the rules. */
+/** The dependencies of the API. */
 export interface HttpDeps extends DomainDeps {
-  /** What everybody has to know about the isolation of vals, in sentences. */
+  /** Weaknesses of the isolation of vals, each a sentence. */
   isolationWarnings(): readonly string[]
   readonly audit: AuditStore
   readonly links: Links
   readonly log: Log
-  /** Whether the lines of requests have the addresses of clients. */
+  /** Whether request lines contain client addresses. */
   readonly hasAddressesInLog: boolean
   readonly refusals: Pick<Counter<ErrorCode>, "list">
   readonly version: string
@@ -107,15 +107,15 @@ export interface HttpDeps extends DomainDeps {
   readonly runTokens: RunTokens
   readonly sessionCookie: SessionCookie
   readonly standardModules: StandardModules
-  /** Turns TypeScript into what a browser runs. */
+  /** Compiles TypeScript for browsers. */
   toJavaScript(code: string, ownerId: string): Promise<string>
-  /** The page at `/docs`, built when it is first asked for. */
+  /** The page at `/docs`, built on first use. */
   docsPage(): Promise<BuiltPage>
-  /** The web app, built when it is first asked for, unless somebody has built it. */
+  /** The web app, built on first use unless a build exists. */
   webApp(): Promise<WebApp>
-  /** Host and port under which vals have addresses of their own. */
+  /** Host and port under which each val has its own host name. */
   readonly valsDomain: string
-  /** Throws when the database does not answer. */
+  /** Throws when the database is unavailable. */
   checkDatabase(): Promise<{ readonly database: string; readonly schemaVersion: number }>
   databaseStats(): {
     readonly connections: number

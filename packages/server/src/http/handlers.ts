@@ -12,7 +12,6 @@ import { runHandlers } from "./routes/runs.ts"
 import { sessionHandlers } from "./routes/sessions.ts"
 import { socialHandlers } from "./routes/social.ts"
 import { sqliteHandlers } from "./routes/sqlite.ts"
-import { statHandlers } from "./routes/stats.ts"
 import { systemHandlers } from "./routes/system.ts"
 import { userHandlers } from "./routes/users.ts"
 import { valHandlers } from "./routes/vals.ts"
@@ -26,7 +25,6 @@ export function createHandlers(deps: HttpDeps, metrics: Metrics): Handlers {
     ...versionHandlers(deps),
     ...socialHandlers(deps),
     ...runHandlers(deps),
-    ...statHandlers(deps),
     ...requestHandlers(deps),
     ...userHandlers(deps),
     ...administrationHandlers(deps),

@@ -10,41 +10,41 @@ import { parseTarget } from "./request/request-url.ts"
 import { toQuery, validate } from "./request/validate.ts"
 import { type ApiResponse, toErrorResponse } from "./response/api-response.ts"
 
-/** A request on its way to its handler. */
+/** A request to a route of the table, whose caller is authenticated. */
 export interface MatchedRequest {
   readonly request: Request
   readonly requestId: string
   readonly params: Readonly<Record<string, string>>
   readonly caller: Caller | undefined
-  /** Of the client's connection. */
+  /** The client's address. */
   address(): string
 }
 
 /**
- * What every request to a route goes through: may the caller, is the input sound, was it done
- * before, does the client have the answer.
+ * The steps of every request to a route: authorize, validate, replay the response to an earlier
+ * request with the same idempotency key, call the handler, respond with 304 if nothing changed.
  */
 export async function handleRoute(
   deps: HttpDeps,
   name: RouteName,
   handler: Handler<RouteDefinition>,
-  incoming: MatchedRequest,
+  matched: MatchedRequest,
 ): Promise<ApiResponse> {
   const route: RouteDefinition = routes[name]
-  const { request, caller } = incoming
+  const { request, caller } = matched
   const isAnonymous =
     caller === undefined && route.mayBeAnonymous === true && deps.allowsAnonymousRuns
   if (!isAnonymous) assertAccess(route, caller)
   if (caller && /^(?:blob|sqlite):/.test(route.scope ?? ""))
     deps.allowances.takeStorageRequest(caller.userId)
   const bytes = route.body ? await readBody(request, deps.bodyBytesMax) : undefined
-  const call = await toCall(deps, name, incoming, bytes)
+  const call = await toCall(deps, name, matched, bytes)
   const idempotencyKey = hasIdempotencyKey(route)
     ? parseIdempotencyKey(request.headers.get("idempotency-key"))
     : undefined
   if (idempotencyKey !== undefined && caller) {
-    // What the token may do is part of the request: the answer may hold a new token, which one that
-    // may do less must not be given.
+    // The scopes are part of the request: the response may contain a new token, which a token with
+    // fewer scopes must not receive.
     const content = [
       route.method,
       parseTarget(request.url).pathname,
@@ -52,42 +52,29 @@ export async function handleRoute(
       [...caller.scopes].sort().join(" "),
     ]
     return respondOnce(deps, { userId: caller.userId, key: idempotencyKey, content }, () =>
-      answerOrExplain(handler, call, incoming.requestId),
+      callStorable(handler, call, matched.requestId),
     )
   }
-  const answer = await handler(call)
-  return route.hasEtag ? respondIfChanged(answer, request.headers.get("if-none-match")) : answer
+  const response = await handler(call)
+  return route.hasEtag ? respondIfChanged(response, request.headers.get("if-none-match")) : response
 }
 
 async function toCall(
   deps: HttpDeps,
   name: RouteName,
-  incoming: MatchedRequest,
-  bytes: Uint8Array = new Uint8Array(),
+  matched: MatchedRequest,
+  bytes: Uint8Array | undefined,
 ): Promise<Call> {
   const route: RouteDefinition = routes[name]
-  const { request, params: given, caller, address } = incoming
-  const params = route.params && validate(route.params, given)
+  const { request, caller, address } = matched
+  const params = route.params && validate(route.params, matched.params)
   const query = route.query && validate(route.query, toQuery(request.url))
-  const contentType = request.headers.get("content-type")
-  const { body, forwardedJson: texts } =
-    route.body && deps.largeBodies.isLarge(bytes)
-      ? await deps.largeBodies.parse(caller?.userId ?? address(), {
-          route: name,
-          bytes,
-          contentType,
-        })
-      : {
-          body:
-            route.body &&
-            validate(route.body, parseBody(bytes, contentType, route.isCodeBody ?? false)),
-          forwardedJson: {},
-        }
+  const { body, forwardedJson } = await toBody(deps, name, matched, bytes)
   return {
     params,
     query,
     body: body as Call["body"],
-    forwardedJson: texts,
+    forwardedJson,
     ifMatch: route.hasIfMatch ? parseIfMatch(request.headers.get("if-match")) : undefined,
     caller,
     request,
@@ -95,18 +82,33 @@ async function toCall(
   }
 }
 
-/** A refusal is an answer too, and is given again like any other. */
-async function answerOrExplain(
+async function toBody(
+  { largeBodies }: HttpDeps,
+  name: RouteName,
+  { request, caller, address }: MatchedRequest,
+  bytes: Uint8Array = new Uint8Array(),
+): Promise<{ body: unknown; forwardedJson: Call["forwardedJson"] }> {
+  const route: RouteDefinition = routes[name]
+  if (!route.body) return { body: undefined, forwardedJson: {} }
+  const contentType = request.headers.get("content-type")
+  if (largeBodies.isLarge(bytes))
+    return largeBodies.parse(caller?.userId ?? address(), { route: name, bytes, contentType })
+  const value = parseBody(bytes, contentType, route.isCodeBody ?? false)
+  return { body: validate(route.body, value), forwardedJson: {} }
+}
+
+/** Calls a handler for a response that can be stored. An expected error is stored too. */
+async function callStorable(
   handler: Handler<RouteDefinition>,
   call: Call,
   requestId: string,
 ): Promise<ApiResponse & { body: string }> {
-  const answer = await handler(call).catch((error: unknown) => {
+  const response = await handler(call).catch((error: unknown) => {
     if (error instanceof AppError) return toErrorResponse(error, requestId)
     throw error
   })
   return {
-    ...answer,
-    body: answer.body === null ? "" : Buffer.from(answer.body as Uint8Array).toString(),
+    ...response,
+    body: response.body === null ? "" : Buffer.from(response.body as Uint8Array).toString(),
   }
 }

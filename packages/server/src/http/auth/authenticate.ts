@@ -10,32 +10,34 @@ import { depthHeader, readDepth } from "../../domain/egress.ts"
 import { createRateLimiter, type RateLimiter } from "../../domain/limits/rate-limit.ts"
 import { parseAuthorization } from "../../shared/authorization-header.ts"
 import type { HttpDeps } from "../deps.ts"
-import type { SessionUse } from "../response/session-response.ts"
+import type { ApiResponse } from "../response/api-response.ts"
 import { isFromOwnPage, type SessionCookie, SessionEnded } from "./session-cookie.ts"
 
-/** Finds out who calls, and refuses those who call too often. */
+/** Authenticates callers and enforces the rate limits. */
 export interface Authenticator {
   /**
-   * Requests without a token are counted by the key. A bad token is refused even where none is
-   * needed, and so is a session that has ended.
+   * Requests without a token count against `rateKey`. An invalid token or an ended session is
+   * refused even on routes that need no authentication.
    */
   identify(request: Request, rateKey: () => string): Promise<Identity>
-  /**
-   * Lets a request through that is to sign a browser in. Another site could otherwise sign somebody
-   * in as whoever it likes.
-   */
+  /** Throws unless a page of this server sent the sign-in: another site could sign a browser in. */
   assertSignInAllowed(request: Request, rateKey: () => string): void
-  /** Refuses a key for which too many requests without a token come. */
+  /** Counts a request against the limit for requests without a token. */
   countByAddress(rateKey: () => string): void
 }
 
-/** Who calls, and whether they do it by the session of a browser. */
+/** The caller, and the session if a browser sent the request. */
 export interface Identity {
   readonly caller?: Caller
   readonly session?: SessionUse
 }
 
-/** Keeps count of who calls how often. */
+/** Marks a request that was authenticated by a session; `setCookie` extends the session. */
+export interface SessionUse {
+  readonly setCookie?: string
+}
+
+/** Creates the authenticator with its rate limiters. */
 export function createAuthenticator(deps: HttpDeps): Authenticator {
   const perToken = toLimiter(deps.rateLimits.perTokenPerMinute, deps.now)
   const perAddress = toLimiter(deps.rateLimits.perAddressPerMinute, deps.now)
@@ -48,20 +50,22 @@ export function createAuthenticator(deps: HttpDeps): Authenticator {
         return {}
       }
       try {
-        const known =
+        const authenticated =
           header === null
             ? await resume(deps, session)
             : await authenticate(deps, parseBearer(header))
-        perToken?.take(known.tokenId)
-        if (!known.isOfRun) deps.tokenUses.note(known.tokenId, known.lastUsedAt, deps.now())
+        perToken?.take(authenticated.tokenId)
+        const { tokenId, lastUsedAt, isOfRun } = authenticated
+        if (!isOfRun) deps.tokenUses.note(tokenId, lastUsedAt, deps.now())
         const depth = request.headers.get(depthHeader)
-        const caller = depth === null ? known : { ...known, depth: readDepth(depth) }
+        const caller =
+          depth === null ? authenticated : { ...authenticated, depth: readDepth(depth) }
         return typeof session === "object"
-          ? { caller, session: await renew(deps, known, session.text) }
+          ? { caller, session: await renew(deps, authenticated, session.text) }
           : { caller }
       } catch (error) {
-        // Guessing tokens is calling without one.
-        if (isGuess(error)) perAddress?.take(rateKey())
+        // A wrong token counts as no token, so that guessing tokens is limited.
+        if (isWrongCredential(error)) perAddress?.take(rateKey())
         throw error
       }
     },
@@ -83,7 +87,7 @@ function toLimiter(perMinute: number | undefined, now: () => number): RateLimite
   return perMinute === undefined ? undefined : createRateLimiter(perMinute, now)
 }
 
-function isGuess(error: unknown): boolean {
+function isWrongCredential(error: unknown): boolean {
   return (
     error instanceof AppError &&
     (error.code === "invalid_token" || error.code === "invalid_session")
@@ -95,12 +99,12 @@ function parseBearer(header: string): string {
   if (authorization?.scheme !== "bearer")
     throw new AppError(
       "invalid_token",
-      "Cannot accept the Authorization header: it must be the word Bearer and a token",
+      'Cannot accept the Authorization header: it must be "Bearer" and a token',
     )
   return authorization.credentials
 }
 
-/** The browser sends its cookie whoever asks it to. It counts only where a page of ours did. */
+/** Browsers attach the cookie to requests of any site; it counts only for pages of this server. */
 function findSession({ sessionCookie }: HttpDeps, request: Request): FoundSession {
   return isFromOwnPage(request) ? sessionCookie.find(request) : undefined
 }
@@ -108,22 +112,41 @@ function findSession({ sessionCookie }: HttpDeps, request: Request): FoundSessio
 type FoundSession = ReturnType<SessionCookie["find"]>
 
 async function resume(deps: HttpDeps, session: FoundSession): Promise<Authenticated> {
-  const known =
+  const authenticated =
     typeof session === "object" ? await authenticateSession(deps, session.text) : undefined
-  if (!known) throw new SessionEnded(deps.sessionCookie.clear)
-  return known
+  if (!authenticated) throw new SessionEnded(deps.sessionCookie.clear)
+  return authenticated
 }
 
-/** A session lasts while it is used. */
-async function renew(deps: HttpDeps, known: Authenticated, text: string): Promise<SessionUse> {
+/** Extends a session that is in use. */
+async function renew(
+  deps: HttpDeps,
+  authenticated: Authenticated,
+  text: string,
+): Promise<SessionUse> {
   try {
-    const expiresAt = await renewSession(deps, known)
+    const expiresAt = await renewSession(deps, authenticated)
     return expiresAt === undefined
       ? {}
       : { setCookie: deps.sessionCookie.set(text, expiresAt - deps.now()) }
   } catch (error) {
-    // What was asked for can be done all the same, and the next request tries again.
+    // The request itself can proceed; the next one tries to renew again.
     deps.log.warn("session_not_renewed", { error: String(error) })
     return {}
+  }
+}
+
+/**
+ * Prepares the response to a request with a session. Caches must not store it unless it is public
+ * and does not set the cookie: a browser shares its cache among all pages of a site.
+ */
+export function toSessionResponse(response: ApiResponse, { setCookie }: SessionUse): ApiResponse {
+  const isPublic =
+    setCookie === undefined && response.headers["cache-control"]?.startsWith("public")
+  const headers = isPublic ? response.headers : { ...response.headers, "cache-control": "no-store" }
+  return {
+    ...response,
+    // A cookie that the handler sets takes precedence.
+    headers: setCookie === undefined ? headers : { "set-cookie": setCookie, ...headers },
   }
 }

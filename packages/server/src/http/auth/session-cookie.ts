@@ -2,35 +2,32 @@ import { noPageKey, sessionHeader } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
 import { listCookies, toPageKey, toSessionCookieName } from "../../shared/session-cookie.ts"
 
-/**
- * The cookie that sessions live in. No script can read it, and no request that begins on another
- * site carries it.
- */
+/** The session cookie. Scripts cannot read it, and requests from other sites do not carry it. */
 export interface SessionCookie {
   /**
-   * The session that the page holds the key of. `ended` when it holds the key of a session that is
-   * in no cookie; undefined when it holds no key or there is no cookie.
+   * The session whose page key the request carries. `ended` when no cookie has that session;
+   * undefined without a page key or without a cookie.
    */
   find(request: Request): { readonly text: string } | "ended" | undefined
-  /** The session that a sign-in replaces: the one that `find` finds, or what is in the cookie. */
+  /** The session that a sign-in replaces: the one of `find`, or else the first in a cookie. */
   findReplaced(request: Request): string | undefined
-  /** The `Set-Cookie` header that puts a session into it. */
+  /** The `Set-Cookie` header that stores a session. */
   set(text: string, ms: number): string
-  /** The one that takes it away. */
+  /** The `Set-Cookie` header that deletes the cookie. */
   readonly clear: string
 }
 
-/**
- * The session of a browser has ended: the page learns it by the code, and the browser forgets the
- * cookie.
- */
+/** The session of a browser has ended. The response deletes the cookie. */
 export class SessionEnded extends AppError {
   constructor(readonly setCookie: string) {
-    super("invalid_session", "Cannot go on: the session of this browser has ended; sign in again")
+    super(
+      "invalid_session",
+      "Cannot continue: the session of this browser has ended; sign in again",
+    )
   }
 }
 
-/** The cookie of a server at that address. */
+/** The session cookie of the server at `baseUrl`. */
 export function createSessionCookie(baseUrl: string): SessionCookie {
   const isSecure = baseUrl.startsWith("https:")
   const name = toSessionCookieName(isSecure)
@@ -56,9 +53,9 @@ export function createSessionCookie(baseUrl: string): SessionCookie {
 }
 
 /**
- * Whether a page of this server sent the request. A form cannot send the header, and a page of
- * another origin, a val's included, would have to ask first and be refused, since CORS does not
- * allow it. The other two are said by the browser itself, and no page can change them.
+ * Whether a page of this server sent the request. A form cannot send the session header, and CORS
+ * forbids it to pages of other origins, vals included. Browsers set `Sec-Fetch-Site` and `Origin`
+ * themselves; pages cannot change them.
  */
 export function isFromOwnPage(request: Request): boolean {
   const { headers } = request
@@ -73,8 +70,7 @@ export function isFromOwnPage(request: Request): boolean {
 
 function isOwnOrigin(request: Request, origin: string | null): boolean {
   if (origin === null) return true
-  // Without the header the address is what the caller asked for: in a program that calls us without
-  // a port.
+  // A caller in this process sends no Host header; then the URL has the host.
   const host = request.headers.get("host") ?? hostOf(request.url)
   return host !== undefined && hostOf(origin) === host.toLowerCase()
 }

@@ -20,7 +20,7 @@ function createTestLog(level: (typeof logLevels)[number] = "debug") {
 afterEach(() => jest.useRealTimers())
 
 describe("createLog", () => {
-  test("writes when, how grave and what, then the fields", () => {
+  test("writes time, level and event, then the fields", () => {
     const { written, log } = createTestLog()
     log.info("request", { status: 200, path: "/" })
     log.error("broken")
@@ -31,7 +31,7 @@ describe("createLog", () => {
     ])
   })
 
-  test("writes one line that is one JSON object, whatever the fields are", () => {
+  test("writes one line with one JSON object for any fields", () => {
     const fields = fc.oneof(
       fc.dictionary(
         fc.string({ unit: "binary" }),
@@ -74,7 +74,7 @@ describe("createLog", () => {
     )
   })
 
-  test("keeps strings as they are, line ends and quotes included", () => {
+  test("preserves strings, line ends and quotes included", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         const { written, log } = createTestLog()
@@ -90,7 +90,7 @@ describe("createLog", () => {
     )
   })
 
-  test("does not fail the request for fields that have no JSON", () => {
+  test("does not throw for fields that cannot be serialized", () => {
     const circle: Record<string, unknown> = { status: 200 }
     circle.self = circle
     const bad = {
@@ -119,7 +119,7 @@ describe("createLog", () => {
     expect(seen).toEqual(level === "none" ? [] : levels.slice(levels.indexOf(level)))
   })
 
-  test("gathers lines for a tenth of a second, and writes them in order", () => {
+  test("buffers lines for 100 ms, and writes them in order", () => {
     jest.useFakeTimers()
     const { written, log } = createTestLog()
     for (const n of [1, 2, 3]) log.info("event", { n })
@@ -133,7 +133,7 @@ describe("createLog", () => {
     expect(written).toHaveLength(2)
   })
 
-  test("writes at once what has grown large, so that memory is bounded", () => {
+  test("writes a large buffer at once", () => {
     jest.useFakeTimers()
     const { written, log } = createTestLog()
     for (let n = 0; n < 2_000; n++) log.info("event", { text: "x".repeat(1000) })
@@ -142,7 +142,7 @@ describe("createLog", () => {
     expect(waiting).toBeLessThan(70_000)
   })
 
-  test("flush writes what waits, once, and leaves no timer", () => {
+  test("flush writes buffered lines once, and leaves no timer", () => {
     jest.useFakeTimers()
     const { written, log } = createTestLog()
     log.info("event")

@@ -41,7 +41,7 @@ const recorder = () => {
 const refusals = () => [["overloaded", 2] as const]
 
 describe("createMetrics", () => {
-  test("shows how runs ended and how long they took", () => {
+  test("prints the status and the duration of ended runs", () => {
     const families = parseExposition(
       createMetrics(stats, runner, recorder, loopDelay, refusals).print(),
     )
@@ -59,7 +59,7 @@ describe("createMetrics", () => {
     expect([bucket("0.001"), bucket("2.5"), bucket("60"), bucket("+Inf")]).toEqual([2, 3, 3, 4])
   })
 
-  test("shows cold starts, what processes of vals use, and what was turned away", () => {
+  test("prints cold starts, the memory of val processes, and refused requests", () => {
     const families = parseExposition(
       createMetrics(stats, runner, recorder, loopDelay, refusals).print(),
     )
@@ -74,7 +74,7 @@ describe("createMetrics", () => {
     expect(refused).toMatchObject({ labels: { code: "overloaded", status: "503" }, value: 2 })
   })
 
-  test("prints valid text of the exposition format, and counts everything it observed", () => {
+  test("prints the text format of Prometheus, and counts every request", () => {
     fc.assert(
       fc.property(fc.array(observation, { maxLength: 60 }), (observations) => {
         const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals)
@@ -113,7 +113,7 @@ describe("createMetrics", () => {
     )
   })
 
-  test("has a place for every route of the table, and for what is no route", () => {
+  test("counts every route of the table, and requests without a route", () => {
     const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals)
     for (const route of [...routeNames, "none"]) metrics.observe(route, "GET", 200, 0.1)
     const counted =
@@ -121,7 +121,7 @@ describe("createMetrics", () => {
     expect(counted.map(({ labels }) => labels.route)).toEqual([...routeNames, "none"])
   })
 
-  test("does not grow with the words that clients send as methods", () => {
+  test("counts unknown methods together", () => {
     const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals)
     for (let n = 0; n < 1000; n++) metrics.observe("none", `METHOD${n}`, 405, 0)
     const counted =
@@ -135,7 +135,7 @@ describe("createMetrics", () => {
     ])
   })
 
-  test("prints how the database stands at that moment", () => {
+  test("prints the current state of the database pool", () => {
     let waiting = 0
     const metrics = createMetrics(
       () => ({ connections: 5, inUse: 3, waiting }),
@@ -153,7 +153,7 @@ describe("createMetrics", () => {
     ])
   })
 
-  test("prints the memory of the process, and valid text before the first request", () => {
+  test("prints the memory of the process, also before the first request", () => {
     const families = parseExposition(
       createMetrics(stats, runner, recorder, loopDelay, refusals).print(),
     )
@@ -177,7 +177,7 @@ interface Family {
 
 const toLabel = (method: string) => (["GET", "POST", "HEAD"].includes(method) ? method : "other")
 
-/** Reads the text as the format is described, version 0.0.4, and fails where it is not kept to. */
+/** Parses the text format, version 0.0.4; throws for invalid text. */
 function parseExposition(text: string): ReadonlyMap<string, Family> {
   const families = new Map<string, Family>()
   const seen = new Set<string>()
@@ -189,7 +189,7 @@ function parseExposition(text: string): ReadonlyMap<string, Family> {
     const type = /^# TYPE ([a-zA-Z_:][a-zA-Z0-9_:]*) (counter|gauge|histogram)$/.exec(line)
     if (help) helped = help[1] ?? ""
     else if (type) {
-      // A family is described once, right before its samples, which stand together.
+      // A metric is described once, right before its samples, which are contiguous.
       current = type[1] ?? ""
       expect([current, families.has(current)]).toEqual([helped, false])
       families.set(current, { type: type[2] ?? "", samples: [] })

@@ -5,7 +5,7 @@ import type { Counter } from "../../shared/counter.ts"
 import { durationBoundsSeconds, type Histogram } from "../../shared/histogram.ts"
 import type { LoopDelayReport } from "../../shared/loop-delay.ts"
 
-/** What `/metrics` shows. */
+/** The counters of `/metrics`. */
 export interface Metrics {
   observe(route: string, method: string, status: number, seconds: number): void
   print(): string
@@ -22,9 +22,8 @@ interface Latency {
 }
 
 /**
- * Counts requests by route, never by path: a path holds ids, and there is no end of those. Written
- * by hand because the library for it cost more than everything else that happens around a handler,
- * and the format is lines of text.
+ * Counts requests by route, not by path: paths contain ids, so their number is unbounded. ADR 2 says
+ * why this does not use a library.
  */
 export function createMetrics(
   databaseStats: () => { connections: number; inUse: number; waiting: number },
@@ -57,19 +56,19 @@ export function createMetrics(
         ...printMetric(
           "hamlet_http_requests_total",
           "counter",
-          "Requests answered",
+          "Requests that got a response",
           [...requests].map(([labels, count]) => [`{${labels}}`, count]),
         ),
         ...printMetric(
           "hamlet_http_request_duration_seconds",
           "histogram",
-          "Time from the arrival of a request to its answer",
+          "Time from receiving a request to sending its response",
           [...latencies].flatMap(toLines),
         ),
         ...printMetric(
           "hamlet_database_connections",
           "gauge",
-          "Connections of the database pool by state; waiting are callers without one",
+          "Connections of the database pool by state; waiting counts callers without a connection",
           [
             ['{state="open"}', connections],
             ['{state="in_use"}', inUse],
@@ -80,13 +79,13 @@ export function createMetrics(
         ...printMetric(
           "hamlet_run_records_waiting",
           "gauge",
-          "Runs with something to be written down",
+          "Runs whose record is not written yet",
           [["", recorder.waiting]],
         ),
         ...printMetric(
           "hamlet_run_records_dropped_total",
           "counter",
-          "Runs that could not be written down",
+          "Runs whose record could not be written",
           [["", recorder.dropped]],
         ),
         ...printLoopDelay(loopDelay()),
@@ -101,7 +100,7 @@ export function createMetrics(
 
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"])
 
-/** A client may send any word as a method, and every word would be a new line. */
+/** Clients may send any word as a method; each would add a time series. */
 function toKnownMethod(method: string): string {
   return knownMethods.has(method) ? method : "other"
 }
@@ -119,7 +118,6 @@ function printMetric(
   ]
 }
 
-/** What the operator wants to know of vals. */
 function printVals(
   runner: RunnerStatus,
   ended: readonly EndedRuns[],
@@ -129,7 +127,7 @@ function printVals(
     ...printMetric(
       "hamlet_val_processes",
       "gauge",
-      "Processes of vals by state; ready are those that wait for one",
+      "Val processes by state; ready ones wait for a val",
       [
         ['{state="bound"}', runner.processes - runner.ready],
         ['{state="ready"}', runner.ready],
@@ -138,31 +136,29 @@ function printVals(
     ...printMetric(
       "hamlet_val_memory_bytes",
       "gauge",
-      "Memory of all processes of vals on this node, as last measured",
+      "Memory of all val processes on this node, as last measured",
       [["", runner.memoryBytes]],
     ),
-    ...printMetric("hamlet_val_memory_max_bytes", "gauge", "Memory that they may use together", [
-      ["", runner.memoryBytesMax],
-    ]),
+    ...printMetric(
+      "hamlet_val_memory_max_bytes",
+      "gauge",
+      "Memory limit of all val processes together",
+      [["", runner.memoryBytesMax]],
+    ),
     ...printMetric(
       "hamlet_val_cold_start_seconds",
       "histogram",
-      "Time from a run that found no process of its val to the end of loading the val in a new one",
+      "Time from a run without a process of its val until a new process has loaded the val",
       toDurationLines("", runner.coldStarts),
     ),
-    ...printMetric(
-      "hamlet_val_runs",
-      "gauge",
-      "Runs by state; waiting are those for which there is no room yet",
-      [
-        ['{state="running"}', runner.runs],
-        ['{state="waiting"}', runner.waiting],
-      ],
-    ),
+    ...printMetric("hamlet_val_runs", "gauge", "Runs by state; waiting ones have no run slot yet", [
+      ['{state="running"}', runner.runs],
+      ['{state="waiting"}', runner.waiting],
+    ]),
     ...printMetric(
       "hamlet_val_runs_ended_total",
       "counter",
-      "Runs that have ended on this node, by what started them and how they ended",
+      "Runs that ended on this node, by source and status",
       ended.map(({ source, status, durations }) => [
         `{source="${source}",status="${status}"}`,
         durations.count,
@@ -171,7 +167,7 @@ function printVals(
     ...printMetric(
       "hamlet_val_run_duration_seconds",
       "histogram",
-      "Time from the start of a run to its end, waiting for a process included",
+      "Duration of runs, including the wait for a process",
       ended.flatMap(({ source, status, durations }) =>
         toDurationLines(`source="${source}",status="${status}"`, durations),
       ),
@@ -179,7 +175,7 @@ function printVals(
     ...printMetric(
       "hamlet_val_requests_refused_total",
       "counter",
-      "Requests to addresses of vals that were turned away before the val ran, by the code of the error",
+      "Requests to vals that were refused before the val ran, by error code",
       refusals.map(([code, count]) => [
         `{code="${code}",status="${errorCodes[code].status}"}`,
         count,
@@ -193,25 +189,25 @@ function printLoopDelay({ boundsSeconds, delay, work }: LoopDelayReport): readon
     ...printMetric(
       "hamlet_event_loop_delay_seconds",
       "histogram",
-      "How much later than it should the event loop looked at its clock, 50 times a second",
+      "Delay of an event loop timer that fires 50 times a second",
       toBuckets("", boundsSeconds, delay.counts, delay.sumSeconds, delay.count),
     ),
     ...printMetric(
       "hamlet_event_loop_delay_max_seconds",
       "gauge",
-      "The longest such delay since the start",
+      "Longest event loop delay since the start",
       [["", delay.maxSeconds]],
     ),
     ...printMetric(
       "hamlet_event_loop_work_seconds",
       "histogram",
-      "The part of each delay in which the thread was at work, as against waiting for a processor",
+      "CPU time of the thread within each event loop delay; the rest is waiting for a CPU",
       toBuckets("", boundsSeconds, work.counts, work.sumSeconds, work.count),
     ),
     ...printMetric(
       "hamlet_event_loop_work_max_seconds",
       "gauge",
-      "The longest such work since the start",
+      "Most CPU time within one event loop delay since the start",
       [["", work.maxSeconds]],
     ),
   ]
@@ -224,7 +220,7 @@ function toLines([route, { counts, sum, count }]: [string, Latency]): readonly (
   return toBuckets(`route="${route}"`, latencyBuckets, counts, sum, count)
 }
 
-/** A histogram's buckets include those below them; the last includes everything. */
+/** Prometheus buckets are cumulative. */
 function toBuckets(
   labels: string,
   bounds: readonly number[],

@@ -2,12 +2,12 @@ import { randomBytes } from "node:crypto"
 import { AppError } from "../../domain/app-error.ts"
 import type { HttpDeps, WebFile } from "../deps.ts"
 import { type ApiResponse, content } from "../response/api-response.ts"
-import { toScriptSources } from "./script-sources.ts"
+import { acceptsEncoding, toScriptSources } from "./page-files.ts"
 
 const assetsPath = "/assets/"
 const nonceBytes = 16
 
-/** The first part of the paths that the app shows something at. */
+/** The first path segments of the pages of the app. */
 const pages: ReadonlySet<string> = new Set([
   "account",
   "embed",
@@ -19,12 +19,12 @@ const pages: ReadonlySet<string> = new Set([
   "u",
 ])
 
-/** Whether the web app answers at a path. What it shows there is decided in the browser. */
+/** Whether a path belongs to the web app, which routes in the browser. */
 export function isWebAppPath(path: string): boolean {
   return path === "/" || path.startsWith(assetsPath) || pages.has(path.split("/", 2)[1] ?? "")
 }
 
-/** A page of the web app, or a file that it loads. */
+/** Serves a page of the web app, or a file that it loads. */
 export async function serveWebApp(
   deps: HttpDeps,
   path: string,
@@ -33,14 +33,14 @@ export async function serveWebApp(
   const app = await deps.webApp().catch((cause: unknown) => {
     throw new AppError(
       "web_app_unavailable",
-      "Cannot show the web app: it could not be built, and the server's log says why",
+      "Cannot show the web app: building it failed; the log of the server has the reason",
       { cause },
     )
   })
   if (!path.startsWith(assetsPath)) {
     const nonce = randomBytes(nonceBytes).toString("base64url")
     const { valsDomain, version } = deps
-    // An operator who has chosen weak isolation knows about it.
+    // No notice on a server for several users: its operator has chosen weak isolation explicitly.
     const notice = deps.isForOneUser() ? `${deps.isolationWarnings().join(". ")}.` : null
     const html = app.html({ nonce, valsDomain, version, notice })
     return content(
@@ -51,12 +51,11 @@ export async function serveWebApp(
   }
   const file = app.findFile(path.slice(assetsPath.length))
   if (!file) throw new AppError("route_not_found", `Cannot find ${path}`)
-  return answerFile(file, request)
+  return serveFile(file, request)
 }
 
-async function answerFile(file: WebFile, request: Request): Promise<ApiResponse> {
-  const accepted = request.headers.get("accept-encoding") ?? ""
-  const encoding = file.encodings.find((encoding) => isAccepted(encoding, accepted))
+async function serveFile(file: WebFile, request: Request): Promise<ApiResponse> {
+  const encoding = file.encodings.find((it) => acceptsEncoding(request, it))
   const bytes = await Bun.file(
     encoding ? `${file.path}.${encoding === "gzip" ? "gz" : encoding}` : file.path,
   ).bytes()
@@ -67,14 +66,9 @@ async function answerFile(file: WebFile, request: Request): Promise<ApiResponse>
   })
 }
 
-function isAccepted(encoding: string, accepted: string): boolean {
-  return new RegExp(`\\b${encoding}\\b(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$))`).test(accepted)
-}
-
 /**
- * Scripts are our files and nothing else. Styles may also be put in by the editor, which knows the
- * nonce. Frames are vals, at addresses of their own. Only the view that is made for it may be
- * framed by others: it never says who is signed in, so it acts for nobody.
+ * Scripts come from the files of the app only. The editor adds styles with the nonce. Frames show
+ * vals on their own host names. Other sites may frame only `/embed/`, which never uses the session.
  */
 function pageHeaders(
   { links, valsDomain }: HttpDeps,

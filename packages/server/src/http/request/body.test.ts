@@ -10,7 +10,7 @@ describe("readBody", () => {
   const toRequest = (body: BodyInit | null, headers: Record<string, string> = {}) =>
     new Request(url, { method: "POST", body, headers })
 
-  /** A body of unknown length that tells how much of it was asked for. */
+  /** A body of unknown length that counts how much of it was read. */
   function toStream(chunks: number, chunkBytes: number, end: "close" | "error" = "close") {
     const sent = { chunks: 0, isCancelled: false }
     const body = new ReadableStream<Uint8Array>(
@@ -30,7 +30,7 @@ describe("readBody", () => {
     return { body, sent }
   }
 
-  test("gives the bytes as they were sent, up to the very limit", async () => {
+  test("returns the bytes, up to the limit", async () => {
     const bytes = new Uint8Array(1000).map((_, index) => index)
     expect(await readBody(toRequest(bytes), 1000)).toEqual(bytes)
     expect(await readBody(toRequest(bytes, { "content-length": "1000" }), 1000)).toEqual(bytes)
@@ -39,14 +39,14 @@ describe("readBody", () => {
     )
   })
 
-  test("gives no bytes where there is no body", async () => {
+  test("returns no bytes without a body", async () => {
     expect(await readBody(toRequest(null), 10)).toHaveLength(0)
     expect(await readBody(toRequest(""), 10)).toHaveLength(0)
     expect(await readBody(toRequest(null, { "content-length": "0" }), 10)).toHaveLength(0)
     expect(await readBody(toRequest(toStream(0, 0).body), 10)).toHaveLength(0)
   })
 
-  test("refuses one byte too many, however it is sent", async () => {
+  test("refuses one byte too many, with and without a length", async () => {
     const bytes = new Uint8Array(1001)
     for (const request of [
       toRequest(bytes),
@@ -59,7 +59,7 @@ describe("readBody", () => {
     }
   })
 
-  test("refuses by its claimed length what it has not read yet", async () => {
+  test("refuses a declared length before it reads the body", async () => {
     const { body, sent } = toStream(100, 100)
     expect(await codeOf(readBody(toRequest(body, { "content-length": "10000" }), 1000))).toBe(
       "body_too_large",
@@ -67,14 +67,14 @@ describe("readBody", () => {
     expect(sent.chunks).toBe(0)
   })
 
-  test("stops reading as soon as it is too much, and says so to the sender", async () => {
+  test("stops reading at the limit, and cancels the stream", async () => {
     const { body, sent } = toStream(1_000_000, 100)
     expect(await codeOf(readBody(toRequest(body), 1000))).toBe("body_too_large")
     expect(sent.chunks).toBeLessThan(20)
     expect(sent.isCancelled).toBe(true)
   })
 
-  test("refuses a body that breaks off", async () => {
+  test("refuses an incomplete body", async () => {
     for (const headers of [{}, { "content-length": "1000" }]) {
       const { body } = toStream(3, 100, "error")
       expect(await codeOf(readBody(toRequest(body, headers), 1000))).toBe("invalid_json")
@@ -91,7 +91,7 @@ describe("readBody", () => {
   )
 
   test.each(["identity", "Identity", "IDENTITY"])(
-    "takes the content encoding %s",
+    "accepts the content encoding %s",
     async (encoding) => {
       expect(await readBody(toRequest("{}", { "content-encoding": encoding }), 10)).toHaveLength(2)
     },
@@ -116,7 +116,7 @@ describe("parseBody", () => {
     "x; y=text/plain",
   ]
 
-  test("reads JSON, whatever its type says", () => {
+  test("parses JSON with any content type", () => {
     fc.assert(
       fc.property(fc.json(), fc.constantFrom(...codeTypes, ...otherTypes), (text, type) => {
         expect(parseBody(encode(text), type, false)).toEqual(JSON.parse(text))
@@ -124,11 +124,11 @@ describe("parseBody", () => {
     )
   })
 
-  test("takes any text of a code type for the code, unless it is a JSON object with a string code", () => {
+  test("returns text of a code type as code, unless it is a JSON object with a string code", () => {
     const texts = fc.oneof(fc.string({ unit: "binary", minLength: 1 }), fc.json())
     fc.assert(
       fc.property(texts, fc.constantFrom(...codeTypes), (text, type) => {
-        // What marks the encoding at the very beginning is not part of the text.
+        // A byte order mark is not part of the text.
         fc.pre(!text.startsWith("\ufeff"))
         expect(parseBody(encode(text), type, true)).toEqual({ code: text })
       }),
@@ -149,12 +149,12 @@ describe("parseBody", () => {
     ["", "application/json", {}],
     ["", "text/plain", {}],
   ]
-  test.each(table)("where a route takes code, reads %j with type %p", (text, type, value) => {
+  test.each(table)("parses %j with type %p on a route that takes code", (text, type, value) => {
     expect(parseBody(encode(text), type, true)).toEqual(value)
   })
 
   test.each(otherTypes)(
-    "refuses what is no JSON with type %p, also where a route takes code",
+    "refuses invalid JSON with type %p, also on a route that takes code",
     async (type) => {
       for (const text of [
         "code",
@@ -172,13 +172,13 @@ describe("parseBody", () => {
     },
   )
 
-  test("does not take a text for code where a route takes none", async () => {
+  test("does not return text as code on a route without code", async () => {
     expect(await codeOf(() => parseBody(encode("export const a = 1"), "text/plain", false))).toBe(
       "invalid_json",
     )
   })
 
-  test("refuses what is not UTF-8, also as code", async () => {
+  test("refuses invalid UTF-8, also as code", async () => {
     for (const bytes of [
       [0xff],
       [0xc3],
@@ -194,7 +194,7 @@ describe("parseBody", () => {
     }
   })
 
-  test("refuses JSON that is nested too deeply, or reads it, and does not fall over it", async () => {
+  test("parses or refuses deeply nested JSON, and does not crash", async () => {
     for (const depth of [100_000, 1_000_000]) {
       const bytes = encode("[".repeat(depth) + "]".repeat(depth))
       const outcome = await codeOf(() => {
@@ -205,7 +205,7 @@ describe("parseBody", () => {
     }
   })
 
-  test("is not held up by a content type that is all white space", () => {
+  test("is fast for a content type of white space", () => {
     const bytes = encode("{}")
     const type = "\u00a0".repeat(100_000)
     expect(parseBody(bytes, type, true)).toEqual({})

@@ -2,32 +2,31 @@ import { AppError } from "../../domain/app-error.ts"
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
-/** The bytes of a request's body, refused as soon as they are too many. */
+/** Reads the body of a request; throws as soon as it is larger than `bytesMax`. */
 export async function readBody(request: Request, bytesMax: number): Promise<Uint8Array> {
   assertNotEncoded(request)
   const length = request.headers.get("content-length")
   if (length !== null && Number(length) > bytesMax) throw tooLarge(bytesMax)
   try {
-    // To look at `body` makes a stream of it, which takes longer than everything else about a small
-    // one.
+    // Reading `request.body` would create a stream, which is slow for a small body.
     if (length !== null) return checkLength(await request.bytes(), bytesMax)
     return request.body ? await readStream(request.body, bytesMax) : new Uint8Array()
   } catch (cause) {
     if (cause instanceof AppError) throw cause
-    // The client went away, or sent chunks that are none.
+    // The client disconnected, or its chunked encoding is invalid.
     throw new AppError("invalid_json", "Cannot read the body: it ended before it was complete", {
       cause,
     })
   }
 }
 
-/** Refuses a body that is compressed: nobody here makes it what it was. */
+/** Throws for a compressed body: the server does not decompress. */
 export function assertNotEncoded(request: Request): void {
   const encoding = request.headers.get("content-encoding")
   if (encoding !== null && encoding.toLowerCase() !== "identity") {
     throw new AppError(
       "unsupported_encoding",
-      `Cannot read a body with content encoding "${encoding}": send it as it is`,
+      `Cannot read a body with content encoding "${encoding}": send it uncompressed`,
     )
   }
 }
@@ -52,13 +51,13 @@ function checkLength(bytes: Uint8Array, bytesMax: number): Uint8Array {
 }
 
 function tooLarge(bytesMax: number): AppError {
-  return new AppError("body_too_large", `Cannot take a body of more than ${bytesMax} bytes`)
+  return new AppError("body_too_large", `Cannot accept a body of more than ${bytesMax} bytes`)
 }
 
 /**
- * The value of a body. It is read as JSON whatever its type says, since clients are careless with
- * it; only where a route takes code and the type is that of text or JavaScript, what is no JSON
- * object with a string `code` is the code itself.
+ * Parses a body as JSON, whatever its content type: clients often send a wrong one. On a route that
+ * takes code, a body of type text or JavaScript is the code itself, unless it is a JSON object with
+ * a string `code`.
  */
 export function parseBody(
   bytes: Uint8Array,
@@ -83,7 +82,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Undefined, which no JSON text stands for, where the text is none. */
+/** Undefined for invalid JSON: no valid JSON text has this value. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -2,35 +2,32 @@ import { limits } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
 import type { IncomingContent } from "../../domain/blobs/blobs.ts"
 import { assertNotEncoded } from "./body.ts"
+import { invalidHeader } from "./preconditions.ts"
 
-/** The body of a request, to be taken as it is. */
+/** The body of a request, without parsing. */
 export function toContent(request: Request): IncomingContent {
   assertNotEncoded(request)
   const length = parseLength(request.headers.get("content-length"))
   return {
     length,
     async bytes() {
-      // To look at `body` makes a stream of it, which takes longer than everything else about a
-      // small one.
-      const bytes = await request.bytes().catch(brokenOff)
-      return bytes.length === length ? bytes : brokenOff()
+      // Reading `request.body` would create a stream, which is slow for a small body.
+      const bytes = await request.bytes().catch(throwIncomplete)
+      return bytes.length === length ? bytes : throwIncomplete()
     },
     stream: () => readStream(request, length),
   }
 }
 
-/** The type that the body is of, as the client says. */
+/** The content type that the client has declared. */
 export function toContentType(request: Request): string | null {
   const type = request.headers.get("content-type")?.trim() ?? ""
   if (type === "") return null
   if (/^[\x20-\x7e]*$/.test(type) && type.length <= limits.blobTypeCharsMax) return type
-  const message = `must be at most ${limits.blobTypeCharsMax} ASCII characters`
-  throw new AppError("invalid_request", `Cannot accept header content-type: it ${message}`, {
-    issues: [{ path: "content-type", message }],
-  })
+  throw invalidHeader("content-type", `must be at most ${limits.blobTypeCharsMax} ASCII characters`)
 }
 
-/** A length that is none does not get here over a socket, and says nothing. */
+/** Undefined for an invalid length, which Bun refuses before a request gets here. */
 function parseLength(header: string | null): number | undefined {
   return header !== null && /^\d{1,15}$/.test(header) ? Number(header) : undefined
 }
@@ -41,18 +38,18 @@ async function* readStream(
 ): AsyncGenerator<Uint8Array, void> {
   let bytes = 0
   try {
-    for await (const piece of request.body ?? []) {
-      bytes += piece.length
-      yield piece
+    for await (const chunk of request.body ?? []) {
+      bytes += chunk.length
+      yield chunk
     }
   } catch (cause) {
-    brokenOff(cause)
+    throwIncomplete(cause)
   }
-  if (length !== undefined && bytes !== length) brokenOff()
+  if (length !== undefined && bytes !== length) throwIncomplete()
 }
 
-/** The client went away, or sent chunks that are none. */
-function brokenOff(cause?: unknown): never {
+/** The client disconnected, or its chunked encoding is invalid. */
+function throwIncomplete(cause?: unknown): never {
   throw new AppError("invalid_request", "Cannot read the body: it ended before it was complete", {
     cause,
   })

@@ -3,16 +3,16 @@ import { AppError, type Issue } from "../../domain/app-error.ts"
 import { WorkerPool, WorkerPoolError } from "../../shared/worker-pool.ts"
 
 const limits = {
-  /** Up to here a body is read on the main thread: in some 10 ms, whatever it holds. */
+  /** A body up to this size is parsed on the main thread, in at most about 10 ms. */
   inlineBytesMax: 32_768,
   workersMax: 2,
-  /** Bodies that wait for a thread. */
+  /** Bodies waiting for a thread. */
   waitingMax: 128,
-  /** Reading takes half a second at worst; on a busy machine many times that. */
-  readMsMax: 20_000,
+  /** Parsing takes half a second at most, and many times that on a busy machine. */
+  parseMsMax: 20_000,
 }
 
-/** Fields that handlers pass on without a look at them: of a large body they get the JSON. */
+/** Fields that handlers forward unparsed: they receive the JSON of those of a large body. */
 export const forwardedFields: Partial<Record<RouteName, readonly string[]>> = {
   createRun: ["args"],
   callVal: ["args"],
@@ -20,14 +20,14 @@ export const forwardedFields: Partial<Record<RouteName, readonly string[]>> = {
   batchSql: ["statements"],
 }
 
-/** A body as the route's schema reads it. */
+/** A body that was validated by the route's schema. */
 export interface ParsedBody {
   readonly body: unknown
-  /** The JSON of the fields that are not in the body because they are passed on. */
+  /** JSON of the fields that were removed from the body because handlers forward them. */
   readonly forwardedJson: Readonly<Record<string, string>>
 }
 
-/** What a thread is asked for. */
+/** The input of a thread. */
 export interface BodyJob {
   readonly route: RouteName
   readonly bytes: Uint8Array
@@ -43,15 +43,15 @@ export type BodyResult =
     }
 
 /**
- * Reads and checks large bodies on threads of their own: two megabytes of small values take longer
- * than anybody should wait for.
+ * Parses and validates large bodies on worker threads: two megabytes of small values would block
+ * the event loop for too long.
  */
 export class LargeBodies {
   readonly #pool = new WorkerPool<BodyJob, BodyResult>({
     script: new URL("./large-body-thread.ts", import.meta.url),
     workersMax: limits.workersMax,
     waitingMax: limits.waitingMax,
-    jobMsMax: limits.readMsMax,
+    jobMsMax: limits.parseMsMax,
   })
 
   isLarge(bytes: Uint8Array): boolean {
@@ -59,11 +59,11 @@ export class LargeBodies {
   }
 
   /**
-   * Throws what reading it here would throw, and `overloaded` when too many wait. `sender` is a
-   * user or an address.
+   * Throws the errors of `parseBody` and `validate`, and `overloaded` when too many bodies wait.
+   * `sender`, a user id or an address, is the unit of fairness.
    */
   async parse(sender: string, job: BodyJob): Promise<ParsedBody> {
-    const result = await this.#ask(sender, job)
+    const result = await this.#run(sender, job)
     if (!("refusal" in result)) return result
     const { code, message, issues } = result.refusal
     throw new AppError(code, message, issues ? { issues } : {})
@@ -73,14 +73,18 @@ export class LargeBodies {
     return this.#pool.stop()
   }
 
-  async #ask(sender: string, job: BodyJob): Promise<BodyResult> {
+  async #run(sender: string, job: BodyJob): Promise<BodyResult> {
     try {
       return await this.#pool.run(sender, job)
     } catch (error) {
       if (!(error instanceof WorkerPoolError) || error.reason === "failed") throw error
-      throw new AppError("overloaded", "Cannot read the body: too many large ones are being read", {
-        cause: error,
-      })
+      throw new AppError(
+        "overloaded",
+        "Cannot read the body: too many large bodies are being parsed",
+        {
+          cause: error,
+        },
+      )
     }
   }
 }

@@ -12,7 +12,7 @@ const fill = (path: string, values: readonly string[]) => {
   let index = 0
   return path.replace(/\{\w+\}/g, () => values[index++] ?? "")
 }
-/** What a path segment can be: anything but a slash, and not nothing. */
+/** Any non-empty path segment without a slash. */
 const segment = fc.oneof(
   fc.string({ unit: "binary", minLength: 1 }).map(encodeURIComponent),
   fc.constantFrom(
@@ -33,9 +33,9 @@ const segment = fc.oneof(
     "{val_id}",
   ),
 )
-/** What stands before a parameter that takes the rest. */
+/** The path before a rest parameter. */
 const prefixOf = (route: RouteDefinition) => route.path.slice(0, route.path.indexOf("{"))
-/** Whether a route of the table has that path, found the slow way. */
+/** The routes at a path, found by a linear search. */
 const routesAt = (path: string) =>
   table.filter(([, route]) => {
     if (route.isRestPath)
@@ -50,31 +50,25 @@ const routesAt = (path: string) =>
   })
 
 describe("matchRoute", () => {
-  test.each(table)(
-    "finds %s by its own path, whatever its parameters say",
-    (name, { method, path }) => {
-      const count = namesIn(path).length
-      fc.assert(
-        fc.property(fc.array(segment, { minLength: count, maxLength: count }), (anyValues) => {
-          // A segment with two parameters is parted at its first dot, so that the first of them has
-          // none.
-          const values = anyValues.map((value, index) =>
-            path.includes(`{${namesIn(path)[index]}}.`) ? value.replaceAll(".", "_") : value,
-          )
-          const match = matchRoute(fill(path, values))
-          expect(match?.routes.get(method)).toBe(name)
-          expect(match?.params).toEqual(
-            Object.fromEntries(
-              namesIn(path).map((key, index) => [key, decode(values[index] ?? "")]),
-            ),
-          )
-        }),
-        { numRuns: count === 0 ? 1 : 20 },
-      )
-    },
-  )
+  test.each(table)("finds %s by its path, with any parameters", (name, { method, path }) => {
+    const count = namesIn(path).length
+    fc.assert(
+      fc.property(fc.array(segment, { minLength: count, maxLength: count }), (anyValues) => {
+        // A segment with two parameters is split at its first dot, so the first one has no dot.
+        const values = anyValues.map((value, index) =>
+          path.includes(`{${namesIn(path)[index]}}.`) ? value.replaceAll(".", "_") : value,
+        )
+        const match = matchRoute(fill(path, values))
+        expect(match?.routes.get(method)).toBe(name)
+        expect(match?.params).toEqual(
+          Object.fromEntries(namesIn(path).map((key, index) => [key, decode(values[index] ?? "")])),
+        )
+      }),
+      { numRuns: count === 0 ? 1 : 20 },
+    )
+  })
 
-  test("parts a segment with two parameters at its first dot, and leaves the second empty where there is none", () => {
+  test("splits a segment with two parameters at its first dot; without a dot the second is empty", () => {
     const paramsOf = (last: string) => matchRoute(`/v1/run/${last}`)?.params
     expect(paramsOf("ada.hello")).toEqual({ username: "ada", val_name: "hello" })
     expect(paramsOf("a%2Eb.c.d%20e")).toEqual({ username: "a.b", val_name: "c.d e" })
@@ -82,7 +76,7 @@ describe("matchRoute", () => {
     expect(paramsOf(".")).toEqual({ username: "", val_name: "" })
   })
 
-  test("finds for any path what the table has there, and nothing else", () => {
+  test("finds exactly the routes of the table for any path", () => {
     const words = fc.constantFrom(
       ...new Set(table.flatMap(([, { path }]) => path.split("/"))),
       "",
@@ -99,14 +93,13 @@ describe("matchRoute", () => {
     )
   })
 
-  // The tree goes into a literal without looking back: a path that also fits a parameter beside it
-  // would be lost.
-  test("has no two routes of which a path could be meant for either", () => {
+  // The matcher does not backtrack: it prefers a literal segment and never tries the parameter.
+  test("has no two routes that match the same path", () => {
     for (const [name, route] of table) {
       for (const [other, { path }] of table) {
         if (route.path === path || name === other) continue
         const [left, right] = [route.path.split("/"), path.split("/")]
-        // What takes the rest takes everything below it.
+        // A rest parameter matches everything below it.
         if ((routes[other] as RouteDefinition).isRestPath)
           expect([name, other, route.path.startsWith(prefixOf(routes[other]))]).toEqual([
             name,
@@ -117,7 +110,7 @@ describe("matchRoute", () => {
         const isSame =
           left.length === right.length &&
           left.every((part, at) => part === right[at] || isParam(part) || isParam(right[at]))
-        // A word goes before a parameter, unless each has one where the other has not.
+        // A literal takes precedence, so routes conflict only if each has one where the other has none.
         const isEither = isSame && left.some((part, at) => isParam(part) && !isParam(right[at]))
         const isOther = isSame && right.some((part, at) => isParam(part) && !isParam(left[at]))
         expect([name, other, isSame && isEither === isOther]).toEqual([name, other, false])
@@ -125,7 +118,7 @@ describe("matchRoute", () => {
     }
   })
 
-  test("has the same names of parameters for all methods of a path", () => {
+  test("has the same parameter names for all methods of a path", () => {
     const shapes = Map.groupBy(table, ([, { path }]) => path.replace(/\{\w+\}/g, "{}"))
     for (const [, group] of shapes) expect(new Set(group.map(([, { path }]) => path)).size).toBe(1)
   })
@@ -155,12 +148,12 @@ describe("matchRoute", () => {
     ["/v1/alias/%zz/%E0%A4%A", { username: "%zz", val_name: "%E0%A4%A" }],
     ["/v1/alias/a+b/c", { username: "a+b", val_name: "c" }],
     ["/v/__proto__/constructor", { username: "__proto__", val_name: "constructor" }],
-  ])("reads the parameters of %s", (path, params) => {
+  ])("parses the parameters of %s", (path, params) => {
     expect(matchRoute(path)?.params).toEqual(params)
   })
 })
 
-describe("matchRoute, for a parameter that takes the rest of the path,", () => {
+describe("matchRoute with a rest parameter", () => {
   test.each([
     ["/v1/blob/a", "a"],
     ["/v1/blob/a/b//c/", "a/b//c/"],
@@ -173,12 +166,12 @@ describe("matchRoute, for a parameter that takes the rest of the path,", () => {
     ["/v1/blob/%zz%C3%A9/%E0%A4", "%zzé/%E0%A4"],
     ["/v1/blob/%3F%23+%20", "?#+ "],
     ["/v1/blob/vals/versions", "vals/versions"],
-  ])("%s is about %j", (path, key) => {
+  ])("parses %s as the key %j", (path, key) => {
     const match = matchRoute(path)
     expect([match?.routes.get("get"), match?.params]).toEqual(["getBlob", { key }])
   })
 
-  test("any key comes through as it is, its slashes encoded or not", () => {
+  test("preserves any key, with encoded or plain slashes", () => {
     const key = fc.string({ unit: "binary", minLength: 1 })
     fc.assert(
       fc.property(key, (text) => {
@@ -190,7 +183,7 @@ describe("matchRoute, for a parameter that takes the rest of the path,", () => {
     )
   })
 
-  test("what stands before it alone is another path, with a slash at its end too", () => {
+  test("does not match the path before the parameter, with or without a trailing slash", () => {
     for (const path of ["/v1/blob", "/v1/blob/"])
       expect(matchRoute(path)?.routes.get("get")).toBe("listBlobs")
   })
@@ -204,7 +197,7 @@ describe("methodsOf", () => {
     ["/v1/users", ["GET", "HEAD", "OPTIONS", "POST"]],
     ["/v1/blob/a/b", ["DELETE", "GET", "HEAD", "OPTIONS", "POST"]],
     ["/healthz", ["GET", "HEAD", "OPTIONS"]],
-  ])("%s takes %j", (path, methods) => {
+  ])("%s supports %j", (path, methods) => {
     const match = matchRoute(path)
     expect(match && methodsOf(match)).toEqual(methods)
   })

@@ -6,7 +6,7 @@ import {
   routes,
 } from "@hamlet/contract"
 
-/** What is at a path: the route of each method, and what the path says for its parameters. */
+/** The routes at a path, by method, and the values of the path parameters. */
 export interface Match {
   readonly routes: ReadonlyMap<Method, RouteName>
   readonly params: Readonly<Record<string, string>>
@@ -15,21 +15,18 @@ export interface Match {
 interface Node {
   readonly literals: Map<string, Node>
   parameter: Node | undefined
-  /** What takes all that follows, slashes included. */
+  /** The node of a parameter that matches the rest of the path, slashes included. */
   rest: Node | undefined
   readonly routes: Map<Method, RouteName>
-  /**
-   * The names of the parameters on the way here, for each segment that has some; all routes at one
-   * path agree on them.
-   */
+  /** The parameter names of each segment that has some; the same for all routes at one path. */
   names: readonly (readonly string[])[]
 }
 
 const root = createTree()
 
 /**
- * Finds what the route table has at a path. A literal segment goes before a parameter. A slash at
- * the end means nothing, but for a parameter that takes the rest of the path.
+ * Finds the routes at a path. A literal segment takes precedence over a parameter. A trailing slash
+ * is ignored, except in a parameter that matches the rest of the path.
  */
 export function matchRoute(path: string): Match | undefined {
   const segments = path.split("/")
@@ -53,7 +50,7 @@ export function matchRoute(path: string): Match | undefined {
     : undefined
 }
 
-/** The methods that a path takes, HEAD with GET. */
+/** The methods that a path supports; HEAD comes with GET. */
 export function methodsOf(match: Match): readonly string[] {
   const methods = [...match.routes.keys()].map((method) => method.toUpperCase())
   return [...(methods.includes("GET") ? ["HEAD"] : []), ...methods, "OPTIONS"].sort()
@@ -102,8 +99,8 @@ function descendToRest(node: Node): Node {
 }
 
 /**
- * A segment with two parameters, `{username}.{val_name}`, is parted at its first dot; without one
- * the second is empty.
+ * A segment with two parameters, `{username}.{val_name}`, is split at its first dot; without a dot
+ * the second parameter is empty.
  */
 function toParams(names: Node["names"], values: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {}
@@ -117,7 +114,7 @@ function toParams(names: Node["names"], values: readonly string[]): Record<strin
   return params
 }
 
-/** Broken escapes are left as they are: the parameter's schema decides what to make of them. */
+/** A segment with an invalid escape is kept as it is; the schema of the parameter decides. */
 function decode(segment: string): string {
   if (!segment.includes("%")) return segment
   try {
@@ -127,10 +124,7 @@ function decode(segment: string): string {
   }
 }
 
-/**
- * The same for a rest, in which people write whatever they like: what is no escape is itself, and
- * so is what is no UTF-8.
- */
+/** Decodes a rest parameter. Invalid escapes and invalid UTF-8 are kept as they are. */
 function decodeParts(rest: string): string {
   return rest.replaceAll(/(?:%[0-9a-f]{2})+/gi, decode)
 }

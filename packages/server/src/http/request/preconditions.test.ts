@@ -4,10 +4,10 @@ import { codeOf } from "../../../test/support/rules.ts"
 import { type ApiResponse, json } from "../response/api-response.ts"
 import { parseIdempotencyKey, parseIfMatch, respondIfChanged, withEtag } from "./preconditions.ts"
 
-const etagOf = (answer: ApiResponse) => answer.headers.etag ?? ""
+const etagOf = (response: ApiResponse) => response.headers.etag ?? ""
 
 describe("withEtag", () => {
-  test("tags the same content of the same version alike, and any other differently", () => {
+  test("gives equal tags to equal content and version only", () => {
     const content = fc.record({ body: fc.jsonValue(), version: fc.integer({ min: 1, max: 3 }) })
     fc.assert(
       fc.property(content, content, (left, right) => {
@@ -21,7 +21,7 @@ describe("withEtag", () => {
     )
   })
 
-  test("makes a tag that If-Match takes for the version", () => {
+  test("creates a tag that parseIfMatch reads as the version", () => {
     fc.assert(
       fc.property(fc.string(), fc.integer({ min: 1, max: 2_147_483_647 }), (body, version) => {
         const tag = etagOf(withEtag(json(200, body), version))
@@ -33,9 +33,9 @@ describe("withEtag", () => {
   })
 })
 
-describe("answerIfChanged", () => {
-  const answer = withEtag(json(200, { a: 1 }, { vary: "authorization" }), 3)
-  const etag = etagOf(answer)
+describe("respondIfChanged", () => {
+  const response = withEtag(json(200, { a: 1 }, { vary: "authorization" }), 3)
+  const etag = etagOf(response)
 
   test.each([
     ["the tag", etag],
@@ -43,7 +43,7 @@ describe("answerIfChanged", () => {
     ["the tag among others", `"other", W/${etag} ,"more"`],
     ["a star", "*"],
   ])("is 304 without a body for %s", (_, header) => {
-    expect(respondIfChanged(answer, header)).toEqual({
+    expect(respondIfChanged(response, header)).toEqual({
       status: 304,
       headers: { vary: "authorization", etag },
       body: null,
@@ -56,13 +56,13 @@ describe("answerIfChanged", () => {
     ["another tag", '"3-other"'],
     ["the version alone", '"3"'],
     ["the tag without its quotes", etag.slice(1, -1)],
-  ])("is the whole answer for %s", (_, header) => {
-    expect(respondIfChanged(answer, header)).toBe(answer)
+  ])("returns the whole response for %s", (_, header) => {
+    expect(respondIfChanged(response, header)).toBe(response)
   })
 
-  test("is the whole answer where it has no tag, or is no success", () => {
+  test("returns the whole response without a tag, or if it is an error", () => {
     const plain = json(200, 1)
-    const refusal = { ...answer, status: 404 }
+    const refusal = { ...response, status: 404 }
     expect(respondIfChanged(plain, "*")).toBe(plain)
     expect(respondIfChanged(refusal, etag)).toBe(refusal)
   })
@@ -105,7 +105,7 @@ describe("parseIfMatch", () => {
     expect(await codeOf(() => parseIfMatch(header))).toBe("invalid_request")
   })
 
-  test("says which header is wrong", () => {
+  test("names the invalid header", () => {
     expect(() => parseIfMatch("x")).toThrow(
       'Cannot accept header if-match: it must be one version number in quotes, like "3"',
     )
@@ -113,7 +113,7 @@ describe("parseIfMatch", () => {
 })
 
 describe("parseIdempotencyKey", () => {
-  test.each([null, "x", "a key with spaces", "~!@#", "x".repeat(255)])("takes %j", (header) => {
+  test.each([null, "x", "a key with spaces", "~!@#", "x".repeat(255)])("accepts %j", (header) => {
     expect(parseIdempotencyKey(header)).toBe(header ?? undefined)
   })
 

@@ -1,22 +1,22 @@
 import { AppError } from "../../domain/app-error.ts"
 
-/** A part of some bytes, from `start` to before `end`. */
+/** A range of bytes; `end` is exclusive. */
 export interface Range {
   readonly start: number
   readonly end: number
 }
 
-/** The error of a range that begins behind the end. */
+/** The range begins after the end. */
 export class RangeNotSatisfiable extends AppError {
   constructor(readonly size: number) {
-    super("range_not_satisfiable", `Cannot answer with that range: there are ${size} bytes`)
+    super("range_not_satisfiable", `Cannot send that range: there are ${size} bytes`)
   }
 }
 
 /**
- * The part that a client asks for; undefined where it is to have everything. HTTP lets a server
- * ignore a range, and we do so with several at once, with other units, with rubbish, and where the
- * client has a part of something else.
+ * The range that a client asks for; undefined for everything. HTTP allows a server to ignore a
+ * range: this one ignores several ranges, other units, invalid values, and ranges of old content
+ * (`If-Range`).
  */
 export function findRange(headers: Headers, size: number, etag: string): Range | undefined {
   const [, first = "", last = ""] =

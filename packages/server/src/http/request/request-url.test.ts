@@ -2,9 +2,7 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { parseTarget, toPath } from "./request-url.ts"
 
-/**
- * Bun makes `url` of the Host header, whatever that is; only the server can make such a request.
- */
+/** Bun derives `url` from any Host header; `new Request` would refuse some of these. */
 const toRequest = (url: string) => ({ url }) as Request
 
 describe("toPath and parseTarget", () => {
@@ -34,7 +32,7 @@ describe("toPath and parseTarget", () => {
     expect(parsed.pathname + parsed.search).toBe(target)
   })
 
-  test("give for any request a path that begins with a slash, and never fail", () => {
+  test("return a path with a leading slash for any URL, and never throw", () => {
     const urls = fc.oneof(
       fc.webUrl({ withQueryParameters: true }),
       fc.string({ unit: "binary" }).map((text) => `/${text}`),
@@ -52,7 +50,7 @@ describe("toPath and parseTarget", () => {
     )
   })
 
-  test("agree on the path of any address", () => {
+  test("return the same path for any URL", () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true }), (url) => {
         const request = new Request(url)

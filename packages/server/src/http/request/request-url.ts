@@ -1,6 +1,7 @@
 /**
- * What a client asks for, on a host that means nothing. Bun makes `request.url` of the Host header:
- * without one (HTTP/1.0) or with one that is not valid, it is a bare path or no URL at all.
+ * Parses path and query of `request.url`; the host of the result has no meaning. Bun derives the
+ * URL from the Host header: if that is missing (HTTP/1.0) or invalid, it is only a path, or no
+ * valid URL.
  */
 export function parseTarget(url: string): URL {
   const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3)

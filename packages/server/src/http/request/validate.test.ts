@@ -14,14 +14,14 @@ const schema = z.object({
 })
 
 describe("validate", () => {
-  test("gives the value as the schema reads it, without the keys that it does not know", () => {
+  test("returns the parsed value without unknown keys", () => {
     expect(validate(schema, { name: "a", unknown: 1, tags: [{ id: 1, more: 2 }] })).toEqual({
       name: "a",
       tags: [{ id: 1 }],
     })
   })
 
-  test("says of everything that is wrong where it is, and of the first thing in a sentence", () => {
+  test("lists all issues with their paths, and has the first one in the message", () => {
     const error = caught(() => validate(schema, { name: 1, tags: [{ id: 1 }, { id: "x" }] }))
     expect(error).toMatchObject({ code: "invalid_request" })
     expect(error.issues?.map(({ path }) => path)).toEqual(["name", "tags.1.id"])
@@ -29,7 +29,7 @@ describe("validate", () => {
   })
 
   test.each([[null], [1], ["x"], [[]], [undefined]])(
-    "says that the whole is wrong where it is %p",
+    "reports an issue with an empty path for %p",
     (value) => {
       const error = caught(() => validate(schema, value))
       expect(error.issues?.[0]?.path).toBe("")
@@ -37,7 +37,7 @@ describe("validate", () => {
     },
   )
 
-  test("answers in few words however much is wrong", () => {
+  test("has a short message for any number of issues", () => {
     const wrong = Array(300_000).fill(0)
     for (const value of [
       { name: "a", scopes: wrong },
@@ -65,7 +65,7 @@ describe("toQuery", () => {
     expect({ ...toQuery(url) }).toEqual(query)
   })
 
-  test("reads every query, whatever its names, and touches nothing else", () => {
+  test("parses any query, and does not change prototypes", () => {
     const name = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.constantFrom("__proto__", "constructor", "toString", "hasOwnProperty"),
@@ -86,7 +86,7 @@ describe("toQuery", () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined()
   })
 
-  test("makes something that schemas read, also where a name is that of something every object has", () => {
+  test("returns an object for schemas, also with names of Object.prototype", () => {
     expect(
       validate(routes.listVals.query, toQuery("http://x/?limit=5&__proto__=1&constructor=2")),
     ).toMatchObject({ limit: 5, offset: 0 })

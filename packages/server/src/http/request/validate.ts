@@ -2,10 +2,7 @@ import { toIssueText } from "@hamlet/contract"
 import type { z } from "zod"
 import { AppError } from "../../domain/app-error.ts"
 
-/**
- * The value as the schema reads it, or an error that says what is wrong and where. Keys that the
- * schema does not know are dropped.
- */
+/** Parses a value by a schema; throws `invalid_request` with all issues. Drops unknown keys. */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -25,16 +22,16 @@ export function validate<Schema extends z.ZodType>(
   )
 }
 
-/** A query string as an object; a parameter that is repeated becomes an array. */
+/** A query string as an object; repeated parameters become an array. */
 export function toQuery(url: string): Record<string, string | string[]> {
   const start = url.indexOf("?")
   const query: Record<string, string | string[]> = Object.create(null)
   if (start < 0) return query
   for (const [key, value] of new URLSearchParams(url.slice(start))) {
-    const known = query[key]
-    if (known === undefined) query[key] = value
-    else if (typeof known === "string") query[key] = [known, value]
-    else known.push(value)
+    const previous = query[key]
+    if (previous === undefined) query[key] = value
+    else if (typeof previous === "string") query[key] = [previous, value]
+    else previous.push(value)
   }
   return query
 }

@@ -5,22 +5,22 @@ import { RateLimited } from "../../domain/limits/rate-limit.ts"
 import { content, json, noContent, toErrorResponse } from "./api-response.ts"
 
 const codes = Object.keys(errorCodes) as ErrorCode[]
-const bodyOf = (answer: { body: unknown }) => JSON.parse(String(answer.body)) as unknown
+const bodyOf = (response: { body: unknown }) => JSON.parse(String(response.body)) as unknown
 
 describe("toErrorResponse", () => {
-  test.each(codes)("gives %s the status of the contract and the shape of every error", (code) => {
-    const answer = toErrorResponse(new AppError(code, "Cannot do it"), "the-request")
+  test.each(codes)("sends %s with its status, in the error format", (code) => {
+    const response = toErrorResponse(new AppError(code, "Cannot do it"), "the-request")
 
-    expect(answer.status).toBe(errorCodes[code].status)
-    expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8")
-    expect(errorBody.safeParse(bodyOf(answer)).error).toBeUndefined()
-    expect(bodyOf(answer)).toMatchObject({
-      statusCode: answer.status,
+    expect(response.status).toBe(errorCodes[code].status)
+    expect(response.headers["content-type"]).toBe("application/json; charset=utf-8")
+    expect(errorBody.safeParse(bodyOf(response)).error).toBeUndefined()
+    expect(bodyOf(response)).toMatchObject({
+      statusCode: response.status,
       code,
       message: "Cannot do it",
       requestId: "the-request",
     })
-    expect(bodyOf(answer)).not.toHaveProperty("issues")
+    expect(bodyOf(response)).not.toHaveProperty("issues")
   })
 
   test.each(codes)("sends the retry headers of %s", (code) => {
@@ -51,15 +51,15 @@ describe("toErrorResponse", () => {
       cause: new Error("internals"),
     })
 
-    const answer = toErrorResponse(error, "id")
+    const response = toErrorResponse(error, "id")
 
-    expect(bodyOf(answer)).toMatchObject({ issues })
-    expect(String(answer.body)).not.toContain("internals")
-    expect(String(answer.body)).not.toContain("stack")
+    expect(bodyOf(response)).toMatchObject({ issues })
+    expect(String(response.body)).not.toContain("internals")
+    expect(String(response.body)).not.toContain("stack")
   })
 })
 
-test("json writes the value out, and lets headers be added", () => {
+test("json serializes the value and adds headers", () => {
   expect(json(201, { a: "ü\n" }, { location: "/x" })).toEqual({
     status: 201,
     headers: { "content-type": "application/json; charset=utf-8", location: "/x" },
@@ -67,11 +67,11 @@ test("json writes the value out, and lets headers be added", () => {
   })
 })
 
-test("noContent has neither a body nor a type for one", () => {
+test("noContent has neither a body nor a content type", () => {
   expect(noContent()).toEqual({ status: 204, headers: {}, body: null })
 })
 
-test("content gives bytes or text as they are", () => {
+test("content keeps bytes and text unchanged", () => {
   const bytes = new Uint8Array([1, 2])
   expect(content("image/png", bytes).body).toBe(bytes)
   expect(content("text/plain", "x", { etag: '"1"' })).toEqual({

@@ -6,21 +6,18 @@ import { RunFailure } from "../../domain/runs/execute-run.ts"
 import { SessionEnded } from "../auth/session-cookie.ts"
 import { RangeNotSatisfiable } from "../request/range.ts"
 
-/**
- * What a handler answers with, before it becomes a response: kept apart so that an answer can be
- * stored and given again.
- */
+/** The result of a handler. Unlike a `Response`, it can be stored and sent again. */
 export interface ApiResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array | null
-  /** Instead of a body, where there is more to come. Such an answer is given once. */
+  /** Instead of a body. A response with a stream can be sent only once. */
   readonly stream?: ReadableStream<Uint8Array>
 }
 
 const jsonType = "application/json; charset=utf-8"
 
-/** A JSON answer. */
+/** A JSON response. */
 export function json(
   status: number,
   body: unknown,
@@ -29,17 +26,17 @@ export function json(
   return { status, headers: { "content-type": jsonType, ...headers }, body: JSON.stringify(body) }
 }
 
-/** The same where somebody has written the JSON already. */
+/** A JSON response whose body is already serialized. */
 export function jsonText(status: number, body: string | Uint8Array): ApiResponse {
   return { status, headers: { "content-type": jsonType }, body }
 }
 
-/** An answer without a body. */
+/** A response without a body. */
 export function noContent(status: 201 | 204 = 204): ApiResponse {
   return { status, headers: {}, body: null }
 }
 
-/** An answer that is no JSON. */
+/** A response with another content type. */
 export function content(
   contentType: string,
   body: string | Uint8Array,
@@ -51,7 +48,7 @@ export function content(
 /** The value of `retry-after` for errors that do not know a better one. */
 const retrySeconds = 1
 
-/** The one place where an error code becomes a status. */
+/** The only place that turns an error code into a status. */
 export function toErrorResponse(error: AppError, requestId: string): ApiResponse {
   const { status } = errorCodes[error.code]
   const body = {

@@ -4,32 +4,29 @@ import { findRange, type Range } from "../request/range.ts"
 import type { ApiResponse } from "./api-response.ts"
 
 const limits = {
-  /**
-   * Up to this size a blob is answered with in one piece: it arrives whole or not at all, and its
-   * length is told.
-   */
+  /** A blob up to this size is read before the response begins: it cannot fail halfway. */
   wholeBytesMax: 1_048_576,
 }
 
-// What users store may be a page with scripts, and this is the origin of the API: no browser shows
-// it, guesses what it is or runs it.
-const harmless = {
+// A blob may be a page with scripts, and this is the origin of the API: browsers must not render,
+// sniff or run it.
+const safetyHeaders = {
   "content-security-policy": "sandbox; default-src 'none'",
   "content-disposition": "attachment",
 }
 
-/** The answer with a blob, or with the part of it that is asked for. */
+/** Sends a blob, or the requested range of it. */
 export async function toBlobResponse(
   objects: ObjectStore,
   blob: StoredBlob,
   request: Request,
-  onBroken: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): Promise<ApiResponse> {
   const etag = toEtag(blob)
   const part = findRange(request.headers, blob.size, etag)
   const { start, end } = part ?? { start: 0, end: blob.size }
   const headers = {
-    ...harmless,
+    ...safetyHeaders,
     "content-type": blob.contentType ?? "application/octet-stream",
     "content-length": String(end - start),
     "last-modified": new Date(blob.modifiedAt).toUTCString(),
@@ -39,10 +36,10 @@ export async function toBlobResponse(
   }
   const status = part ? 206 : 200
   if (request.method === "HEAD") return { status, headers, body: null }
-  return { status, headers, ...(await toBody(objects, blob.content, { start, end }, onBroken)) }
+  return { status, headers, ...(await toBody(objects, blob.content, { start, end }, onError)) }
 }
 
-/** New content has another tag, even when it is stored in the same millisecond. */
+/** Different content has a different tag, even when stored in the same millisecond. */
 function toEtag({ content, modifiedAt }: StoredBlob): string {
   return `"${modifiedAt.toString(36)}-${content instanceof Uint8Array ? Bun.hash(content).toString(36) : content.id}"`
 }
@@ -51,41 +48,40 @@ async function toBody(
   objects: ObjectStore,
   content: StoredBlob["content"],
   { start, end }: Range,
-  onBroken: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): Promise<Pick<ApiResponse, "body" | "stream">> {
   if (content instanceof Uint8Array) return { body: content.subarray(start, end) }
-  const pieces = objects.read(content, start, end)
+  const chunks = objects.read(content, start, end)
   if (end - start <= limits.wholeBytesMax)
-    return { body: Buffer.concat(await Array.fromAsync(pieces)) }
-  // The first piece before the answer begins: what cannot be read at all is an error, not an answer
-  // that breaks off.
-  const first = await pieces.next()
-  return { body: null, stream: toStream(first, pieces, onBroken) }
+    return { body: Buffer.concat(await Array.fromAsync(chunks)) }
+  // The first chunk is read before the response begins, so that an unreadable object is an error.
+  const first = await chunks.next()
+  return { body: null, stream: toStream(first, chunks, onError) }
 }
 
 function toStream(
   first: IteratorResult<Uint8Array, void>,
-  pieces: AsyncGenerator<Uint8Array, void>,
-  onBroken: (error: unknown) => void,
+  chunks: AsyncGenerator<Uint8Array, void>,
+  onError: (error: unknown) => void,
 ): ReadableStream<Uint8Array> {
   let next: IteratorResult<Uint8Array, void> | undefined = first
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
-          const { done, value } = next ?? (await pieces.next())
+          const { done, value } = next ?? (await chunks.next())
           next = undefined
           if (done) controller.close()
           else controller.enqueue(value)
         } catch (error) {
-          onBroken(error)
-          // Bun prints whatever else a stream breaks with. The connection ends in the middle, so
-          // that nobody takes what came for the whole.
+          onError(error)
+          // Closes the connection mid-response, so that the client does not take it for complete.
+          // Bun prints any other error than undefined.
           controller.error(undefined)
         }
       },
       async cancel() {
-        await pieces.return()
+        await chunks.return()
       },
     },
     { highWaterMark: 0 },

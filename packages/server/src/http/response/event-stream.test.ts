@@ -15,7 +15,7 @@ async function* steps(
 }
 
 describe("eventStream", () => {
-  test("writes an event for each line, with its place as the id, and one for the end", async () => {
+  test("sends an event for each line, with its index as id, and one for the end", async () => {
     const events: FollowEvent[] = [
       { kind: "log", index: 7, line },
       { kind: "end", status: "failed", logsTruncated: true },
@@ -27,7 +27,7 @@ describe("eventStream", () => {
     )
   })
 
-  test("says that it is still there when there is nothing to say", async () => {
+  test("sends heartbeats while there are no events", async () => {
     jest.useFakeTimers()
     const gate = Promise.withResolvers<void>()
     async function* slow(): AsyncGenerator<readonly FollowEvent[]> {
@@ -49,34 +49,34 @@ describe("eventStream", () => {
     expect(jest.getTimerCount()).toBe(0)
   })
 
-  test("asks for no more than the client has room for", async () => {
-    let asked = 0
+  test("requests a batch only when the client has read the last one", async () => {
+    let requested = 0
     async function* endless(): AsyncGenerator<readonly FollowEvent[]> {
       for (;;) {
-        asked += 1
-        yield [{ kind: "log", index: asked, line }]
+        requested += 1
+        yield [{ kind: "log", index: requested, line }]
       }
     }
     const reader = eventStream(endless(), () => {}).stream?.getReader()
     await reader?.read()
     await new Promise((resolve) => setImmediate(resolve))
-    expect(asked).toBeLessThan(4)
+    expect(requested).toBeLessThan(4)
     await reader?.cancel()
   })
 
-  test("tells the steps when the client has gone, and ends when they fail", async () => {
-    const heard: string[] = []
+  test("ends the batches when the client disconnects, and ends when they throw", async () => {
+    const events: string[] = []
     async function* watched(): AsyncGenerator<readonly FollowEvent[]> {
       try {
         for (;;) yield [{ kind: "log", index: 0, line }]
       } finally {
-        heard.push("ended")
+        events.push("ended")
       }
     }
-    const reader = eventStream(watched(), () => heard.push("left")).stream?.getReader()
+    const reader = eventStream(watched(), () => events.push("cancelled")).stream?.getReader()
     await reader?.read()
     await reader?.cancel()
-    expect(heard).toEqual(["left", "ended"])
+    expect(events).toEqual(["cancelled", "ended"])
     async function* failing(): AsyncGenerator<readonly FollowEvent[]> {
       yield [{ kind: "log", index: 0, line }]
       throw new Error("the database is away")

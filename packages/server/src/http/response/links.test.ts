@@ -6,7 +6,7 @@ import { createLinks } from "./links.ts"
 const id = "01890000-0000-7000-8000-000000000001"
 
 describe("createLinks", () => {
-  test("builds every address from the base, and a val's own from the domain of vals", () => {
+  test("builds URLs from the base URL, and endpoints from the domain of vals", () => {
     const links = createLinks("https://hamlet.example/base", "vals.example:444")
     expect(links.baseUrl).toBe("https://hamlet.example/base")
     expect(links.user(id)).toBe(`https://hamlet.example/base/v1/users/${id}`)
@@ -19,7 +19,7 @@ describe("createLinks", () => {
     )
   })
 
-  test("gives a val's own address the scheme of the base", () => {
+  test("uses the scheme of the base URL for endpoints", () => {
     expect(
       createLinks("http://localhost:8080", "localhost:8080").endpoint({
         id,
@@ -37,7 +37,7 @@ describe("createLinks", () => {
         .chain((length) => fc.stringMatching(new RegExp(`^[a-zA-Z][a-zA-Z0-9_]{${length}}$`)))
     const val = fc.record({ id: fc.uuid({ version: 7 }), ownerName: name(30), name: name(48) })
 
-    test("is one label that a host name can have, however long the names are", () => {
+    test("has a valid host label for names of any length", () => {
       fc.assert(
         fc.property(val, (it) => {
           expect(valName.safeParse(it.name).success).toBe(true)
@@ -48,14 +48,14 @@ describe("createLinks", () => {
       )
     })
 
-    test("uses the names as long as they fit, then the id", () => {
+    test("uses the names if they fit, else the id", () => {
       const at = (length: number) =>
         endpoint({ id, ownerName: "u".repeat(30), name: "n".repeat(length) })
       expect(at(32)).toBe(`http://${"u".repeat(30)}-${"n".repeat(32)}.localhost`)
       expect(at(33)).toBe("http://01890000000070008000000000000001.localhost")
     })
 
-    test("is another one for another val", () => {
+    test("differs for each val", () => {
       fc.assert(
         fc.property(val, val, (left, right) => {
           const isSame =

@@ -1,7 +1,4 @@
-/**
- * Where things are, as absolute addresses. They are built from the configured base URL, never from
- * what a client claims the host to be.
- */
+/** Absolute URLs. They are built from the configured base URL, never from a Host header. */
 export interface Links {
   readonly baseUrl: string
   user(id: string): string
@@ -13,16 +10,13 @@ export interface Links {
   valPage(username: string, name: string): string
   module(username: string, name: string): string
   endpoint(val: { readonly id: string; readonly ownerName: string; readonly name: string }): string
-  /** The web address whose host begins with that label. */
+  /** The URL whose host name begins with the label. */
   labelled(label: string): string
 }
 
 const hostLabelCharsMax = 63
 
-/**
- * The addresses of one installation. `valsDomain` is host and port under which vals have addresses
- * of their own.
- */
+/** `valsDomain` is the host and port under which each val has its own host name. */
 export function createLinks(baseUrl: string, valsDomain: string): Links {
   const scheme = new URL(baseUrl).protocol
   const labelled = (label: string) => `${scheme}//${label}.${valsDomain}`
@@ -31,7 +25,7 @@ export function createLinks(baseUrl: string, valsDomain: string): Links {
     user: (id) => `${baseUrl}/v1/users/${id}`,
     userPage: (username) => `${baseUrl}/u/${username}`,
     run: (id) => `${baseUrl}/v1/runs/${id}`,
-    // After the hash, so that no server and no log on the way gets to see it.
+    // After the hash, so that browsers do not send it to servers and it appears in no log.
     signIn: (code) => `${baseUrl}/sign-in#code=${code}`,
     invitation: (code) => `${baseUrl}/invitation#code=${code}`,
     val: (id) => `${baseUrl}/v1/vals/${id}`,
@@ -39,8 +33,8 @@ export function createLinks(baseUrl: string, valsDomain: string): Links {
     module: (username, name) => `${baseUrl}/v/${username}/${name}`,
     endpoint(val) {
       const label = `${val.ownerName}-${val.name}`.toLowerCase()
-      // A name too long for a host label is replaced by the id. Underscores stay: browsers and
-      // servers take them.
+      // The id replaces a name that is too long for a host label. Underscores are kept: browsers
+      // and servers accept them.
       return labelled(label.length <= hostLabelCharsMax ? label : val.id.replaceAll("-", ""))
     },
     labelled,

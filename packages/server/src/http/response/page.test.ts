@@ -12,7 +12,7 @@ interface PageLinks {
   readonly prev?: string
 }
 
-/** The links of a page, as a client that asked with this address gets them. */
+/** The links of the page at this URL. */
 async function linksOf(
   url: string,
   limit: number,
@@ -26,16 +26,16 @@ async function linksOf(
 }
 
 describe("page", () => {
-  test("shows each item as its view, in order", async () => {
-    const answer = await page(
+  test("contains the view of each item, in order", async () => {
+    const response = await page(
       links,
       new Request("http://x/v1/vals"),
       { limit: 20, offset: 0 },
       { items: [1, 2, 3], hasMore: false },
       (item, its) => [item, its.baseUrl],
     )
-    expect(answer.status).toBe(200)
-    expect(JSON.parse(String(answer.body)).data).toEqual(
+    expect(response.status).toBe(200)
+    expect(JSON.parse(String(response.body)).data).toEqual(
       [1, 2, 3].map((item) => [item, "https://hamlet.example/base"]),
     )
   })
@@ -76,26 +76,26 @@ describe("page", () => {
     },
   )
 
-  test("has the cursor in the link to the next page and to itself, and not in the link back", async () => {
+  test("has a cursor in the links next and self, and not in prev", async () => {
     const cursor = { keys: [5, "b"] }
     const request = new Request(
       `http://x/v1/vals?offset=2&cursor=${encodeURIComponent("https://hamlet.example/?cursor=x")}`,
     )
-    const answer = await page(
+    const response = await page(
       links,
       request,
       { limit: 2, offset: 2, cursor },
       { items: [1, 2], hasMore: true, next: [3, "a"] },
       () => 1,
     )
-    expect(JSON.parse(String(answer.body)).links).toEqual({
+    expect(JSON.parse(String(response.body)).links).toEqual({
       self: at(`offset=2&cursor=${toCursorText([5, "b"])}&limit=2`),
       next: at(`offset=4&cursor=${toCursorText([3, "a"])}&limit=2`),
       prev: at("offset=0&limit=2"),
     })
   })
 
-  test("never takes a host from the request", async () => {
+  test("never uses the host of the request", async () => {
     for (const host of [
       "http://evil.example",
       "http://evil.example:8080",
@@ -112,7 +112,7 @@ describe("page", () => {
     }
   })
 
-  test("leads with next to the end of any list, and with prev back to its beginning, keeping every filter", async () => {
+  test("leads with next to the end of any list, with prev back to its start, and keeps filters", async () => {
     const filter = fc.dictionary(
       fc
         .string({ unit: "binary", minLength: 1 })

@@ -1,13 +1,13 @@
 import { type CursorKeys, toCursorText } from "@hamlet/contract"
 import type { Page, PageRequest } from "../../domain/paging.ts"
+import { createTimeSlice } from "../../shared/time-slice.ts"
 import { parseTarget } from "../request/request-url.ts"
 import { type ApiResponse, jsonText } from "./api-response.ts"
 import type { Links } from "./links.ts"
-import { toListBody } from "./list-body.ts"
 
 /**
- * A page of a list, with the addresses of itself and of its neighbours. That of the next one has a
- * cursor, so that it begins where this one ended, whatever is saved and deleted meanwhile.
+ * A page of a list, with links to itself, the next and the previous page. The next link has a
+ * cursor, so that no item is skipped or repeated when items are added or deleted in between.
  */
 export async function page<Item, View>(
   links: Links,
@@ -35,15 +35,43 @@ export async function page<Item, View>(
   )
 }
 
-/**
- * What was asked for, each parameter once: the official client keeps only the last of one that a
- * link repeats.
- */
+/** The query parameters, each once: the official client keeps only the last of repeated ones. */
 function toPairs(params: URLSearchParams): ReadonlyMap<string, string> {
   const pairs = new Map<string, string>()
   for (const [name, value] of params) {
-    const known = pairs.get(name)
-    pairs.set(name, known === undefined ? value : `${known},${value}`)
+    const previous = pairs.get(name)
+    pairs.set(name, previous === undefined ? value : `${previous},${value}`)
   }
   return pairs
+}
+
+/** Above this size, a list is also encoded to bytes item by item, since that takes long too. */
+const plainCharsMax = 262_144
+
+/**
+ * Writes `{"data": [...], ...rest}` item by item and yields to the event loop in between: a page may
+ * contain a hundred vals of the maximum size.
+ */
+async function toListBody<Item>(
+  items: readonly Item[],
+  toView: (item: Item) => unknown,
+  rest: Readonly<Record<string, unknown>>,
+): Promise<string | Uint8Array> {
+  const yieldIfDue = createTimeSlice()
+  const parts: string[] = []
+  let chars = 0
+  for (const item of items) {
+    const part = JSON.stringify(toView(item))
+    parts.push(part)
+    chars += part.length
+    await yieldIfDue()
+  }
+  const [start, end] = ['{"data":[', `],${JSON.stringify(rest).slice(1)}`]
+  if (chars <= plainCharsMax) return `${start}${parts.join(",")}${end}`
+  const bytes: Uint8Array[] = [Buffer.from(start)]
+  for (const [index, part] of parts.entries()) {
+    bytes.push(Buffer.from(index === 0 ? part : `,${part}`))
+    await yieldIfDue()
+  }
+  return Buffer.concat([...bytes, Buffer.from(end)])
 }

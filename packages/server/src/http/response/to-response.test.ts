@@ -7,7 +7,7 @@ const plain = (method = "GET", headers: Record<string, string> = {}) =>
 const headersOf = (response: Response) => Object.fromEntries(response.headers)
 
 describe("toResponse", () => {
-  test("gives status, headers and body of the answer, and what every response carries", async () => {
+  test("keeps status, headers and body, and adds the common headers", async () => {
     const response = toResponse(json(201, { a: "ü" }, { location: "/x" }), "the-id", plain())
 
     expect(response.status).toBe(201)
@@ -21,7 +21,7 @@ describe("toResponse", () => {
     expect(await response.text()).toBe('{"a":"ü"}')
   })
 
-  test("lets an answer decide who may keep it", () => {
+  test("keeps the cache-control of the handler", () => {
     const response = toResponse(
       content("text/plain", "x", { "cache-control": "public" }),
       "id",
@@ -30,28 +30,28 @@ describe("toResponse", () => {
     expect(response.headers.get("cache-control")).toBe("public")
   })
 
-  test("gives bytes as they are", async () => {
+  test("keeps bytes unchanged", async () => {
     const bytes = new Uint8Array([0, 255, 128])
     expect(await toResponse(content("image/png", bytes), "id", plain()).bytes()).toEqual(bytes)
   })
 
-  test.each([204, 304])("gives no body with status %i", async (status) => {
+  test.each([204, 304])("sends no body with status %i", async (status) => {
     const response = toResponse({ ...noContent(), status }, "id", plain())
     expect(response.body).toBeNull()
     expect(response.headers.get("content-type")).toBeNull()
   })
 
-  test("gives no body with 204 even where an answer that was kept has one", () => {
+  test("sends no body with 204 even if a stored response has one", () => {
     expect(toResponse({ status: 204, headers: {}, body: "" }, "id", plain()).body).toBeNull()
   })
 
-  // It is the server that leaves the body out, and it must not claim that GET has none either.
+  // Bun drops the body of HEAD; the length must still be the one of GET.
   test.each([
     ["text in UTF-8", json(200, "ü✓😀"), "11"],
     ["bytes", content("text/plain", new Uint8Array(1000)), "1000"],
     ["an empty text", content("text/plain", ""), "0"],
     ["no body", noContent(), null],
-  ])("tells HEAD how many bytes GET would give: %s", async (_, answer, length) => {
+  ])("sends the content-length of GET for HEAD: %s", async (_, answer, length) => {
     await using server = Bun.serve({
       port: 0,
       fetch: (request) => toResponse(answer, "id", request),
@@ -64,7 +64,7 @@ describe("toResponse", () => {
     ]).toEqual([answer.status, length, ""])
   })
 
-  test("opens up to other origins only where one asks, never to cookies", () => {
+  test("sends CORS headers only with an Origin, and never allows credentials", () => {
     const cross = headersOf(
       toResponse(json(200, 1), "id", plain("GET", { origin: "https://elsewhere.example" })),
     )
@@ -90,7 +90,7 @@ describe("preflight", () => {
       ", ",
     ) ?? []
 
-  test("says which methods and headers a page may send, and remembers its own name", () => {
+  test("sends the allowed methods and headers, and the request id", () => {
     const response = preflight(["GET", "HEAD", "OPTIONS"], "the-id", asking())
 
     expect(response.status).toBe(204)
@@ -115,11 +115,11 @@ describe("preflight", () => {
     expect(headers).not.toHaveProperty("access-control-allow-credentials")
   })
 
-  test("allows nothing where there is nothing", () => {
+  test("allows no methods at an unknown path", () => {
     expect(preflight([], "id", asking()).headers.get("access-control-allow-methods")).toBe("")
   })
 
-  test("allows the headers that the page asks for, whatever clients call them", () => {
+  test("allows the requested headers", () => {
     const asked = [
       "authorization",
       "x-stainless-lang",
@@ -138,7 +138,7 @@ describe("preflight", () => {
     )
   })
 
-  test("never allows the header that makes a session count, and repeats nothing that is not a name", () => {
+  test("never allows the session header, and drops invalid names", () => {
     for (const names of [
       "x-hamlet-session",
       "X-Hamlet-Session",

@@ -3,9 +3,8 @@ import type { ApiResponse } from "./api-response.ts"
 
 const commonHeaders = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
 
-// Any page may call the API with a token it was given. Without `access-control-allow-credentials`
-// no browser sends cookies along, and the header that makes a session count is the one header that
-// a page of another origin may not send.
+// Pages of any origin may call the API with a token. They cannot use a session: without
+// `access-control-allow-credentials` browsers send no cookies, and the session header is not allowed.
 const crossOriginHeaders = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers":
@@ -14,26 +13,27 @@ const crossOriginHeaders = {
 
 const preflightSeconds = 86_400
 
-/** What a page may send whether or not it asks. */
+/** Request headers that pages may always send. */
 const knownHeaders =
   "authorization, content-type, idempotency-key, if-match, if-none-match, if-range, last-event-id, prefer, range"
 
-/** More header names than these in one preflight are not answered for: no client sends as many. */
-const askedHeadersMax = 100
+/** Further header names in one preflight are ignored: no client sends that many. */
+const requestedHeadersMax = 100
 
-/** The response to an answer, with what every response carries. */
-export function toResponse(answer: ApiResponse, requestId: string, request: Request): Response {
+/** Adds the headers of every response. */
+export function toResponse(response: ApiResponse, requestId: string, request: Request): Response {
   const headers: Record<string, string> = {
     ...commonHeaders,
     "x-request-id": requestId,
-    ...answer.headers,
+    ...response.headers,
   }
   if (request.headers.has("origin")) Object.assign(headers, crossOriginHeaders)
-  const body = answer.stream ?? (answer.status === 204 ? null : (answer.body as BodyInit | null))
-  return new Response(body, { status: answer.status, headers })
+  const { status, stream } = response
+  const body = stream ?? (status === 204 ? null : (response.body as BodyInit | null))
+  return new Response(body, { status, headers })
 }
 
-/** The answer to a browser that asks whether a page may send a request. */
+/** The response to a CORS preflight and to any other OPTIONS request. */
 export function preflight(
   methods: readonly string[],
   requestId: string,
@@ -57,11 +57,11 @@ export function preflight(
 }
 
 /**
- * Clients send headers of their own, as `x-stainless-lang`: whatever is asked for is allowed. `*`
- * would not stand for `authorization`.
+ * Allows the requested headers except the session header: clients send headers of their own, such
+ * as `x-stainless-lang`. `*` would not include `authorization`.
  */
-function toAllowedHeaders(asked: string | null): string {
-  const names = (asked ?? "").toLowerCase().split(",", askedHeadersMax)
+function toAllowedHeaders(requested: string | null): string {
+  const names = (requested ?? "").toLowerCase().split(",", requestedHeadersMax)
   const allowed = names
     .map((name) => name.trim())
     .filter((name) => /^[a-z0-9_.-]+$/.test(name) && name !== sessionHeader.toLowerCase())

@@ -6,7 +6,7 @@ import { json, noContent } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
 import { toNewTokenView, toSecretView, toTokenView } from "../views/views.ts"
 
-/** The caller's tokens and secrets. */
+/** The tokens and secrets of the caller. */
 export function accountHandlers(deps: HttpDeps) {
   const { links } = deps
   return {

@@ -27,7 +27,7 @@ import {
   toUsageView,
 } from "../views/views.ts"
 
-/** What administrators do with users. */
+/** Administration of users, quotas and invitations, and the audit log. */
 export function administrationHandlers(deps: HttpDeps) {
   const { links } = deps
   return {

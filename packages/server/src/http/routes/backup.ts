@@ -4,42 +4,42 @@ import type { RunningBackup } from "../../domain/backups.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 
-/** The whole installation in one file. */
+/** A backup of the whole server. */
 export function backupHandlers(deps: HttpDeps) {
   return {
     getBackup: async ({ caller, query, request }) => {
-      const stamp = new Date(deps.now())
+      const timestamp = new Date(deps.now())
         .toISOString()
         .replaceAll(/[-:]|\..*/g, "")
         .replace("T", "-")
       const headers = {
         "content-type": backupType,
-        "content-disposition": `attachment; filename="hamlet-${stamp}.backup"`,
+        "content-disposition": `attachment; filename="hamlet-${timestamp}.backup"`,
       }
       if (request.method === "HEAD") return { status: 200, headers, body: null }
       await deps.audit.add(toAuditEntry(deps, caller, "backup.read"))
       const backup = await deps.backups.open({ skipDamaged: query.skipDamaged === true })
-      const onBroken = (error: unknown) =>
+      const onError = (error: unknown) =>
         deps.log.warn("backup_broken_off", { error: String(error) })
-      return { status: 200, headers, body: null, stream: toStream(backup, onBroken) }
+      return { status: 200, headers, body: null, stream: toStream(backup, onError) }
     },
   } satisfies Partial<Handlers>
 }
 
 function toStream(
   backup: RunningBackup,
-  onBroken: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
-          const piece = await backup.read()
-          if (piece) controller.enqueue(piece)
+          const chunk = await backup.read()
+          if (chunk) controller.enqueue(chunk)
           else controller.close()
         } catch (error) {
-          onBroken(error)
-          // The connection ends in the middle, so that nobody takes what came for the whole.
+          onError(error)
+          // Closes the connection mid-response, so that the client does not take it for complete.
           controller.error(undefined)
         }
       },

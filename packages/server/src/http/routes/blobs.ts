@@ -6,12 +6,12 @@ import { json, noContent } from "../response/api-response.ts"
 import { toBlobResponse } from "../response/blob-response.ts"
 import { toBlobView } from "../views/views.ts"
 
-/** The caller's blobs. */
+/** The blobs of the caller. */
 export function blobHandlers(deps: HttpDeps) {
   return {
     listBlobs: async ({ caller, query }) => {
       const { items, hasMore } = await deps.blobs.list(caller.userId, query)
-      // A bare array has no place for a link, so that it stands in a header.
+      // The body is an array without room for a link, so the link is in a header.
       const next = new URLSearchParams({
         prefix: query.prefix,
         after: items.at(-1)?.key ?? "",

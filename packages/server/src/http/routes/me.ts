@@ -18,7 +18,7 @@ import {
 } from "../views/views.ts"
 import { toRunFilter } from "./runs.ts"
 
-/** What belongs to the caller. */
+/** The caller's profile, usage, vals, runs, likes, comments and references. */
 export function meHandlers(deps: HttpDeps) {
   const { links } = deps
   return {

@@ -12,15 +12,14 @@ const tsxType = "text/tsx; charset=utf-8"
 const typescriptType = "text/typescript; charset=utf-8"
 const javascriptType = "text/javascript; charset=utf-8"
 
-// Code of users is only ever handed out as a module. Opened as a page it can do nothing, and it is
-// never sniffed into one.
+// Code of users is served only as a module: opened as a page, it must not run.
 const moduleHeaders = {
-  // Caches keep a module for everybody, so it allows everybody, whoever asked for it first.
+  // Always sent: shared caches return the same response to all origins.
   "access-control-allow-origin": "*",
   "content-security-policy": "default-src 'none'; sandbox",
 }
 
-/** The addresses that vals import each other by, and the standard library. */
+/** The modules that vals import: other vals and the standard library. */
 export function moduleHandlers(deps: HttpDeps) {
   return {
     getModule: async ({ caller, params, request }) => {
@@ -38,7 +37,7 @@ export function moduleHandlers(deps: HttpDeps) {
     },
     getStandardModule: async ({ params, request }) => {
       const name = standardModuleNames.find(
-        (known) => params.module === known || params.module === `${known}.ts`,
+        (it) => params.module === it || params.module === `${it}.ts`,
       )
       if (name === undefined)
         throw new AppError(
@@ -48,7 +47,7 @@ export function moduleHandlers(deps: HttpDeps) {
       const isBrowser = isFromBrowser(request)
       const code = deps.standardModules[name]
       const body = isBrowser ? await deps.toJavaScript(code, "the standard library") : code
-      // It may be another one when the server is.
+      // An upgrade of the server may change the module.
       const headers = {
         ...moduleHeaders,
         vary: "accept, user-agent",
@@ -60,8 +59,7 @@ export function moduleHandlers(deps: HttpDeps) {
 }
 
 function isFromBrowser(request: Request): boolean {
-  // The editor of the web app reads types from the code as it was written, and a browser does not
-  // let it say that it is something else.
+  // The editor of the web app needs the TypeScript source, and cannot change its `user-agent`.
   if (/\btext\/(tsx|typescript)\b/.test(request.headers.get("accept") ?? "")) return false
   return (request.headers.get("user-agent") ?? "").startsWith("Mozilla/")
 }
@@ -79,10 +77,7 @@ async function getPinned(
   return getVersion(deps, caller, val.id, Number(pinned))
 }
 
-/**
- * A version never changes, so whoever has it need not ask again; without one, it must be asked
- * every time whether it still is the current one.
- */
+/** A version never changes. Without a version, caches must revalidate on every request. */
 function toCacheControl(val: Val, isPinned: boolean): string {
   const scope = val.privacy === "private" ? "private" : "public"
   return isPinned ? `${scope}, max-age=31536000, immutable` : `${scope}, no-cache`

@@ -7,7 +7,7 @@ import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import { json } from "../response/api-response.ts"
 
-/** Looking at vals that answer on web addresses of their own. */
+/** Test requests to vals of type http, and previews of them. */
 export function requestHandlers(deps: HttpDeps) {
   return {
     sendValRequest: async ({ caller, params, body, request, address }) => {
@@ -19,7 +19,7 @@ export function requestHandlers(deps: HttpDeps) {
     },
     createPreview: async ({ caller, params }) => {
       const { url, expiresAt } = await createPreview(deps, caller, params.val_id)
-      // Whoever keeps the answer keeps the key to a private val.
+      // The URL contains a secret that opens a private val.
       return json(
         200,
         { url, expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString() },

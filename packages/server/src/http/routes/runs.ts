@@ -15,31 +15,33 @@ import {
 import { replayRun } from "../../domain/runs/replay-run.ts"
 import type { CallArgs } from "../../domain/runs/runner.ts"
 import { getRun, type RunFilter } from "../../domain/runs/runs.ts"
+import { getAccountStats, getActivity, getValStats } from "../../domain/stats/stats.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
-import { parseLastEventId, prefersAsync, wantsEvents } from "../request/preferences.ts"
+import { invalidHeader } from "../request/preconditions.ts"
 import { type ApiResponse, json, jsonText } from "../response/api-response.ts"
 import { eventStream } from "../response/event-stream.ts"
+import { toActivityView, toStatsView } from "../views/stat-views.ts"
 import { toRunDetailView } from "../views/views.ts"
 
-/** Running vals, and single runs. */
+/** Running vals, single runs, and statistics of runs. */
 export function runHandlers(deps: HttpDeps) {
   return {
-    createRun: async ({ caller, params, body, forwardedJson: texts, request }) => {
+    createRun: async ({ caller, params, body, forwardedJson, request }) => {
       const started = await createRun(deps, caller, params.val_id, {
-        args: toArgs(body.args, texts),
+        args: toArgs(body.args, forwardedJson),
         version: body.version,
       })
-      return answerRun(deps, caller, started, request)
+      return respondRun(deps, caller, started, request)
     },
-    callVal: async ({ body, forwardedJson: texts, ...asked }) =>
-      answerCall(deps, asked, toArgs(body.args, texts)),
-    callValByQuery: async ({ query, ...asked }) =>
-      answerCall(deps, asked, JSON.parse(query.args ?? "[]") as unknown[]),
-    evalCode: async ({ caller, body, forwardedJson: texts }) =>
+    callVal: async ({ body, forwardedJson, ...call }) =>
+      respondCall(deps, call, toArgs(body.args, forwardedJson)),
+    callValByQuery: async ({ query, ...call }) =>
+      respondCall(deps, call, JSON.parse(query.args ?? "[]") as unknown[]),
+    evalCode: async ({ caller, body, forwardedJson }) =>
       jsonText(
         200,
-        await evalCode(deps, caller, { code: body.code, args: toArgs(body.args, texts) }),
+        await evalCode(deps, caller, { code: body.code, args: toArgs(body.args, forwardedJson) }),
       ),
     getRun: async ({ caller, params }) =>
       json(200, toRunDetailView(await getRun(deps, caller, params.run_id))),
@@ -53,19 +55,25 @@ export function runHandlers(deps: HttpDeps) {
     cancelEvaluation: async ({ caller, params }) =>
       json(200, { found: await cancelRun(deps, caller, params.run_id, params.val_id) }),
     replayRun: async ({ caller, params, request }) =>
-      answerRun(deps, caller, await replayRun(deps, caller, params.run_id), request),
+      respondRun(deps, caller, await replayRun(deps, caller, params.run_id), request),
+    getMyStats: async ({ caller, query }) =>
+      json(200, toStatsView(await getAccountStats(deps, caller, query))),
+    getValStats: async ({ caller, params, query }) =>
+      json(200, toStatsView(await getValStats(deps, caller, params.val_id, query))),
+    listMyActivity: async ({ caller, query }) =>
+      json(200, toActivityView(await getActivity(deps, caller, query))),
   } satisfies Partial<Handlers>
 }
 
-interface CallAsked {
+interface ValCall {
   readonly caller: Caller | undefined
   readonly params: { readonly username: string; readonly val_name: string }
   readonly request: Request
 }
 
-async function answerCall(
+async function respondCall(
   deps: HttpDeps,
-  { caller, params, request }: CallAsked,
+  { caller, params, request }: ValCall,
   args: CallArgs,
 ): Promise<ApiResponse> {
   const { username, val_name: name } = params
@@ -81,10 +89,8 @@ function toArgs(
   return json === undefined ? (args ?? []) : { json }
 }
 
-/**
- * The whole run when it has ended, or the run as it begins when that is what the client prefers.
- */
-async function answerRun(
+/** Responds when the run has ended, or at once if the client prefers that. */
+async function respondRun(
   deps: HttpDeps,
   caller: Caller,
   started: StartedRun<unknown>,
@@ -95,7 +101,7 @@ async function answerRun(
     return json(200, toRunDetailView(await getStartedRun(deps, caller, started)))
   }
   started.ended.catch((error: unknown) => {
-    // A refusal is in the run for whoever looks; only what nobody expected is for the operator.
+    // An expected error is recorded in the run; any other is logged for the operator.
     if (!(error instanceof AppError))
       deps.log.error("run", { runId: started.id, error: String(error) })
   })
@@ -109,16 +115,39 @@ async function followLogs(
   id: string,
   request: Request,
 ): Promise<ApiResponse> {
-  const leaving = new AbortController()
-  const leave = () => leaving.abort()
-  const steps = await deps.followers.follow(caller, id, parseLastEventId(request), leaving.signal)
-  const answer = eventStream(steps, leave)
-  if (request.method !== "HEAD") return answer
-  await answer.stream?.cancel()
-  return { status: answer.status, headers: answer.headers, body: null }
+  const abort = new AbortController()
+  const firstLine = parseLastEventId(request)
+  const batches = await deps.followers.follow(caller, id, firstLine, abort.signal)
+  const response = eventStream(batches, () => abort.abort())
+  if (request.method !== "HEAD") return response
+  await response.stream?.cancel()
+  return { status: response.status, headers: response.headers, body: null }
 }
 
-/** The filter that a query asks for. */
+/** The filter of a query. */
 export function toRunFilter(query: z.output<typeof runsQuery>): RunFilter {
   return { error: query.error, sources: query.source, since: query.since, until: query.until }
+}
+
+function prefersAsync(request: Request): boolean {
+  return listValues(request, "prefer").includes("respond-async")
+}
+
+/** A wildcard in `accept` does not ask for events: the client has to name the type. */
+function wantsEvents(request: Request): boolean {
+  return listValues(request, "accept").includes("text/event-stream")
+}
+
+/** The index of the first log line that the client has not received, from `last-event-id`. */
+function parseLastEventId(request: Request): number {
+  const header = request.headers.get("last-event-id")
+  if (header === null || header === "") return 0
+  if (/^\d{1,9}$/.test(header)) return Number(header) + 1
+  throw invalidHeader("last-event-id", "must be the id of an event")
+}
+
+/** The values of a list header, without their parameters. */
+function listValues(request: Request, name: string): readonly string[] {
+  const header = request.headers.get(name) ?? ""
+  return header.split(",").map((part) => (part.split(";")[0] ?? "").trim().toLowerCase())
 }

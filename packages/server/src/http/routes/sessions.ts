@@ -15,7 +15,7 @@ import {
   toSignInLinkView,
 } from "../views/session-views.ts"
 
-/** Browsers that are signed in. */
+/** Browser sessions and sign-in links. */
 export function sessionHandlers(deps: HttpDeps) {
   const { links, sessionCookie } = deps
   const signedOut = { ...noContent(), headers: { "set-cookie": sessionCookie.clear } }
@@ -49,7 +49,7 @@ export function sessionHandlers(deps: HttpDeps) {
       return signedOut
     },
     signOut: async ({ caller }) => {
-      // Finds nothing where the caller is a token.
+      // No effect when the caller uses a token.
       await deps.sessions.remove(caller.userId, caller.tokenId)
       return signedOut
     },

@@ -7,7 +7,7 @@ import { json, noContent } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
 import { toCommentView, toReferenceView } from "../views/views.ts"
 
-/** What people do with each other's vals. */
+/** Likes, comments and references. */
 export function socialHandlers(deps: HttpDeps) {
   const { links } = deps
   return {

@@ -3,7 +3,7 @@ import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import { jsonText } from "../response/api-response.ts"
 
-/** The caller's own SQLite database. */
+/** The SQLite database of the caller. */
 export function sqliteHandlers(deps: HttpDeps) {
   return {
     executeSql: async ({ caller, body }) =>

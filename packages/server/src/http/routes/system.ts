@@ -3,13 +3,12 @@ import { AppError } from "../../domain/app-error.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import type { Metrics } from "../ops/metrics.ts"
-import { toScriptSources } from "../pages/script-sources.ts"
+import { acceptsEncoding, toScriptSources } from "../pages/page-files.ts"
 import { type ApiResponse, content, json } from "../response/api-response.ts"
-import { gzip } from "../response/gzip.ts"
 
 const docsFolder = "/docs/assets/"
 
-/** Everything outside `/v1`. */
+/** Health, metrics, the OpenAPI document and the API reference. */
 export function systemHandlers(deps: HttpDeps, metrics: Metrics) {
   let openApi: Uint8Array | undefined
   return {
@@ -49,7 +48,7 @@ function pageHeaders(scripts: string): Record<string, string> {
   }
 }
 
-/** A file that the page at `/docs` loads; its name holds a hash of its content. */
+/** A file of the page at `/docs`. Its name contains a hash of its content. */
 export async function docsAsset(
   deps: HttpDeps,
   path: string,
@@ -63,4 +62,17 @@ export async function docsAsset(
     }),
     request,
   )
+}
+
+const gzipCache = new WeakMap<Uint8Array, Uint8Array>()
+
+/** Compresses a body that never changes, once, if the client accepts it. */
+function gzip(response: ApiResponse, request: Request): ApiResponse {
+  const { body } = response
+  if (!(body instanceof Uint8Array)) return response
+  const headers = { ...response.headers, vary: "accept-encoding" }
+  if (!acceptsEncoding(request, "gzip")) return { ...response, headers }
+  const compressed = gzipCache.get(body) ?? Bun.gzipSync(new Uint8Array(body))
+  gzipCache.set(body, compressed)
+  return { ...response, headers: { ...headers, "content-encoding": "gzip" }, body: compressed }
 }

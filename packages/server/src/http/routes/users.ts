@@ -5,13 +5,12 @@ import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import { json } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
-import { createValResponse } from "../response/val-response.ts"
+import { toValResponse } from "../response/val-response.ts"
 import { toAccountView, toNewUserView, toUserView, toValView } from "../views/views.ts"
 
-/** Users, by id and by name. */
+/** Users by id and by name, and their vals. */
 export function userHandlers(deps: HttpDeps) {
   const { links } = deps
-  const answerVal = createValResponse(links)
   return {
     listUsers: async ({ query, request }) =>
       page(links, request, query, await listUsers(deps, query), toAccountView),
@@ -36,6 +35,6 @@ export function userHandlers(deps: HttpDeps) {
     getUserByName: async ({ params }) =>
       json(200, toUserView(await getUserByName(deps, params.username), links)),
     getValByName: async ({ caller, params }) =>
-      answerVal(await getValByName(deps, caller, params.username, params.val_name)),
+      toValResponse(await getValByName(deps, caller, params.username, params.val_name), links),
   } satisfies Partial<Handlers>
 }

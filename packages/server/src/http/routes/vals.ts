@@ -1,19 +1,18 @@
+import { importedVal, limits, toIssueWords } from "@hamlet/contract"
 import { listValRuns } from "../../domain/runs/runs.ts"
-import { importVals } from "../../domain/vals/import-vals.ts"
+import { importVals, type ImportItem } from "../../domain/vals/import-vals.ts"
 import { createVal, deleteVal, getVal, saveVal, updateVal } from "../../domain/vals/vals.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
-import { toSentVal } from "../request/sent-val.ts"
 import { json, noContent } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
-import { createValResponse } from "../response/val-response.ts"
+import { toValResponse } from "../response/val-response.ts"
 import { toRunView, toValView } from "../views/views.ts"
 import { toRunFilter } from "./runs.ts"
 
-/** Vals themselves. */
+/** Vals: list, search, read, save, delete. */
 export function valHandlers(deps: HttpDeps) {
   const { links } = deps
-  const answerVal = createValResponse(links)
   return {
     listVals: async ({ caller, query, request }) => {
       const filter = { ownerId: query.userId, privacy: query.privacy }
@@ -28,7 +27,7 @@ export function valHandlers(deps: HttpDeps) {
     importVals: async ({ caller, body }) => {
       const options = { isDry: body.dryRun ?? false, ifExists: body.ifExists ?? "skip" }
       return json(200, {
-        results: await importVals(deps, caller, body.vals.map(toSentVal), options),
+        results: await importVals(deps, caller, body.vals.map(toImportItem), options),
       })
     },
     searchVals: async ({ caller, query, request, address }) =>
@@ -43,7 +42,8 @@ export function valHandlers(deps: HttpDeps) {
       json(200, toValView(await createVal(deps, caller, body), links)),
     saveVal: async ({ caller, body, ifMatch }) =>
       json(200, toValView((await saveVal(deps, caller, body, ifMatch)).val, links)),
-    getVal: async ({ caller, params }) => answerVal(await getVal(deps, caller, params.val_id)),
+    getVal: async ({ caller, params }) =>
+      toValResponse(await getVal(deps, caller, params.val_id), links),
     updateVal: async ({ caller, params, body, ifMatch }) => {
       await updateVal(deps, caller, params.val_id, body, ifMatch)
       return noContent()
@@ -61,4 +61,20 @@ export function valHandlers(deps: HttpDeps) {
         toRunView,
       ),
   } satisfies Partial<Handlers>
+}
+
+/** Validates one val of an import, so that an invalid one does not fail the others. */
+function toImportItem(value: unknown): ImportItem {
+  const { data, error } = importedVal.safeParse(value, { error: toIssueWords })
+  if (data) return { val: data }
+  const [issue] = error.issues
+  const where = issue && issue.path.length > 0 ? `${issue.path.join(".")}: ` : ""
+  return { name: toSentName(value), problem: `${where}${issue?.message ?? "it is not valid"}` }
+}
+
+/** The name of an invalid val, if it has one, so that the sender can find it. */
+function toSentName(value: unknown): string {
+  const name =
+    typeof value === "object" && value !== null && "name" in value ? value.name : undefined
+  return typeof name === "string" ? name.slice(0, limits.nameCharsMax).toWellFormed() : ""
 }

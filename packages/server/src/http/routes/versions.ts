@@ -5,13 +5,12 @@ import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
 import { json, noContent } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
-import { createValResponse } from "../response/val-response.ts"
+import { toValResponse } from "../response/val-response.ts"
 import { toValView, toVersionLockView, toVersionView } from "../views/views.ts"
 
 /** The versions of a val. */
 export function versionHandlers(deps: HttpDeps) {
   const { links } = deps
-  const answerVal = createValResponse(links)
   return {
     listVersions: async ({ caller, params, query, request }) =>
       page(
@@ -26,7 +25,7 @@ export function versionHandlers(deps: HttpDeps) {
       return json(saved.isNewVersion ? 201 : 200, toValView(saved.val, links))
     },
     getVersion: async ({ caller, params }) =>
-      answerVal(await getVersion(deps, caller, params.val_id, params.version)),
+      toValResponse(await getVersion(deps, caller, params.val_id, params.version), links),
     deleteVersion: async ({ caller, params, ifMatch }) => {
       await deleteVersion(deps, caller, params.val_id, params.version, ifMatch)
       return noContent()

@@ -4,7 +4,7 @@ import type { LinkOwner, Session } from "../../domain/accounts/sessions.ts"
 import { toPageKey } from "../../shared/session-cookie.ts"
 import type { Links } from "../response/links.ts"
 
-/** A session without its secret string; `currentId` is the one that the request came with. */
+/** A session without its secret string; `currentId` is the session of the request. */
 export function toSessionView(it: Session, currentId: string): z.infer<typeof session> {
   return {
     id: it.id,
@@ -16,12 +16,12 @@ export function toSessionView(it: Session, currentId: string): z.infer<typeof se
   }
 }
 
-/** A session that has just begun, with the key that the page keeps. */
+/** A new session, with the key that the page stores. */
 export function toNewSessionView(it: Session, text: string): z.infer<typeof newSession> {
   return { ...toSessionView(it, it.id), pageKey: toPageKey(text) }
 }
 
-/** Whose account a sign-in link opens. */
+/** The owner of a sign-in link. */
 export function toSignInLinkOwnerView(it: LinkOwner): z.infer<typeof signInLinkOwner> {
   return { username: it.username, expiresAt: new Date(it.expiresAt).toISOString() }
 }

@@ -3,7 +3,7 @@ import type { z } from "zod"
 import type { RunCounts } from "../../domain/stats/run-tally.ts"
 import type { Activity, Stats } from "../../domain/stats/stats.ts"
 
-/** Runs over time. */
+/** Numbers of runs over time. */
 export function toStatsView(it: Stats): z.infer<typeof stats> {
   return {
     since: toTime(it.since),
@@ -15,7 +15,7 @@ export function toStatsView(it: Stats): z.infer<typeof stats> {
   }
 }
 
-/** The runs of several vals over time. */
+/** Numbers of runs of several vals over time. */
 export function toActivityView(it: Activity): z.infer<typeof activity> {
   return {
     since: toTime(it.since),

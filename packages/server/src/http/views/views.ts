@@ -40,9 +40,9 @@ import type { Val, ValState } from "../../domain/vals/vals.ts"
 import type { Version } from "../../domain/vals/versions.ts"
 import type { Links } from "../response/links.ts"
 
-// Every view is written out field by field, so that a new column is never public by accident.
+// Each view lists its fields, so that a new column is never public by accident.
 
-/** A user as everybody sees them. */
+/** The public view of a user. */
 export function toUserView(it: User, links: Links): z.infer<typeof user> {
   return {
     id: it.id,
@@ -56,12 +56,12 @@ export function toUserView(it: User, links: Links): z.infer<typeof user> {
   }
 }
 
-/** A user as they see themselves. */
+/** A user as the user sees it. */
 export function toProfileView(it: User, links: Links): z.infer<typeof profile> {
   return { ...toUserView(it, links), email: it.email, tier: it.tier }
 }
 
-/** A user as an administrator sees them. */
+/** A user as an administrator sees it. */
 export function toAccountView(it: Account, links: Links): z.infer<typeof account> {
   return {
     ...toProfileView(it, links),
@@ -105,12 +105,12 @@ export function toAuditView(it: AuditEntry): z.infer<typeof auditEntry> {
   }
 }
 
-/** A user who was just created. */
+/** A new user, with its first token. */
 export function toNewUserView(it: User, text: string, links: Links): z.infer<typeof newUser> {
   return { ...toUserView(it, links), token: text }
 }
 
-/** A val, the same on every route. */
+/** A val; the same on every route. */
 export function toValView(it: Val, links: Links): z.infer<typeof val> {
   const self = links.val(it.id)
   return {
@@ -140,7 +140,7 @@ export function toValView(it: Val, links: Links): z.infer<typeof val> {
   }
 }
 
-/** The states of somebody's vals. */
+/** The states of a user's vals. */
 export function toValStatesView({ items, hasMore }: Page<ValState>): z.infer<typeof valStates> {
   return {
     data: items.map((it) => ({
@@ -167,7 +167,7 @@ export function toVersionView(it: Version): z.infer<typeof version> {
   }
 }
 
-/** What a version imports from elsewhere; null when that is nothing. */
+/** The lockfile of a version; null when it imports nothing remote. */
 export function toVersionLockView(it: Lockfile | null): z.infer<typeof versionLock> {
   const imports = it?.resolution?.imports ?? []
   return {
@@ -208,7 +208,7 @@ export function toRunView(it: Run): z.infer<typeof run> {
   }
 }
 
-/** A run with everything that is kept of it. */
+/** A run with logs, arguments, result and egress. */
 export function toRunDetailView(it: RunDetail): z.infer<typeof runDetail> {
   return {
     ...toRunView(it),
@@ -237,7 +237,7 @@ export function toTokenView(it: Token): z.infer<typeof token> {
   }
 }
 
-/** A token that was just created, with its secret string. */
+/** A new token, with its secret string. */
 export function toNewTokenView(it: Token, text: string): z.infer<typeof newToken> {
   return { ...toTokenView(it), token: text }
 }
@@ -257,7 +257,7 @@ export function toBlobView(it: BlobEntry): z.infer<typeof blob> {
   return { key: it.key, size: it.size, lastModified: toTime(it.modifiedAt) }
 }
 
-/** What a user uses. */
+/** The resource usage of a user. */
 export function toUsageView({ used, perMinuteMax, ...it }: Usage): z.infer<typeof usage> {
   return {
     countedSince: toTime(it.countedSince),
