@@ -4,16 +4,16 @@ import { Deadlines } from "./deadlines.ts"
 test("Deadlines checks each item until it has ended", async () => {
   const deadlines = new Deadlines(1)
   const done = Promise.withResolvers<void>()
-  let looks = 0
-  deadlines.add({ check: () => ++looks === 3 })
+  let checks = 0
+  deadlines.add({ check: () => ++checks === 3 })
   deadlines.add({
     check() {
-      if (looks >= 3) done.resolve()
-      return looks >= 3
+      if (checks >= 3) done.resolve()
+      return checks >= 3
     },
   })
   await done.promise
-  expect([looks, deadlines.size]).toEqual([3, 0])
+  expect([checks, deadlines.size]).toEqual([3, 0])
   const again = Promise.withResolvers<void>()
   deadlines.add({
     check() {

@@ -36,13 +36,13 @@ export async function identify(
   const { scheme = "", credentials = "" } = parseAuthorization(authorization) ?? {}
   if (scheme === "basic")
     return { caller: undefined, hasHamletToken: await hasTokenInside(deps, credentials) }
-  const isForUs =
+  const hasHamletToken =
     tokenPattern.test(authorization) ||
     authorization.split(/[\s,]+/).some((word) => tokenPattern.test(decode(word)))
   if (scheme !== "bearer" || !hasTokenShape(credentials))
-    return { caller: undefined, hasHamletToken: isForUs }
+    return { caller: undefined, hasHamletToken }
   const caller = await findCaller(deps, credentials)
-  if (!caller) return { caller: undefined, hasHamletToken: isForUs }
+  if (!caller) return { caller: undefined, hasHamletToken }
   // A suspended user sees what an anonymous one sees, and no val sees the token.
   if (caller === "suspended") return { caller: undefined, hasHamletToken: true }
   deps.tokenUses.note(caller.tokenId, caller.lastUsedAt, deps.now())

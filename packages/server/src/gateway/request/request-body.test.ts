@@ -25,7 +25,7 @@ const deps = () => ({
   },
 })
 
-/** A request whose body is sent in chunks, and ends only if asked to. */
+/** A request whose body is sent in chunks, and ends only on request. */
 function toRequest(parts: readonly string[], ends: boolean): Request {
   const left = [...parts]
   const body = new ReadableStream<Uint8Array>({

@@ -19,7 +19,7 @@ class ValSocket extends EventTarget {
   close(...end: unknown[]): void {
     this.closedWith = end
   }
-  says(data: unknown): void {
+  sends(data: unknown): void {
     this.dispatchEvent(new MessageEvent("message", { data }))
   }
   ends(code: number, reason = ""): void {
@@ -85,8 +85,8 @@ describe("Sockets", () => {
 
   test("buffers messages and the close of the val until the client's side is open", () => {
     const { val, client, ends, join } = open(new Sockets(gatewayLimits, deadlines))
-    val.says("a")
-    val.says("b")
+    val.sends("a")
+    val.sends("b")
     val.ends(4000, "bye")
     expect(ends).toEqual([])
     join()
@@ -101,12 +101,12 @@ describe("Sockets", () => {
     const slow = open(sockets)
     slow.join()
     slow.client.buffered = 100
-    slow.val.says("x")
+    slow.val.sends("x")
     expect(slow.ends).toEqual([])
     const second = open(sockets)
     second.join()
     second.client.buffered = 60
-    second.val.says("x")
+    second.val.sends("x")
     expect([
       second.ends,
       second.client.isTerminated,
@@ -114,18 +114,18 @@ describe("Sockets", () => {
       second.val.closedWith?.[0],
     ]).toEqual([["closed"], true, 1008, 1008])
     slow.client.buffered = 101
-    slow.val.says("x")
+    slow.val.sends("x")
     expect(slow.ends).toEqual(["closed"])
     // The backlog of the two closed sockets is free again.
     const third = open(sockets)
     third.join()
     third.client.buffered = 90
-    third.val.says("x")
+    third.val.sends("x")
     expect(third.ends).toEqual([])
     third.client.buffered = 0
     third.relay.clientDrained()
     const early = open(sockets)
-    early.val.says("x".repeat(101))
+    early.val.sends("x".repeat(101))
     expect(early.ends).toEqual(["closed"])
     sockets.stop()
   })

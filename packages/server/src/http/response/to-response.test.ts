@@ -51,17 +51,17 @@ describe("toResponse", () => {
     ["bytes", content("text/plain", new Uint8Array(1000)), "1000"],
     ["an empty text", content("text/plain", ""), "0"],
     ["no body", noContent(), null],
-  ])("sends the content-length of GET for HEAD: %s", async (_, answer, length) => {
+  ])("sends the content-length of GET for HEAD: %s", async (_, apiResponse, length) => {
     await using server = Bun.serve({
       port: 0,
-      fetch: (request) => toResponse(answer, "id", request),
+      fetch: (request) => toResponse(apiResponse, "id", request),
     })
     const response = await fetch(server.url, { method: "HEAD" })
     expect([
       response.status,
       response.headers.get("content-length"),
       await response.text(),
-    ]).toEqual([answer.status, length, ""])
+    ]).toEqual([apiResponse.status, length, ""])
   })
 
   test("sends CORS headers only with an Origin, and never allows credentials", () => {
@@ -120,15 +120,15 @@ describe("preflight", () => {
   })
 
   test("allows the requested headers", () => {
-    const asked = [
+    const requested = [
       "authorization",
       "x-stainless-lang",
       "x-stainless-retry-count",
       "x_odd",
       "traceparent",
     ]
-    const allowed = allowedFor(asked.join(","))
-    for (const name of asked) expect(allowed).toContain(name)
+    const allowed = allowedFor(requested.join(","))
+    for (const name of requested) expect(allowed).toContain(name)
     expect(allowedFor("X-Stainless-OS , x-a")).toEqual(
       expect.arrayContaining(["x-stainless-os", "x-a"]),
     )

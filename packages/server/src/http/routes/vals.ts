@@ -1,6 +1,6 @@
-import { importedVal, limits, toIssueWords } from "@hamlet/contract"
+import { importedVal, limits, toIssueText } from "@hamlet/contract"
 import { listValRuns } from "../../domain/runs/runs.ts"
-import { importVals, type ImportItem } from "../../domain/vals/import-vals.ts"
+import { type ImportItem, importVals } from "../../domain/vals/import-vals.ts"
 import { createVal, deleteVal, getVal, saveVal, updateVal } from "../../domain/vals/vals.ts"
 import type { Handlers } from "../call.ts"
 import type { HttpDeps } from "../deps.ts"
@@ -65,7 +65,7 @@ export function valHandlers(deps: HttpDeps) {
 
 /** Validates one val of an import, so that an invalid one does not fail the others. */
 function toImportItem(value: unknown): ImportItem {
-  const { data, error } = importedVal.safeParse(value, { error: toIssueWords })
+  const { data, error } = importedVal.safeParse(value, { error: toIssueText })
   if (data) return { val: data }
   const [issue] = error.issues
   const where = issue && issue.path.length > 0 ? `${issue.path.join(".")}: ` : ""
