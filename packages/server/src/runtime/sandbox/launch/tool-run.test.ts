@@ -165,6 +165,17 @@ describe.each(levels)("runTool with %s", (isolation) => {
     )
   })
 
+  test("refuses one that writes more than it may right before it ends", async () => {
+    await using open = await openSandboxes({ isolation })
+    const write = `for (let i = 0; i < 20; i++) Deno.writeFileSync(paths.scratch + "/" + i, new Uint8Array(1_000_000))`
+    const full = await run(open.sandboxes, write)
+    // With bubblewrap the file system refuses the write.
+    expect(full).toMatchObject({
+      kind: "failed",
+      reason: isolation === "bubblewrap" ? "exited" : "files",
+    })
+  })
+
   test("leaves nothing behind, also when the server stops meanwhile", async () => {
     await using open = await openSandboxes({ isolation })
     const ended = run(open.sandboxes, "await new Promise(() => setInterval(() => {}, 1000))").catch(

@@ -117,15 +117,14 @@ async function waitForEnd(
     stopped ??= reason
     launched.kill()
   }
+  const isScratchFull = () =>
+    !host.isolation.hasOuterProcess &&
+    isLargerThan(folder.scratch, limits.scratchBytesMax, scratchEntriesMax)
   const checkLimits = () => {
     const inner = launched.findInner()
     if (!launched.group?.has("memory") && inner && readTreeBytes(inner.pid) > limits.memoryBytesMax)
       stop("memory")
-    else if (
-      !host.isolation.hasOuterProcess &&
-      isLargerThan(folder.scratch, limits.scratchBytesMax, scratchEntriesMax)
-    )
-      stop("files")
+    else if (isScratchFull()) stop("files")
   }
   const onAbort = () => stop("killed")
   signal.addEventListener("abort", onAbort, { once: true })
@@ -139,7 +138,11 @@ async function waitForEnd(
     signal.throwIfAborted()
     const cause: StopCause | undefined = stopped && { reason: "killed" }
     const exit = toSandboxExit(launched.readExitFacts(cause, undefined), limits)
-    if (exit.reason === "exited" && exit.code === 0) return { kind: "done", output: await output }
+    if (exit.reason === "exited" && exit.code === 0) {
+      // It may have written too much since the last check.
+      if (!isScratchFull()) return { kind: "done", output: await output }
+      return { kind: "failed", partial: await output, reason: "files", stderr: await stderr }
+    }
     const reason = exit.reason === "killed" ? (stopped ?? "killed") : toReason(exit.reason)
     return { kind: "failed", partial: await output, reason, stderr: await stderr }
   } finally {
