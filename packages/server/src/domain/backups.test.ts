@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { waitUntil } from "../../test/support/wait-until.ts"
 import { type BackupSource, Backups } from "./backups.ts"
 
 /** Pieces without end; says how many were made, and whether it was let go. */
@@ -61,7 +62,7 @@ describe("Backups", () => {
       const { source, seen } = endless()
       const backups = new Backups(source, { [limit]: 5 })
       const backup = await backups.open()
-      while (!seen.isLetGo) await Bun.sleep(1)
+      await waitUntil(() => seen.isLetGo)
       expect(await backup.read().catch((error: Error) => error.message)).toStartWith(
         "Cannot go on with the backup: ",
       )

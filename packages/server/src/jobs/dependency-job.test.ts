@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test"
 import { describeEachDatabase, openAgain, type TestDatabase } from "../../test/support/databases.ts"
 import { FakeResolver } from "../../test/support/fake-resolver.ts"
+import { waitUntil } from "../../test/support/wait-until.ts"
 import type { LockfileStore } from "../domain/modules/lockfiles.ts"
 import { sql } from "../storage/database/sql.ts"
 import { createBundleStore } from "../storage/modules/bundles.ts"
@@ -89,12 +90,12 @@ describeEachDatabase("DependencyJob", (open) => {
   async function wakeInVain(job: DependencyJob): Promise<void> {
     const before = idle
     job.wake()
-    await until(async () => idle > before)
+    await waitUntil(async () => idle > before)
   }
 
   const stateOf = async (number: number) => (await lockfiles.find(idOf(number), 1))?.state
   const untilState = (number: number, state: string) =>
-    until(async () => (await stateOf(number)) === state)
+    waitUntil(async () => (await stateOf(number)) === state)
 
   test("fetches what is pending when it starts and when it is woken, and tells who waits for it", async () => {
     resolver.add("npm:a", "the a")
@@ -116,7 +117,7 @@ describeEachDatabase("DependencyJob", (open) => {
     expect(
       (await createBundleStore(database.db).find(lock?.bundle ?? ""))?.code.length,
     ).toBeGreaterThan(50)
-    await until(async () => noted.length === 2)
+    await waitUntil(async () => noted.length === 2)
     expect(noted).toEqual([`${idOf(1)}@1`, `${idOf(2)}@1`])
     expect(errors).toEqual([])
   })
@@ -132,7 +133,7 @@ describeEachDatabase("DependencyJob", (open) => {
       "there is no such package",
     ])
     expect(lock?.bundle).toMatch(/^[0-9a-f]{64}$/)
-    await until(async () => noted.length === 1)
+    await waitUntil(async () => noted.length === 1)
   })
 
   test("tries again what may go better later, less and less often, and then gives up", async () => {
@@ -141,7 +142,7 @@ describeEachDatabase("DependencyJob", (open) => {
     const job = startJob()
     const waits: number[] = []
     for (let attempt = 1; ; attempt++) {
-      await until(async () => resolver.asked.length === attempt && (await isAtRest(1)))
+      await waitUntil(async () => resolver.asked.length === attempt && (await isAtRest(1)))
       const lock = await lockfiles.find(idOf(1), 1)
       if (lock?.state !== "pending") break
       expect(lock.resolution?.imports[0]?.error).toBe("there is no such package")
@@ -154,7 +155,7 @@ describeEachDatabase("DependencyJob", (open) => {
     }
     expect(waits).toEqual([5_000, 30_000, 120_000, 600_000])
     expect(await stateOf(1)).toBe("failed")
-    await until(async () => noted.length === 1)
+    await waitUntil(async () => noted.length === 1)
   })
 
   const isAtRest = async (number: number) => {
@@ -203,7 +204,7 @@ describeEachDatabase("DependencyJob", (open) => {
     }
     const askedFor = () => resolver.asked.map((code) => code.at(-1))
     const narrow = startJob({ limits: { atOnceMax: 2 } })
-    await until(async () => resolver.asked.length === 2)
+    await waitUntil(async () => resolver.asked.length === 2)
     narrow.wake()
     await narrow.stop()
     expect(askedFor()).toEqual(["1", "4"])
@@ -211,7 +212,7 @@ describeEachDatabase("DependencyJob", (open) => {
     clock.at += 1
     resolver.asked.length = 0
     startJob({ limits: { atOnceMax: 9 } })
-    await until(async () => idle > 0)
+    await waitUntil(async () => idle > 0)
     expect(askedFor().sort()).toEqual(["2", "4", "5"])
   })
 
@@ -219,7 +220,7 @@ describeEachDatabase("DependencyJob", (open) => {
     resolver.gate = never
     await addVal(1)
     const job = startJob()
-    await until(async () => resolver.asked.length === 1)
+    await waitUntil(async () => resolver.asked.length === 1)
     await job.stop()
     expect(await lockfiles.find(idOf(1), 1)).toMatchObject({ state: "pending", retryAt: clock.at })
     const claim = await lockfiles.claim({ at: clock.at, until: clock.at + 1, busyOwners: [] })
@@ -288,11 +289,11 @@ describeEachDatabase("DependencyJob", (open) => {
     resolver.gate = gate.promise
     await addVal(1)
     const job = startJob()
-    await until(async () => resolver.asked.length === 1)
+    await waitUntil(async () => resolver.asked.length === 1)
     await createValStore(database.db).delete(idOf(1), () => {})
     gate.resolve()
     // Whoever has done their work looks for more.
-    await until(async () => idle > 0)
+    await waitUntil(async () => idle > 0)
     await job.stop()
     expect([noted, errors]).toEqual([[], []])
   })
@@ -300,7 +301,7 @@ describeEachDatabase("DependencyJob", (open) => {
   test("leaves alone a val that was deleted before it looked", async () => {
     await addVal(1)
     startJob({ versions: { find: async () => undefined } })
-    await until(async () => idle > 0)
+    await waitUntil(async () => idle > 0)
     expect([resolver.asked, errors]).toEqual([[], []])
   })
 
@@ -315,14 +316,10 @@ describeEachDatabase("DependencyJob", (open) => {
         claim: (options) => (isAway ? Promise.reject(away) : lockfiles.claim(options)),
       },
     })
-    await until(async () => errors.length > 0)
+    await waitUntil(async () => errors.length > 0)
     expect(errors).toEqual([away])
     isAway = false
     job.wake()
     await untilState(1, "ready")
   })
 })
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await Bun.sleep(1)
-}

@@ -22,7 +22,7 @@ export interface SearchData {
 
 const valsCount = 1_500
 const fansCount = 4
-const atOnce = 50
+const atOnce = 10
 const start = Date.parse("2024-01-01T00:00:00.000Z")
 
 /** Makes them through the store, which is what the API would do, only sooner. */

@@ -1,5 +1,5 @@
 import { expect } from "bun:test"
-import { waitUntil } from "../support/wait-until.ts"
+import { waitUntil, waitUntilStable } from "../support/wait-until.ts"
 import type { AttackServer } from "./support/attack-server.ts"
 import { describeAttacks, probe } from "./support/describe-attacks.ts"
 import { holdRun, toHoldingCode } from "./support/live-run.ts"
@@ -50,6 +50,9 @@ const attempts: readonly {
   },
 ]
 
+/** Several times as long as it takes until a new line is in the record. */
+const quietMs = 1_000
+
 const messagesOf = (run: { readonly logs: readonly { readonly message: string }[] }) =>
   run.logs.map(({ message }) => message)
 
@@ -98,8 +101,9 @@ describeAttacks("attacks/after-response", { HAMLET_RUN_SECONDS_MAX: "3" }, (getS
       const id = answer.headers.get("x-run-id") ?? ""
       const early = await server.loggedRun(id, server.mallory, 3)
       expect(early.status).toBe("succeeded")
-      const before = await waitForSilence(
+      const before = await waitUntilStable(
         async () => (await server.endedRun(id, server.mallory)).logs.length,
+        quietMs,
       )
       // A run that begins when the time of the first one is over has no share in its words, nor
       // the first in its own.
@@ -124,19 +128,3 @@ export default (request) => {
     expect((await server.request(val, { path: "/written" })).status).toBe(200)
   })
 })
-
-/** Several times as long as it takes until a new line is in the record. */
-const silentLooks = 50
-
-/** What a number is that does not change any more. */
-async function waitForSilence(read: () => Promise<number>): Promise<number> {
-  let last = Number.NaN
-  let looks = 0
-  await waitUntil(async () => {
-    const now = await read()
-    looks = now === last ? looks + 1 : 0
-    last = now
-    return looks >= silentLooks
-  })
-  return last
-}

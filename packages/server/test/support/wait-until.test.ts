@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { waitUntil } from "./wait-until.ts"
+import { waitUntil, waitUntilStable } from "./wait-until.ts"
 
 describe("waitUntil", () => {
   test("returns the first truthy value", async () => {
@@ -26,4 +26,9 @@ describe("waitUntil", () => {
     }
     await expect(waitUntil(condition)).rejects.toThrow("no server")
   })
+})
+
+test("waitUntilStable returns the value that no longer changes", async () => {
+  let reads = 0
+  expect(await waitUntilStable(() => Math.min(++reads, 5), 20)).toBe(5)
 })

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import { type Statement, sql } from "../../storage/database/sql.ts"
 import { RunTokens } from "./run-tokens.ts"
 import { authenticate, type TokenStore } from "./tokens.ts"
@@ -61,10 +62,6 @@ describe("RunTokens", () => {
   const here = (text: string) => authenticate({ ...rules.deps, runTokens: tokens }, text)
   const elsewhere = (text: string) => authenticate(rules.deps, text)
 
-  async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-    while (!(await isSo())) await Bun.sleep(1)
-  }
-
   async function rowCount(): Promise<number> {
     const [row] = await rules.db.read<{ count: number }>(
       sql`select count(*) as count from tokens where node_id is not null`,
@@ -84,7 +81,7 @@ describe("RunTokens", () => {
     })
     expect(await codeOf(elsewhere(one))).toBe("invalid_token")
     gate.resolve()
-    await until(() => writes.length === 1)
+    await waitUntil(() => writes.length === 1)
     expect(writes).toEqual([[2, 0]])
     expect(await elsewhere(two)).toEqual(await here(two))
   })
@@ -100,13 +97,13 @@ describe("RunTokens", () => {
 
   test("end at once here, also while the database still knows them, and elsewhere with the next write", async () => {
     const text = tokens.issue(ada)
-    await until(() => writes.length === 1)
+    await waitUntil(() => writes.length === 1)
     gate = Promise.withResolvers()
     tokens.end(text)
     expect(await codeOf(here(text))).toBe("invalid_token")
     expect(await elsewhere(text)).toMatchObject({ username: "ada" })
     gate.resolve()
-    await until(() => writes.length === 2)
+    await waitUntil(() => writes.length === 2)
     expect(writes[1]).toEqual([0, 1])
     expect([await codeOf(elsewhere(text)), await codeOf(here(text))]).toEqual([
       "invalid_token",
@@ -121,7 +118,7 @@ describe("RunTokens", () => {
     tokens.end("never issued")
     expect(await codeOf(here(text))).toBe("invalid_token")
     const next = tokens.issue(ada)
-    await until(() => writes.length === 1)
+    await waitUntil(() => writes.length === 1)
     expect([writes, await rowCount()]).toEqual([[[1, 0]], 1])
     tokens.end(next)
   })
@@ -129,10 +126,10 @@ describe("RunTokens", () => {
   test("that end while they are written are removed afterwards", async () => {
     gate = Promise.withResolvers()
     const text = tokens.issue(ada)
-    await until(() => isAsked)
+    await waitUntil(() => isAsked)
     tokens.end(text)
     gate.resolve()
-    await until(() => writes.length === 2)
+    await waitUntil(() => writes.length === 2)
     expect([writes, await rowCount()]).toEqual([
       [
         [1, 0],
@@ -144,7 +141,7 @@ describe("RunTokens", () => {
 
   test("expire when no process can live any longer, here and elsewhere", async () => {
     const text = tokens.issue(ada)
-    await until(() => writes.length === 1)
+    await waitUntil(() => writes.length === 1)
     const at = (now: number) => ({ ...rules.deps, now: () => now })
     const end = rules.clock.at + lifeMsMax
     for (const runTokens of [tokens, rules.deps.runTokens]) {
@@ -162,14 +159,14 @@ describe("RunTokens", () => {
       if (isDown) throw new Error("the connection broke, after all was written")
     })
     const [kept, ended] = [tokens.issue(ada), tokens.issue(ada)]
-    await until(() => errors.length > 0)
+    await waitUntil(() => errors.length > 0)
     tokens.end(ended)
     expect([await codeOf(here(ended)), (await here(kept)).username]).toEqual([
       "invalid_token",
       "ada",
     ])
     isDown = false
-    await until(async () => writes.length > 0 && (await rowCount()) === 1)
+    await waitUntil(async () => writes.length > 0 && (await rowCount()) === 1)
     expect([await codeOf(elsewhere(ended)), (await elsewhere(kept)).username]).toEqual([
       "invalid_token",
       "ada",
@@ -187,7 +184,7 @@ describe("RunTokens", () => {
       sql`insert into nodes (id, host, pid, pid_started, seen_at) values (${theirs}, 'host', 1, '1', 1)`,
     )
     const text = other.issue(ada)
-    await until(() => writes.length === 2)
+    await waitUntil(() => writes.length === 2)
     expect(await rowCount()).toBe(2)
     await tokens.stop()
     expect([

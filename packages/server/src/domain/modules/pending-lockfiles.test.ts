@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test"
 import { codeOf } from "../../../test/support/rules.ts"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import type { Lockfile } from "./lockfiles.ts"
 import { createPendingLockfiles } from "./pending-lockfiles.ts"
 
@@ -39,7 +40,7 @@ describe("createPendingLocks", () => {
   const create = (pollMs: number) =>
     createPendingLockfiles({ find }, () => clock.at, { waitMsMax: 100, pollMs })
   const untilLooked = async (times: number) => {
-    while (looks < times) await Bun.sleep(0)
+    await waitUntil(() => looks >= times)
   }
 
   test.each([

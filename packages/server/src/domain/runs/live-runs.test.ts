@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test"
 import { openRules, type TestRules } from "../../../test/support/rules.ts"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import { createNodeStore } from "../../storage/nodes.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
@@ -275,7 +276,7 @@ describe("LiveRuns", () => {
         const run = await slow.begin(toNew())
         run.attach(new TestSlot())
         const running = run.settled()
-        while (calls < 2) await Bun.sleep(0)
+        await waitUntil(() => calls >= 2)
         run.finish(succeed)
         const ended = waits ? run.settled() : undefined
         // Long enough for whoever would not wait.

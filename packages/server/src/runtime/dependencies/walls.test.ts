@@ -9,6 +9,7 @@ import {
   runBundle,
 } from "../../../test/support/open-resolver.ts"
 import { type TarEntry, toTarball } from "../../../test/support/tarball.ts"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import {
   findRuntimeFolder,
   hasBubblewrap,
@@ -204,12 +205,12 @@ describe.each(levels)("The resolver with %s", (isolation) => {
     const resolving = open.resolver
       .resolve({ code: "import 'npm:slow'", signal: controller.signal })
       .catch((error: unknown) => error)
-    while (asked() === 0) await Bun.sleep(5)
+    await waitUntil(() => asked() !== 0)
     controller.abort()
     expect(await resolving).toMatchObject({ name: "AbortError" })
     expect(listTraces(open)).toEqual([])
     const another = open.resolve("import 'npm:slow'").catch((error: unknown) => error)
-    while (asked() === 1) await Bun.sleep(5)
+    await waitUntil(() => asked() !== 1)
     await open.resolver.stop()
     expect(await another).toMatchObject({ name: "AbortError" })
     expect(await open.resolve("import 'npm:slow'").catch((error: unknown) => error)).toMatchObject({
@@ -233,7 +234,7 @@ describe("The resolver", () => {
     open.registry.publish("good", "1.0.0", { "index.js": "exports.it = 1" })
     const ended: string[] = []
     const first = open.resolve("import 'npm:slow'").then(() => ended.push("first"))
-    while (open.registry.requests.length === 0) await Bun.sleep(5)
+    await waitUntil(() => open.registry.requests.length !== 0)
     const controller = new AbortController()
     const tired = open.resolver
       .resolve({ code: "import 'npm:good'", signal: controller.signal })

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { findDeno } from "../../../../../scripts/find-deno.ts"
 import { createAuthority } from "../../../test/support/certificates.ts"
-import { Stage, until } from "./testing/proxy-fixture.ts"
+import { waitUntil } from "../../../test/support/wait-until.ts"
+import { Stage } from "./testing/proxy-fixture.ts"
 
 const authority = createAuthority()
 const megabyte = 1024 ** 2
@@ -250,7 +251,7 @@ describe("Deno, with the door as its proxy,", () => {
         return "gone"
       })()`),
     ).toBe("gone")
-    await until(() => gone > before)
+    await waitUntil(() => gone > before)
   })
 
   test.each([
@@ -268,7 +269,7 @@ describe("Deno, with the door as its proxy,", () => {
         socket.onclose = ({ code, reason }) => resolve([...heard, code, reason])
       })`),
     ).toEqual(["heard hello", megabyte, 4001, "told so"])
-    await until(() => gone > before && urls.length === 1)
+    await waitUntil(() => gone > before && urls.length === 1)
   })
 
   test("is told that a WebSocket is not to be", async () => {

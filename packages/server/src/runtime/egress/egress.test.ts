@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import { depthHeader, depthMax } from "../../domain/egress.ts"
 import { RateLimited } from "../../domain/limits/rate-limit.ts"
-import { egressKey, Stage, type StageOptions, toGet, until } from "./testing/proxy-fixture.ts"
+import { egressKey, Stage, type StageOptions, toGet } from "./testing/proxy-fixture.ts"
 import { countRequests, Outside, say } from "./testing/upstream-server.ts"
 
 let outside: Outside | undefined
@@ -100,7 +101,7 @@ describe("a request goes out", () => {
     const { stage, outside, url } = open((socket) => socket.write(say("x")), { isLate: true })
     const client = await stage.connect()
     client.send(`POST ${url}/ HTTP/1.1\r\ncontent-length: 3\r\n\r\nabc`)
-    await until(() => stage.listener.sizes.requests === 1)
+    await waitUntil(() => stage.listener.sizes.requests === 1)
     expect(outside.sockets.length).toBe(0)
     stage.listener.setClient(stage.guest)
     await client.answered()
@@ -176,7 +177,7 @@ describe("an answer comes in", () => {
     )
     const client = await stage.get(`${url}/`)
     expect([client.status, client.body]).toEqual([200, "hello"])
-    await until(() => outside.closed === 1)
+    await waitUntil(() => outside.closed === 1)
   })
 
   test("to HEAD, with the length that a GET has, and none of its bytes", async () => {
@@ -231,7 +232,7 @@ describe("an answer comes in", () => {
     )
     const client = await stage.ask(`POST ${url}/ HTTP/1.1\r\ncontent-length: 10000\r\n\r\nabc`)
     expect([client.status, client.body]).toEqual([413, "enough"])
-    await until(() => outside.closed === 1)
+    await waitUntil(() => outside.closed === 1)
     client.send("x".repeat(9997))
     client.send(toGet(`${url}/`))
     await client.until(() => client.text.split("enough").length === 3)
@@ -281,7 +282,7 @@ describe("what cannot be answered is told in a sentence:", () => {
     expect([client.status, client.header("x-hamlet-blocked")]).toEqual([status, "1"])
     expect(client.body).toStartWith(`Cannot fetch "${url}/path": a.test:${outside?.port} `)
     expect(client.body).toContain(reason)
-    await until(() => stage.sent.length === 1)
+    await waitUntil(() => stage.sent.length === 1)
     expect(stage.sent[0]).toMatchObject({ status: null, blocked: expect.stringContaining(reason) })
   })
 
@@ -417,7 +418,7 @@ describe("connections to the outside", () => {
       limits: { pooledMsMax: 20 },
     })
     await stage.get(url)
-    await until(() => outside.closed === 1)
+    await waitUntil(() => outside.closed === 1)
     expect(stage.listener.sizes.upstreams).toBe(0)
   })
 
@@ -426,7 +427,7 @@ describe("connections to the outside", () => {
       limits: { pooledMax: 2 },
     })
     for (const host of ["a", "b", "c"]) await stage.get(url.replace("a.test", `${host}.test`))
-    await until(() => outside.closed === 1)
+    await waitUntil(() => outside.closed === 1)
     expect(stage.listener.sizes.upstreams).toBe(2)
   })
 
@@ -474,7 +475,7 @@ describe("connections to the outside", () => {
     const { stage, outside, url } = open((socket) => socket.write(say("x")))
     await stage.get(url)
     outside.sockets[0]?.write(say("forged"))
-    await until(() => stage.listener.sizes.upstreams === 0)
+    await waitUntil(() => stage.listener.sizes.upstreams === 0)
     expect((await stage.get(url)).body).toBe("x")
   })
 })
@@ -608,7 +609,7 @@ describe("this server itself", () => {
     await client.until(() => client.bytes > 0)
     client.stop()
     await Promise.all([aborted.promise, cancelled.promise])
-    await until(() => stage.listener.sizes.requests === 0)
+    await waitUntil(() => stage.listener.sizes.requests === 0)
   })
 
   test("is reached at its own address by the name of a val", async () => {
@@ -726,9 +727,9 @@ describe("a run hears", () => {
     const { stage, outside, url } = open(() => {})
     const client = await stage.connect()
     client.send(toGet(`${url}/`))
-    await until(() => outside.heard() !== "")
+    await waitUntil(() => outside.heard() !== "")
     client.stop()
-    await until(() => outside.closed === 1)
+    await waitUntil(() => outside.closed === 1)
     expect(stage.sent).toMatchObject([{ status: null, blocked: null }])
   })
 
@@ -774,17 +775,17 @@ describe("there is a limit", () => {
     const { stage, outside, url } = open(() => {}, { limits: { connectionsMax: 2 } })
     const clients = [await stage.connect(), await stage.connect()]
     for (const client of clients) client.send(toGet(`${url}/`))
-    await until(() => outside.sockets.length === 2)
+    await waitUntil(() => outside.sockets.length === 2)
     const refused = await stage.get(`${url}/`)
     expect([refused.status, refused.body]).toEqual([
       429,
       `Cannot fetch "${url}/": the val has 2 outgoing requests open already`,
     ])
     clients[0]?.stop()
-    await until(() => stage.listener.sizes.requests === 1)
+    await waitUntil(() => stage.listener.sizes.requests === 1)
     const next = await stage.connect()
     next.send(toGet(`${url}/`))
-    await until(() => outside.sockets.length === 3)
+    await waitUntil(() => outside.sockets.length === 3)
   })
 
   test("on requests in a minute, but for the API, which counts itself", async () => {
@@ -845,7 +846,7 @@ describe("there is a limit", () => {
       [null, "the response has more than 10000 bytes"],
       [200, "the response has more than 10000 bytes"],
     ])
-    await until(() => outside.closed === 2)
+    await waitUntil(() => outside.closed === 2)
   })
 
   test("on what the account may send and get: it is asked at the beginning, now and then, and at the end", async () => {
@@ -913,7 +914,7 @@ describe("there is a limit", () => {
       ])
     else await client.until(() => client.isClosed)
     expect(stage.sent).toMatchObject([{ status, blocked: expect.stringContaining(reason) }])
-    await until(() => outside.closed === 1)
+    await waitUntil(() => outside.closed === 1)
   })
 
   test("on the time without a byte of a body that does not come", async () => {
@@ -923,7 +924,7 @@ describe("there is a limit", () => {
       504,
       expect.stringContaining("no bytes were transferred"),
     ])
-    await until(() => outside.closed === 1)
+    await waitUntil(() => outside.closed === 1)
   })
 })
 
@@ -936,7 +937,7 @@ describe("stop", () => {
     const clients = [await stage.connect(), await stage.connect(), await stage.connect()]
     clients[0]?.send(toGet(`${url}/waits`))
     clients[1]?.send("GET http://a.t")
-    await until(() => outside.heard().includes("/waits"))
+    await waitUntil(() => outside.heard().includes("/waits"))
     const { existsSync } = await import("node:fs")
     expect(existsSync(stage.path)).toBe(true)
     stage.listener.stop()
@@ -944,14 +945,14 @@ describe("stop", () => {
     expect(stage.listener.sizes).toEqual({ clients: 0, upstreams: 0, requests: 0 })
     expect(existsSync(stage.path)).toBe(false)
     for (const client of clients) await client.until(() => client.isClosed)
-    await until(() => outside.closed === outside.sockets.length)
+    await waitUntil(() => outside.closed === outside.sockets.length)
   })
 
   test("ends what waits for somebody to be admitted", async () => {
     const { stage, url } = open(() => {}, { isLate: true })
     const client = await stage.connect()
     client.send(toGet(`${url}/`))
-    await until(() => stage.listener.sizes.requests === 1)
+    await waitUntil(() => stage.listener.sizes.requests === 1)
     await stage.egress.stop()
     await client.until(() => client.isClosed)
     stage.listener.setClient(stage.guest)

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test"
 import { createAuthority } from "../../../test/support/certificates.ts"
-import { egressKey, Stage, type StageOptions, until } from "./testing/proxy-fixture.ts"
+import { waitUntil } from "../../../test/support/wait-until.ts"
+import { egressKey, Stage, type StageOptions } from "./testing/proxy-fixture.ts"
 import { Outside, type OutsideSocket, say } from "./testing/upstream-server.ts"
 
 const authority = createAuthority()
@@ -125,7 +126,7 @@ describe.each([
         }
       }
       const pouring = pour(streamBytes).then(() => framing === "chunks" && client.send("0\r\n\r\n"))
-      await until(() => outside.sockets.length === 1 && client.isFull)
+      await waitUntil(() => outside.sockets.length === 1 && client.isFull)
       await turns(300)
       expect(client.sentBytes).toBeLessThan(underwayBytesMax)
       isReading = true
@@ -158,7 +159,7 @@ describe("whoever does not keep up", () => {
     client.isCounting = true
     await client.until(() => client.bytes > 0)
     client.pause()
-    await until(() => outside.closed === 1)
+    await waitUntil(() => outside.closed === 1)
     expect(stage.sent).toMatchObject([
       { status: 200, blocked: "no bytes were transferred for 0.1 s" },
     ])

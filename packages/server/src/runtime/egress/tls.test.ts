@@ -1,6 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test"
 import { createAuthority } from "../../../test/support/certificates.ts"
-import { here, Stage, type StageOptions, until } from "./testing/proxy-fixture.ts"
+import { waitUntil } from "../../../test/support/wait-until.ts"
+import { here, Stage, type StageOptions } from "./testing/proxy-fixture.ts"
 import { Outside, say } from "./testing/upstream-server.ts"
 
 const authority = createAuthority()
@@ -114,7 +115,7 @@ describe("a request over https", () => {
       expect.stringMatching(/: good\.test:\d+ does not respond$/),
     ])
     const { sockets } = outside
-    await until(() => sockets.length === 1 && outside?.closed === 1)
+    await waitUntil(() => sockets.length === 1 && outside?.closed === 1)
     expect(stage.listener.sizes.upstreams).toBe(0)
   })
 
@@ -124,9 +125,9 @@ describe("a request over https", () => {
     const client = await stage.connect()
     client.send(`GET https://good.test:${outside.port}/ HTTP/1.1\r\n\r\n`)
     const { sockets } = outside
-    await until(() => sockets.length === 1)
+    await waitUntil(() => sockets.length === 1)
     client.stop()
-    await until(() => outside?.closed === 1)
+    await waitUntil(() => outside?.closed === 1)
     expect(stage.listener.sizes).toEqual({ clients: 0, upstreams: 0, requests: 0 })
   })
 })

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { egressKey, Stage, type StageOptions, until } from "./testing/proxy-fixture.ts"
+import { waitUntil } from "../../../test/support/wait-until.ts"
+import { egressKey, Stage, type StageOptions } from "./testing/proxy-fixture.ts"
 import { Outside, type OutsideSocket, say } from "./testing/upstream-server.ts"
 
 let outside: Outside | undefined
@@ -66,7 +67,7 @@ describe("a WebSocket", () => {
     expect([client.body, stage.listener.sizes.requests, stage.sent]).toEqual(["a\0\xff\n", 1, []])
     client.send("z")
     client.stop()
-    await until(() => outside.closed === 1)
+    await waitUntil(() => outside.closed === 1)
     expect(outside.heard()).toEndWith("a\0\xff\nz")
     expect(stage.sent).toMatchObject([
       { method: "GET", status: 101, blocked: null, bytesReceived: head + 4 },
@@ -132,7 +133,7 @@ describe("a WebSocket", () => {
       502,
       expect.stringContaining("did not respond with a WebSocket"),
     ])
-    await until(() => outside.closed === 1)
+    await waitUntil(() => outside.closed === 1)
   })
 
   test.each([
@@ -155,7 +156,7 @@ describe("a WebSocket", () => {
     const { stage, outside, request } = open(() => {})
     const client = await stage.connect()
     client.send(request())
-    await until(() => outside.heard() !== "")
+    await waitUntil(() => outside.heard() !== "")
     client.send("GET / HTTP/1.1\r\n\r\n")
     await client.until(() => client.isClosed)
     expect([client.status, outside.heard().includes("GET / ")]).toEqual([400, false])
@@ -170,13 +171,13 @@ describe("a WebSocket", () => {
     client.send(request())
     await client.until(() => client.text.endsWith("\r\n\r\n"))
     // It lasts longer than any request may.
-    await until(() => performance.now() - startedMs > 300)
+    await waitUntil(() => performance.now() - startedMs > 300)
     expect(client.isClosed).toBe(false)
     await client.until(() => client.isClosed)
     expect(stage.sent).toMatchObject([
       { status: 101, blocked: "no bytes were transferred for 1 s" },
     ])
-    await until(() => outside.closed === 1)
+    await waitUntil(() => outside.closed === 1)
   })
 
   test("counts among the requests that are open, and against all limits of bytes", async () => {
@@ -189,7 +190,7 @@ describe("a WebSocket", () => {
     expect((await stage.ask(request())).status).toBe(429)
     client.send("x".repeat(1001))
     await client.until(() => client.isClosed)
-    await until(() => outside.closed === 1)
+    await waitUntil(() => outside.closed === 1)
     expect(stage.sent[1]).toMatchObject({ status: 101, blocked: "it has more than 1000 bytes" })
     expect(outside.heard()).not.toContain("xxx")
   })

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import type { ValResponse } from "../../domain/runs/runner.ts"
 import { type ClientLimits, clientLimits } from "./client-limits.ts"
 import type { Exchange, GuestFailure } from "./exchange.ts"
@@ -92,9 +93,6 @@ afterEach(() => stage.stop())
 const say = (body: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`
 const chunks = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
-const until = async (condition: () => boolean) => {
-  while (!condition()) await turn()
-}
 const requests = (text: string) => text.split("\r\n\r\n").length - 1
 
 describe("GuestClient", () => {
@@ -117,7 +115,7 @@ describe("GuestClient", () => {
     expect(stage.client.size).toBe(2)
     stage.client.sweep(performance.now() + 1500)
     expect(stage.client.size).toBe(0)
-    await until(() => stage.closed === 5)
+    await waitUntil(() => stage.closed === 5)
     expect(await stage.text()).toBe("x")
   })
 
@@ -137,7 +135,7 @@ describe("GuestClient", () => {
     stage = new Stage((socket) => socket.write(say("x")))
     await stage.text()
     stage.sockets[0]?.write(say("forged"))
-    await until(() => stage.client.size === 0)
+    await waitUntil(() => stage.client.size === 0)
     expect(await stage.text()).toBe("x")
   })
 
@@ -186,7 +184,7 @@ describe("GuestClient", () => {
     )
     expect((await heard.promise).kind).toBe("closed")
     const waiting = stage.text()
-    await until(() => stage.sockets.length === 1)
+    await waitUntil(() => stage.sockets.length === 1)
     stage.client.stop()
     expect([await waiting, await stage.text()]).toEqual([
       "closed: the process has ended",
@@ -206,10 +204,10 @@ describe("GuestClient", () => {
       (socket, text) => text.includes("/begin") && socket.write(`${chunks}3\r\nabc\r\n`),
     )
     const silent = stage.begin()
-    await until(() => stage.sockets.length === 1 && stage.sockets[0]?.data.text !== "")
+    await waitUntil(() => stage.sockets.length === 1 && stage.sockets[0]?.data.text !== "")
     silent.exchange.abort()
     expect(await silent.outcome).toMatchObject({ kind: "aborted" })
-    await until(() => stage.closed === 1)
+    await waitUntil(() => stage.closed === 1)
     const begun = stage.begin({ path: "/begin" })
     const { body } = (await begun.outcome) as ValResponse
     begun.exchange.abort()
@@ -217,12 +215,12 @@ describe("GuestClient", () => {
     expect(await new Response(body as ReadableStream).text().catch((error) => error.message)).toBe(
       "the request was aborted",
     )
-    await until(() => stage.closed === 2)
+    await waitUntil(() => stage.closed === 2)
     // Before there is a connection at all.
     const early = stage.begin()
     early.exchange.abort()
     expect(await early.outcome).toMatchObject({ kind: "aborted" })
-    await until(() => stage.client.size === 0)
+    await waitUntil(() => stage.client.size === 0)
     expect(stage.heard).toBe(3)
   })
 })
@@ -260,14 +258,14 @@ describe("the body of an answer", () => {
     const read = await stage.text().catch((error: Error) => error.message)
     expect(read).toBe("the connection was closed before its end")
     await stage.ask()
-    await until(() => stage.client.size === 0)
+    await waitUntil(() => stage.client.size === 0)
   })
 
   test("is not wanted any longer: the process sees it", async () => {
     stage = new Stage((socket) => socket.write(`${chunks}3\r\nabc\r\n`))
     const { body } = (await stage.ask()) as ValResponse
     await (body as ReadableStream).cancel()
-    await until(() => stage.closed === 1)
+    await waitUntil(() => stage.closed === 1)
     expect(stage.client.size).toBe(0)
   })
 
@@ -298,7 +296,7 @@ describe("the body of an answer", () => {
     }
     expect(read).toBe(bytes)
     expect(most).toBeLessThan(4 * 1024 ** 2)
-    await until(() => stage.client.size === 1)
+    await waitUntil(() => stage.client.size === 1)
   })
 })
 
@@ -350,7 +348,7 @@ describe("the body of a request", () => {
           headers: [["content-length", "6"]],
         }),
       ).toContain(`it is ${title}`)
-      await until(() => stage.closed === 1)
+      await waitUntil(() => stage.closed === 1)
     })
   }
 
@@ -358,7 +356,7 @@ describe("the body of a request", () => {
     stage = new Stage(() => {})
     const body = stream([], { pull: (controller) => controller.error(new Error("gone")) })
     expect(await stage.text({ method: "POST", body })).toBe("body: the request body failed: gone")
-    await until(() => stage.closed === 1)
+    await waitUntil(() => stage.closed === 1)
   })
 
   test("is no longer read when there is an answer already, whose connection is not used again", async () => {
@@ -407,18 +405,18 @@ describe("the body of a request", () => {
       void post("a").then(() => settled++)
     }
     for (next(); begun < 6; next()) {
-      await until(() => (stage.sockets[0]?.data.bytes ?? 0) > 0)
+      await waitUntil(() => (stage.sockets[0]?.data.bytes ?? 0) > 0)
       // It is sent at the end of the turn.
       await turn()
       await turn()
       if (begun < 5) stage.sockets[0]?.write(say("x"))
-      await until(() => settled === Math.min(begun, 4))
+      await waitUntil(() => settled === Math.min(begun, 4))
     }
     await Promise.all([post("b"), post("b")])
     isReading = true
     const first = stage.sockets[0] as Socket
     first.resume()
-    await until(() => first.data.bytes > 240_000)
+    await waitUntil(() => first.data.bytes > 240_000)
     for (let count = 0; count < 100; count++) await turn()
     expect(first.data.text).not.toContain("bb")
   })
@@ -427,7 +425,7 @@ describe("the body of a request", () => {
     stage = new Stage((socket) => socket.pause())
     const body = Buffer.alloc(2_000_000)
     const { outcome } = stage.begin({ method: "POST", body })
-    await until(() => (stage.sockets[0]?.data.bytes ?? 0) > 0)
+    await waitUntil(() => (stage.sockets[0]?.data.bytes ?? 0) > 0)
     stage.sockets[0]?.write(say("x"))
     expect(await outcome).toMatchObject({ status: 200 })
     expect(stage.client.size).toBe(0)
@@ -455,7 +453,7 @@ describe("the body of a request", () => {
       body,
       headers: [["content-length", String(bytes)]],
     })
-    await until(() => stage.sockets.length === 1 && pulled > 0)
+    await waitUntil(() => stage.sockets.length === 1 && pulled > 0)
     for (let count = 0; count < 100; count++) await turn()
     expect(pulled).toBeLessThan(4 * 1024 ** 2)
     isReading = true

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { fileURLToPath } from "node:url"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import { AppError } from "../../domain/app-error.ts"
 import { CodeTools, type ParseFailureReport } from "./code-tools.ts"
 import type { CodeToolsLimits } from "./code-tools-limits.ts"
-import { listParsers, until } from "./testing/parser-testing.ts"
+import { listParsers } from "./testing/parser-testing.ts"
 
 const started: CodeTools[] = []
 const reports: ParseFailureReport[] = []
@@ -223,7 +224,7 @@ describe("CodeTools and the life of its processes", () => {
   test("stop rejects what waits, and ends every process", async () => {
     const tools = createTools({ requestMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
     const waiting = tools.scanImports(slowCode).catch(toError)
-    await until(() => listParsers(process.pid).length === 1)
+    await waitUntil(() => listParsers(process.pid).length === 1)
     await tools.stop()
     expect(await waiting).toMatchObject({
       message: "Cannot parse code: the code tools are stopped",
@@ -262,7 +263,7 @@ describe("CodeTools and the life of its processes", () => {
     const parsers = listParsers(server.pid)
     expect(parsers).toHaveLength(1)
     server.kill("SIGKILL")
-    await until(() => parsers.every((pid) => !isAlive(pid)))
+    await waitUntil(() => parsers.every((pid) => !isAlive(pid)))
   })
 })
 

@@ -2,10 +2,11 @@ import { afterEach, describe, expect, test } from "bun:test"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import { codeToolsLimits } from "./code-tools-limits.ts"
 import type { ParseRequest } from "./parser-messages.ts"
 import { ParserPool } from "./parser-pool.ts"
-import { listParsers, readEnvironment, until } from "./testing/parser-testing.ts"
+import { listParsers, readEnvironment } from "./testing/parser-testing.ts"
 
 const pools: ParserPool[] = []
 afterEach(async () => {
@@ -59,7 +60,7 @@ describe("ParserPool", () => {
   test("ends a process that takes too long", async () => {
     const pool = createPool({ requestMsMax: 50, memoryBytesMax: Number.POSITIVE_INFINITY })
     expect(await pool.run(slow)).toEqual({ kind: "timed_out" })
-    await until(() => pool.size === 0)
+    await waitUntil(() => pool.size === 0)
     expect(listParsers(process.pid)).toEqual([])
   })
 
@@ -72,7 +73,7 @@ describe("ParserPool", () => {
   test("reports a process that crashes on its first request", async () => {
     const pool = createPool({ requestMsMax: 60_000, memoryBytesMax: Number.POSITIVE_INFINITY })
     const outcome = pool.run(slow)
-    await until(() => listParsers(process.pid).length === 1)
+    await waitUntil(() => listParsers(process.pid).length === 1)
     killParsers()
     expect(await outcome).toEqual({ kind: "crashed" })
     expect(await pool.run(scan("a"))).toEqual(found("a"))
@@ -84,7 +85,7 @@ describe("ParserPool", () => {
     const [pid] = listParsers(process.pid)
     const outcome = pool.run(slow)
     killParsers()
-    await until(() => listParsers(process.pid).some((other) => other !== pid))
+    await waitUntil(() => listParsers(process.pid).some((other) => other !== pid))
     killParsers()
     expect(await outcome).toEqual({ kind: "crashed" })
   })
@@ -118,7 +119,7 @@ describe("ParserPool", () => {
   test("replaces a process after half of its CPU time", async () => {
     const pool = createPool({ lifeSecondsMax: 0.000_001 })
     expect(await pool.run(scan("a"))).toEqual(found("a"))
-    await until(() => pool.size === 0)
+    await waitUntil(() => pool.size === 0)
     expect(await pool.run(scan("b"))).toEqual(found("b"))
   })
 
@@ -134,7 +135,7 @@ describe("ParserPool", () => {
   test("ends idle processes", async () => {
     const pool = createPool({ idleMsMax: 0 })
     await pool.run(scan("a"))
-    await until(() => pool.size === 0 && listParsers(process.pid).length === 0)
+    await waitUntil(() => pool.size === 0 && listParsers(process.pid).length === 0)
     expect(await pool.run(scan("b"))).toEqual(found("b"))
   })
 
@@ -191,6 +192,6 @@ describe("ParserPool", () => {
     expect(await Promise.all(running)).toEqual([message, message, message])
     expect(pool.run(scan("d"))).rejects.toThrow(message)
     await pool.stop()
-    await until(() => pool.size === 0)
+    await waitUntil(() => pool.size === 0)
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import type { Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
 import { Pool } from "./pool.ts"
 
@@ -44,18 +45,14 @@ class FakeSandboxes {
   }
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await Bun.sleep(0)
-}
-
 describe("Pool", () => {
   test("keeps its minimum ready, and refills what is taken", async () => {
     const machine = new FakeSandboxes()
     const pool = machine.createPool()
     pool.refill()
-    await until(() => pool.ready === 2)
+    await waitUntil(() => pool.ready === 2)
     const sandbox = await pool.take("ada")
-    await until(() => pool.ready === 2)
+    await waitUntil(() => pool.ready === 2)
     expect(machine.launched).toBe(3)
     expect(machine.alive.has(sandbox)).toBe(true)
     await pool.stop()
@@ -95,7 +92,7 @@ describe("Pool", () => {
     const machine = new FakeSandboxes()
     const pool = machine.createPool()
     await Promise.all([pool.take("ada"), pool.take("ada"), pool.take("ada"), pool.take("ada")])
-    await until(() => pool.ready === 4)
+    await waitUntil(() => pool.ready === 4)
     pool.uncountLastTake()
     for (let sweep = 0; sweep < 3; sweep++) pool.sweep(performance.now())
     expect(pool.ready).toBe(3)
@@ -107,10 +104,10 @@ describe("Pool", () => {
     const pool = machine.createPool()
     const taken = await Promise.all(Array.from({ length: 9 }, () => pool.take("ada")))
     expect(new Set(taken).size).toBe(9)
-    await until(() => pool.ready === limits.readyMax)
+    await waitUntil(() => pool.ready === limits.readyMax)
     // Long after the burst, the surplus ends one by one.
     for (let step = 0; step < 5; step++) pool.sweep(performance.now() + 600_000)
-    await until(() => pool.ready === limits.readyMin)
+    await waitUntil(() => pool.ready === limits.readyMin)
     await pool.stop()
   })
 
@@ -118,10 +115,10 @@ describe("Pool", () => {
     const machine = new FakeSandboxes()
     const pool = machine.createPool()
     pool.refill()
-    await until(() => pool.ready === 2)
+    await waitUntil(() => pool.ready === 2)
     const [first] = machine.alive
     await (first as Sandbox).stop()
-    await until(() => pool.ready === 2)
+    await waitUntil(() => pool.ready === 2)
     expect(machine.launched).toBe(3)
     await pool.stop()
   })
@@ -148,19 +145,19 @@ describe("Pool", () => {
       "sandbox_unavailable",
     )
     const tried = machine.said.length
-    await until(() => {
+    await waitUntil(() => {
       pool.sweep(performance.now())
       return machine.said.length > tried
     })
     expect([pool.problem, machine.problems]).toEqual(["no bubblewrap", ["no bubblewrap"]])
     machine.problem = "no Deno"
-    await until(() => {
+    await waitUntil(() => {
       pool.sweep(performance.now())
       return pool.problem === "no Deno"
     })
     expect(machine.problems).toHaveLength(1)
     machine.isBroken = false
-    await until(() => {
+    await waitUntil(() => {
       pool.sweep(performance.now())
       return pool.problem === undefined
     })

@@ -16,6 +16,7 @@ import { fileURLToPath } from "node:url"
 import { findDeno } from "../../../../../scripts/find-deno.ts"
 import { toBundle } from "../../../test/support/fake-resolver.ts"
 import { readResponseText } from "../../../test/support/val-response.ts"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import type { OutgoingRequest } from "../../domain/egress.ts"
 import type {
   CallOutcome,
@@ -176,12 +177,8 @@ async function callOnce(
   return { outcome, run }
 }
 
-async function until(condition: () => boolean, what: string): Promise<void> {
-  const deadlineMs = performance.now() + 10_000
-  while (!condition()) {
-    if (performance.now() > deadlineMs) throw new Error(`Waited in vain until ${what}`)
-    await Bun.sleep(5)
-  }
+function until(condition: () => boolean, what: string): Promise<boolean> {
+  return waitUntil(condition, { what })
 }
 
 /** Responds with a number that is created once for each process. */

@@ -9,6 +9,7 @@ import {
   symlinkSync,
 } from "node:fs"
 import { dirname, join } from "node:path"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import { hasSlowLane } from "../fairness/slow-lane.ts"
 import { readProcessStat } from "./launch/process-identity.ts"
 import {
@@ -25,7 +26,6 @@ import {
   openSandboxes,
   readStatus,
   start,
-  until,
 } from "./testing/sandbox-testing.ts"
 
 const levels = (["bubblewrap", "deno"] as const).filter(
@@ -73,7 +73,7 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
       { url: "http://localhost:8080/v/ada/two@1?x=y", code: "export const two: number = 2" },
     ])
     sandbox.send(toLoad("http://localhost:8080/v/ada/main@1"))
-    await until(() => heard.length === 1)
+    await waitUntil(() => heard.length === 1)
     expect(heard[0]).toEqual({ kind: "loaded", isCallable: true })
     for (const url of [
       "http://localhost:8080/v/ada/other@1",
@@ -81,7 +81,7 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
       "file:///etc/passwd",
     ])
       sandbox.send(toLoad(url))
-    await until(() => heard.length === 4)
+    await waitUntil(() => heard.length === 4)
     expect(heard.slice(1)).toEqual(
       Array.from({ length: 3 }, () => expect.objectContaining({ kind: "load_failed" })),
     )
@@ -458,7 +458,7 @@ describe("The control socket", () => {
       const text = toLine("a", 3) + toLine("b", 100_000) + toLine("c", 1)
       for (let at = 0; at < text.length; at += 7919) await write(text.slice(at, at + 7919))`
     await evaluate(sandbox, code)
-    await until(() => heard.length === 3)
+    await waitUntil(() => heard.length === 3)
     expect(heard).toEqual(["a 3 true", "b 100000 true", "c 1 true"])
   })
 
@@ -504,7 +504,7 @@ describe("The control socket", () => {
       for (let run = 0; run < 600; run++) text += JSON.stringify({ kind: "log", run: String(run), at: 1, level: "log", message: "x".repeat(${length}) }) + "\\n"
       await write(text)`
       await evaluate(sandbox, code)
-      await until(() => heard.length === 600)
+      await waitUntil(() => heard.length === 600)
       expect(heard).toEqual(Array.from({ length: 600 }, (_, run) => run))
       // As many as the limit of a second allows, not all.
       expect(mostAtOnce).toBeLessThanOrEqual(250)
@@ -518,7 +518,7 @@ describe("The control socket", () => {
       throw new Error("listener")
     }
     sandbox.send({ kind: "ping" })
-    await until(() => open.errors.length === 1)
+    await waitUntil(() => open.errors.length === 1)
     open.errors.splice(0)
     expect(await evaluate(sandbox, "return 1")).toBe(1)
     await open[Symbol.asyncDispose]()
@@ -577,7 +577,7 @@ describe("Sandboxes", () => {
       await open.sandboxes.launch()
       const launching = open.sandboxes.launch(false)
       const launched = () => listChildren(process.pid).flatMap((pid) => [pid, ...listChildren(pid)])
-      await until(() => launched().some((pid) => readCores(pid).length === all.length >> 1))
+      await waitUntil(() => launched().some((pid) => readCores(pid).length === all.length >> 1))
       open.sandboxes.hurry()
       expect(launched().filter((pid) => readCores(pid).length < all.length)).toEqual([])
       const sandbox = await launching

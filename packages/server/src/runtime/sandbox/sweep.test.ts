@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test"
 import { chownSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import { readProcessStat } from "./launch/process-identity.ts"
 import {
   createDataDir,
@@ -13,7 +14,6 @@ import {
   notRun,
   openSandboxes,
   readStatus,
-  until,
 } from "./testing/sandbox-testing.ts"
 
 const childPath = fileURLToPath(new URL("./testing/child-server.ts", import.meta.url))
@@ -43,7 +43,7 @@ describe.each(levels)("A killed server, with %s", (isolation) => {
       )
     child.process.kill("SIGKILL")
     await child.process.exited
-    if (isLinux) await until(() => !pids.some((pid) => readProcessStat(pid)))
+    if (isLinux) await waitUntil(() => !pids.some((pid) => readProcessStat(pid)))
     {
       // Also by a server of another data folder: the killed one may never start again.
       await using open = await openSandboxes({ isolation })
@@ -59,7 +59,7 @@ describe.each(levels)("A killed server, with %s", (isolation) => {
     const dataDir = createDataDir()
     for (const started of [1, 3, 5, 8]) {
       const child = spawnChild(dataDir, 8, { isolation })
-      await until(() => countSandboxes(dataDir) >= started)
+      await waitUntil(() => countSandboxes(dataDir) >= started)
       child.kill("SIGKILL")
       await child.exited
     }
@@ -68,7 +68,7 @@ describe.each(levels)("A killed server, with %s", (isolation) => {
       await open.sandboxes.launch()
       expect(existsSync(findRuntimeFolder(dataDir))).toBe(false)
     }
-    if (isLinux) await until(() => listProcessesOf(findRuntimeFolder(dataDir)).length === 0)
+    if (isLinux) await waitUntil(() => listProcessesOf(findRuntimeFolder(dataDir)).length === 0)
     rmSync(dataDir, { recursive: true })
   })
 })
@@ -106,7 +106,7 @@ describe.if(canChangeUser)("A server", () => {
     expect(Number.parseInt(readStatus(pids[1] ?? 0, "Uid"), 10)).toBe(unprivileged)
     child.process.kill("SIGKILL")
     await child.process.exited
-    await until(() => !pids.some((pid) => readProcessStat(pid)))
+    await waitUntil(() => !pids.some((pid) => readProcessStat(pid)))
     const second = await startChild(dataDir, 1, { isolation: "bubblewrap" }, unprivileged)
     second.process.stdin.end()
     expect(await second.process.exited).toBe(0)

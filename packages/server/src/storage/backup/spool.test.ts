@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import { readAhead } from "./read-ahead.ts"
 import { createSpool } from "./spool.ts"
 
@@ -64,7 +65,7 @@ describe("readAhead", () => {
     }
     const reading = readAhead(watched(), { folder: tmpdir(), limits })
     await reading.next()
-    while (!isLetGo) await Bun.sleep(1)
+    await waitUntil(() => isLetGo)
     const rest = Array.fromAsync(reading)
     expect(await rest.catch((error: Error) => error.message)).toBe(
       "Cannot continue the backup: the client reads it too slowly, and the disk has no room to buffer the rest",

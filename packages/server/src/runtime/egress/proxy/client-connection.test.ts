@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { Stage, toGet, until } from "../testing/proxy-fixture.ts"
+import { waitUntil } from "../../../../test/support/wait-until.ts"
+import { Stage, toGet } from "../testing/proxy-fixture.ts"
 import { Outside, say } from "../testing/upstream-server.ts"
 
 let outside: Outside
@@ -150,11 +151,11 @@ describe("a door refuses", () => {
       outside.stop()
       outside = new Outside(() => {})
       apart.send(toGet(`http://${host()}/slow`))
-      await until(() => outside.heard() !== "")
+      await waitUntil(() => outside.heard() !== "")
       apart.send(more)
       await apart.until(() => apart.isClosed)
       expect(apart.status).toBe(400)
-      await until(() => outside.closed === 1)
+      await waitUntil(() => outside.closed === 1)
     })
   }
 
@@ -178,11 +179,11 @@ describe("a door refuses", () => {
 
       const apart = await stage.connect()
       apart.send(head)
-      await until(() => outside.heard(outside.sockets.length - 1).includes("chunked"))
+      await waitUntil(() => outside.heard(outside.sockets.length - 1).includes("chunked"))
       apart.send(body)
       await apart.until(() => apart.isClosed)
       expect(apart.status).toBe(400)
-      await until(() => outside.closed === outside.sockets.length)
+      await waitUntil(() => outside.closed === outside.sockets.length)
       expect(outside.sockets.some(({ data }) => data.text.includes("b.test"))).toBe(false)
     })
   }
@@ -235,7 +236,7 @@ describe("a door reads", () => {
     })
     const client = await stage.connect()
     client.send(`POST http://${host()}/ HTTP/1.1\r\ncontent-length: 500\r\n\r\n`)
-    await until(() => stage.listener.totals.blocked === 1)
+    await waitUntil(() => stage.listener.totals.blocked === 1)
     // An answer before the end of its body is more than Deno can take.
     expect(client.text).toBe("")
     client.send("x".repeat(500))
@@ -297,7 +298,7 @@ describe("a door ends", () => {
     ])
     for (const client of [second, third])
       client.send(`POST http://${host()}/ HTTP/1.1\r\ncontent-length: 10\r\n\r\n`)
-    await until(() => outside.heard() !== "" && second.text + third.text !== "")
+    await waitUntil(() => outside.heard() !== "" && second.text + third.text !== "")
     const [refused] = [second, third].filter(({ text }) => text !== "")
     expect(refused?.body).toEndWith("the val has 1 outgoing requests open already")
     // The one that was refused is reading what nobody wants, the other waits: neither is idle.

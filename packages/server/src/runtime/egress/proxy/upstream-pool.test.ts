@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test"
+import { waitUntil } from "../../../../test/support/wait-until.ts"
 import { egressLimits } from "../egress-limits.ts"
-import { until } from "../testing/proxy-fixture.ts"
 import { Outside, say } from "../testing/upstream-server.ts"
 import { UpstreamConnection } from "./upstream-connection.ts"
 import { UpstreamPool } from "./upstream-pool.ts"
@@ -25,10 +25,10 @@ test("UpstreamPool counts a connection that was given up until it is made, or is
   nobody.stop()
   expect([pool.size, pool.abandonedCount]).toEqual([2, 2])
   expect(await upstream.connected).not.toBeInstanceOf(UpstreamConnection)
-  await until(() => pool.size === 0)
+  await waitUntil(() => pool.size === 0)
   expect(pool.abandonedCount).toBe(0)
   const { sockets } = outside
-  await until(() => sockets.length === 0 || outside?.closed === 1)
+  await waitUntil(() => sockets.length === 0 || outside?.closed === 1)
 })
 
 test("UpstreamPool keeps nothing once it is stopped", async () => {

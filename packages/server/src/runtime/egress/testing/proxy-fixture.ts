@@ -112,8 +112,3 @@ export function toGet(url: string, headers = ""): string {
 
 /** Everything is on this machine. */
 export const here: HostDecision = { kind: "pass", addresses: ["127.0.0.1"], isAllowed: false }
-
-/** Waits for a condition; whoever waits in vain is ended by the time limit of the test. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise<void>((resolve) => setImmediate(resolve))
-}

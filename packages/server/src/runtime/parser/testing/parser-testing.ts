@@ -26,11 +26,6 @@ export function readEnvironment(pid: number): string[] {
     .map((entry) => entry.replace(/=.*/s, ""))
 }
 
-/** Waits until the condition holds. Only the time limit of the test ends it otherwise. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise(setImmediate)
-}
-
 function listNumbers(folder: string): number[] {
   return readdirSync(folder).map(Number).filter(Number.isInteger)
 }

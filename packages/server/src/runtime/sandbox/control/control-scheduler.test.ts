@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { waitUntil } from "../../../../test/support/wait-until.ts"
 import { type ControlReader, ControlScheduler } from "./control-scheduler.ts"
 
 /** A channel with that many messages. */
@@ -24,12 +25,6 @@ class Talker implements ControlReader {
   }
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  const deadlineMs = performance.now() + 10_000
-  while (!condition() && performance.now() < deadlineMs) await Bun.sleep(1)
-  expect(condition()).toBe(true)
-}
-
 describe("ControlScheduler", () => {
   test("reads all channels in turns", async () => {
     const turns = new ControlScheduler()
@@ -37,7 +32,7 @@ describe("ControlScheduler", () => {
     const [loud, quiet] = [new Talker("loud", 1_000, heard), new Talker("quiet", 10, heard)]
     turns.add(loud)
     turns.add(quiet)
-    await until(() => loud.left === 0)
+    await waitUntil(() => loud.left === 0)
     expect(heard.slice(0, 3)).toEqual(["loud", "quiet", "loud"])
     expect(quiet.left).toBe(0)
     turns.stop()
@@ -49,9 +44,9 @@ describe("ControlScheduler", () => {
     const limited = new Talker("limited", 10, heard)
     limited.isLimited = true
     turns.add(limited)
-    await until(() => limited.asked > 1)
+    await waitUntil(() => limited.asked > 1)
     limited.isLimited = false
-    await until(() => limited.left === 0)
+    await waitUntil(() => limited.left === 0)
     turns.stop()
   })
 
@@ -62,7 +57,7 @@ describe("ControlScheduler", () => {
     turns.add(gone)
     turns.add(here)
     turns.delete(gone)
-    await until(() => here.left === 0)
+    await waitUntil(() => here.left === 0)
     expect(heard).toEqual(["here"])
     turns.stop()
   })

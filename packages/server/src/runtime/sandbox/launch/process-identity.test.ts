@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { waitUntil } from "../../../../test/support/wait-until.ts"
 import {
   identityOf,
   isAlive,
@@ -39,7 +40,7 @@ test.if(isLinux)("readProcessStat returns undefined for a zombie", async () => {
   const parent = Bun.spawn(["sh", "-c", "sleep 0.1 & echo $!; exec sleep 60"], { stdout: "pipe" })
   const { value = new Uint8Array() } = await parent.stdout.getReader().read()
   const zombie = Number(new TextDecoder().decode(value))
-  while (readProcessStat(zombie)) await Bun.sleep(1)
+  await waitUntil(() => !readProcessStat(zombie))
   expect(await Bun.file(`/proc/${zombie}/stat`).text()).toContain(" Z ")
   expect(identityOf(zombie)).toBeUndefined()
   parent.kill("SIGKILL")

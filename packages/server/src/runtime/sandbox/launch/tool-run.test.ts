@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { waitUntil } from "../../../../test/support/wait-until.ts"
 import type { Sandboxes } from "../sandboxes.ts"
 import {
   createDataDir,
@@ -10,7 +11,6 @@ import {
   isRoot,
   notRun,
   openSandboxes,
-  until,
 } from "../testing/sandbox-testing.ts"
 import { readProcessStat } from "./process-identity.ts"
 import type { ToolJob, ToolLimits, ToolOutcome } from "./tool-run.ts"
@@ -136,7 +136,7 @@ describe.each(levels)("runTool with %s", (isolation) => {
       const running = run(open.sandboxes, body, { helpers, signal: controller.signal }).catch(
         (error: unknown) => error,
       )
-      await until(
+      await waitUntil(
         () => listProcesses("sleep 98765").length + listProcesses("helper 98765").length > 0,
       )
       controller.abort()
@@ -182,7 +182,7 @@ describe.each(levels)("runTool with %s", (isolation) => {
       (error: unknown) => error,
     )
     const folder = findRuntimeFolder(open.dataDir)
-    await until(() =>
+    await waitUntil(() =>
       readdirSync(folder).some((name) => existsSync(join(folder, name, "s2", "process"))),
     )
     await open.sandboxes.stop()
@@ -199,14 +199,14 @@ describe.each(levels)("A server that is killed while a tool runs, with %s,", (is
     })
     const folder = findRuntimeFolder(dataDir)
     const listHelpers = () => [...listProcesses("sleep 87654"), ...listProcesses("helper 87654")]
-    await until(() => listHelpers().length > 0)
+    await waitUntil(() => listHelpers().length > 0)
     child.kill("SIGKILL")
     await child.exited
     {
       await using open = await openSandboxes({ isolation })
       await (await open.sandboxes.launch()).stop()
       expect(existsSync(folder)).toBe(false)
-      await until(() => listProcesses(folder).length + listHelpers().length === 0)
+      await waitUntil(() => listProcesses(folder).length + listHelpers().length === 0)
     }
     rmSync(dataDir, { recursive: true })
   })

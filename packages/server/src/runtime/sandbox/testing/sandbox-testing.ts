@@ -147,10 +147,3 @@ export function listGroups(text: string): string[] {
   ]).stdout.toString()
   return found.split("\n").filter(Boolean)
 }
-
-/**
- * Waits until the condition holds. Only the time limit of the test ends it otherwise.
- */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2))
-}
