@@ -13,24 +13,18 @@ import { describeEachDatabase, type TestDatabase } from "../support/databases.ts
 
 export type ValView = z.infer<typeof val>
 
-/**
- * A server that the tests of a suite share; each test brings its own people, so that none disturbs
- * another.
- */
+/** A server that the tests of a suite share; each test adds users of its own. */
 export interface ApiSuite {
   readonly api: TestApi
   readonly database: TestDatabase
   readonly call: TestApi["call"]
-  /** Somebody whom no other test knows. */
+  /** Adds a user that no other test uses. */
   addUser(): Promise<TestUser>
-  /** Somebody whom all tests know, for those that leave nothing behind. */
+  /** A user that all tests share, for tests that change nothing. */
   sharedUser(): Promise<TestUser>
-  /** A new val; public, and with a made-up name, where nothing else is said. */
+  /** Creates a val, by default a public one with a generated name. */
   val(owner: TestUser, fields?: Readonly<Record<string, unknown>>): Promise<ValView>
-  /**
-   * Writes down a run, as whatever runs vals does it. Where nothing else is said, its owner ran it
-   * through the API and it went well.
-   */
+  /** Records a run, by default a successful one by its owner through the API. */
   run(val: ValView, fields?: Partial<RunRecord>): Promise<RunRecord>
 }
 
@@ -71,16 +65,13 @@ export function describeApi(
   })
 }
 
-/**
- * Waits until the clock shows another millisecond, so that what comes next is newer than what came
- * before.
- */
+/** Waits for the next millisecond, so that later records have a later time. */
 export async function nextMillisecond(): Promise<void> {
   const now = Date.now()
   while (Date.now() === now) await Bun.sleep(0)
 }
 
-/** The same promise however often it is asked for. */
+/** Calls `make` once and returns the same promise every time. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => {
@@ -147,7 +138,7 @@ export function namesOf(response: TestResponse): readonly string[] {
   return expectStatus(response, 200).json.data.map((item: { name: string }) => item.name)
 }
 
-/** What an answer refuses with: its status and its code. */
+/** The status and the error code of a response. */
 export function refusalOf(response: TestResponse): readonly [number, string] {
   return [response.status, response.json?.code]
 }

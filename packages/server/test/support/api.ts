@@ -9,7 +9,7 @@ import { assertMatchesOpenApi, parseJson } from "./assert-openapi.ts"
 import { databases, type OpenDatabase, type TestDatabase } from "./databases.ts"
 import { FakeResolver } from "./fake-resolver.ts"
 
-/** Somebody who calls the API. */
+/** A user with a token. */
 export interface TestUser {
   readonly id: string
   readonly username: string
@@ -17,7 +17,7 @@ export interface TestUser {
 }
 
 /**
- * The whole server on a fresh database, called without a port. Every answer is checked against the
+ * The whole server on a fresh database, called without a port. Every response is checked against the
  * OpenAPI document.
  */
 export interface TestApi {
@@ -64,7 +64,7 @@ export async function openApi(
     database.path === undefined && env.HAMLET_DATA_DIR_SHARED === "yes"
       ? await mkdtemp(join(tmpdir(), "hamlet-shared-"))
       : undefined
-  // Nobody asks a registry on the network unless a test says so.
+  // No registry on the network is used unless a test says so.
   const hamlet = await compose(
     toConfig(database, folder === undefined ? env : { HAMLET_DATA_DIR: folder, ...env }),
     {
@@ -130,9 +130,7 @@ function createCall(hamlet: Hamlet): TestApi["call"] {
   }
 }
 
-/**
- * The answer, which must have that status: on failure the test shows what the server said instead.
- */
+/** Returns the response, and fails with its text unless it has that status. */
 export function expectStatus(answer: TestResponse, status: number): TestResponse {
   if (answer.status !== status) expect(`${answer.status} ${answer.text}`).toBe(`${status}`)
   return answer

@@ -42,7 +42,7 @@ function toPattern(path: string): string {
 const validators = new Map<string, ValidateFunction>()
 
 /**
- * Throws unless the answer is one that the OpenAPI document promises: its status, its type, its
+ * Throws unless the OpenAPI document describes the response: its status, its content type and its
  * shape.
  */
 export function assertMatchesOpenApi(method: string, url: string, response: Answer): void {
@@ -71,10 +71,7 @@ export function assertMatchesOpenApi(method: string, url: string, response: Answ
     check(`${operation.operationId} ${response.status}`, content.schema, method, url, response)
 }
 
-/**
- * A request that no operation is for gets an error of the general shape, unless it is for the web
- * app.
- */
+/** A request without an operation gets an error of the general shape, except for the web app. */
 function assertError(method: string, url: string, response: Answer): void {
   if (method === "OPTIONS" || method === "HEAD") return
   if (method === "GET" && response.status === 200 && isWebAppPath(url.split("?")[0] ?? "")) return
@@ -106,10 +103,7 @@ function check(name: string, schema: Json, method: string, url: string, response
   )
 }
 
-/**
- * The value of an answer in JSON; undefined for what is none, as a blob may be whatever its type
- * says.
- */
+/** Parses a JSON response; undefined for anything else, also for a blob with a wrong type. */
 export function parseJson({ headers, text }: Pick<Answer, "headers" | "text">): unknown {
   try {
     return headers.get("content-type")?.startsWith("application/json")

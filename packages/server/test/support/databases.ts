@@ -104,7 +104,7 @@ export const databases: readonly DatabaseKind[] =
 
 export type OpenDatabase = DatabaseKind["open"]
 
-/** Defines the suite once for each database, and closes what its tests and hooks leave open. */
+/** Defines the suite once for each database, and closes the databases that it leaves open. */
 export function describeEachDatabase(title: string, define: (open: OpenDatabase) => void): void {
   for (const { name, open } of databases) {
     describe(`${title} (${name})`, () => {
@@ -121,8 +121,7 @@ export function describeEachDatabase(title: string, define: (open: OpenDatabase)
         opened.push(database)
         return database
       })
-      // Hooks run in the order they were defined in: what a suite opened on a database is closed
-      // before the database is.
+      // Hooks run in the order of their definition: a suite closes what uses the database first.
       afterEach(async () => {
         isInTest = false
         await closeAll(ofTest)
@@ -151,10 +150,7 @@ function closedOnce(database: TestDatabase): TestDatabase {
   }
 }
 
-/**
- * Says which tests were left out and why: a suite that quietly tests less is worse than one that
- * fails.
- */
+/** Reports a suite that was left out, and why, so that it is not left out silently. */
 export function notRun(name: string, reason: string): void {
   process.stderr.write(`not run: ${name}: ${reason}\n`)
   const file = process.env.HAMLET_TEST_NOT_RUN

@@ -17,7 +17,7 @@ export class FakeBucket {
   readonly #uploads = new Map<string, Map<number, Uint8Array>>()
   readonly files = new Map<string, Uint8Array>()
   readonly requests: BucketRequest[] = []
-  /** How it answers instead, while it is there. */
+  /** Responds to every request like this while it is set. */
   fault:
     | ((request: BucketRequest) => Response | undefined | Promise<Response | undefined>)
     | undefined
@@ -31,7 +31,7 @@ export class FakeBucket {
     })
   }
 
-  /** What a server is told of it. */
+  /** The settings by which a server uses it. */
   get bucket(): Bucket {
     return {
       bucket: "hamlet",

@@ -6,9 +6,9 @@ import type {
   ResolvedCode,
 } from "../../src/domain/modules/lockfiles.ts"
 
-/** What there is under a specifier. */
+/** A package, by its specifier. */
 export interface FakePackage {
-  /** An expression of JavaScript that gives its namespace. */
+  /** A JavaScript expression that evaluates to its namespace. */
   readonly code: string
   readonly exports: readonly string[]
   readonly resolved?: string
@@ -24,9 +24,9 @@ export class FakeResolver implements DependencyResolver {
   readonly asked: string[] = []
   /** While it is there, everybody waits for it. */
   gate: Promise<void> | undefined
-  /** What it throws. */
+  /** The error that it throws. */
   failure: Error | undefined
-  /** Whether what is missing may be there later. */
+  /** Whether missing packages may exist later. */
   isTemporary = false
 
   /** A package whose default export, and `value`, is that value. */

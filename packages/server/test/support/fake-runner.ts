@@ -25,11 +25,11 @@ type Exported = ((...args: unknown[]) => unknown) | undefined
  */
 export class FakeRunner implements Runner {
   readonly slots: FakeSeat[] = []
-  /** What `enter` throws. */
+  /** The error that `acquire` throws. */
   refusal: AppError | undefined
   /** While it is there, everybody waits for it before they get a slot. */
   gate: Promise<void> | undefined
-  /** What happens before somebody gets a slot. */
+  /** Called before a slot is acquired. */
   onEnter: ((run: RunListener) => Promise<void>) | undefined
   /** Whether every value that is returned is too large. */
   isTruncated = false
@@ -56,7 +56,7 @@ export class FakeRunner implements Runner {
   }
 }
 
-/** A place in no process. */
+/** A slot without a process. */
 class FakeSeat implements RunSlot {
   readonly #program: Program
   readonly #run: RunListener

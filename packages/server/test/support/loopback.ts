@@ -17,8 +17,8 @@ export interface LoopbackRequest {
 export interface Loopback {
   readonly api: TestApi
   /**
-   * What the server was configured with, and where it really is: clients follow the links in its
-   * answers.
+   * The configured address, at which the server really listens: clients follow the links in its
+   * responses.
    */
   readonly baseUrl: string
   /** Every request so far. */
@@ -61,8 +61,8 @@ export async function openLoopback(
 }
 
 /**
- * The answer itself, or, if the OpenAPI document does not promise it, one that makes the test fail
- * and says why.
+ * The response itself, or, if the OpenAPI document does not describe it, a response that makes the
+ * test fail and explains why.
  */
 async function checked(method: string, path: string, response: Response): Promise<Response> {
   const bytes = await response.clone().bytes()
@@ -80,7 +80,7 @@ async function checked(method: string, path: string, response: Response): Promis
     return response
   } catch (error) {
     return Response.json(
-      { message: `the answer is not as documented: ${error}` },
+      { message: `the response is not as documented: ${error}` },
       { status: 500, headers: { "x-should-retry": "false" } },
     )
   }

@@ -26,7 +26,7 @@ export interface OpenResolver extends AsyncDisposable {
   readonly resolver: SandboxedResolver
   readonly sandboxes: Sandboxes
   readonly dataDir: string
-  /** What the resolver has reported. Whoever expects something empties it. */
+  /** The errors that the resolver has reported. A test that expects some removes them. */
   readonly errors: unknown[]
   resolve(code: string): Promise<ResolvedCode>
 }

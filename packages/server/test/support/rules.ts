@@ -19,7 +19,7 @@ import { createValStore } from "../../src/storage/vals/vals.ts"
 import { createVersionStore } from "../../src/storage/vals/versions.ts"
 import { databases } from "./databases.ts"
 
-/** What the rules need, on a real database, and a clock that only a test turns. */
+/** The dependencies of the rules, on a real database, with a clock that the test sets. */
 export interface TestRules extends AsyncDisposable {
   readonly db: Database
   readonly clock: { at: number }
@@ -30,7 +30,7 @@ export interface TestRules extends AsyncDisposable {
     IdempotencyDeps &
     RunDeps &
     AuthenticationDeps
-  /** Somebody with a token, which has every scope where nothing else is said. */
+  /** Adds a user with a token, by default with every scope. */
   addCaller(username: string, scopes?: readonly Scope[]): Promise<Caller>
 }
 
@@ -80,7 +80,7 @@ export async function openRules(
   }
 }
 
-/** The code of the error that something ends with; fails when it does not fail. */
+/** The code of the error that `work` ends with; throws when it succeeds. */
 export async function codeOf(work: Promise<unknown> | (() => unknown)): Promise<string> {
   try {
     await (typeof work === "function" ? work() : work)

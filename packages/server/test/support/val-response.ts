@@ -1,11 +1,11 @@
 import type { ValResponse } from "../../src/domain/runs/runner.ts"
 
-/** A response of a test as a val's answer. */
+/** Converts a response to the response of a val. */
 export function toValResponse({ status, headers, body }: Response): ValResponse {
   return { status, headers: [...headers], body }
 }
 
-/** The text of an answer. */
+/** Reads the body of a response as text. */
 export function readResponseText({ body }: ValResponse): Promise<string> {
   return new Response(body as Uint8Array<ArrayBuffer> | ReadableStream | null).text()
 }
