@@ -40,15 +40,15 @@ await Bun.write(Bun.stdout, folder)
 process.exit(0)
 
 /** Beside the sources, else the other folder. */
-function findWritable(wanted: string, otherwise: string | undefined): string {
+function findWritable(preferred: string, fallback: string | undefined): string {
   try {
-    mkdirSync(wanted, { recursive: true })
-    accessSync(wanted, constants.W_OK)
-    return wanted
+    mkdirSync(preferred, { recursive: true })
+    accessSync(preferred, constants.W_OK)
+    return preferred
   } catch (error) {
-    if (otherwise === undefined) throw error
-    mkdirSync(otherwise, { recursive: true, mode: 0o700 })
-    return otherwise
+    if (fallback === undefined) throw error
+    mkdirSync(fallback, { recursive: true, mode: 0o700 })
+    return fallback
   }
 }
 

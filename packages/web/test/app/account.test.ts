@@ -218,7 +218,7 @@ describeApp("the account and the frame around every page", (app) => {
     const palette = page.getByRole("dialog")
     await palette.getByRole("combobox").fill("system col")
     await palette
-      .getByRole("option", { name: "Colours system coltem says", selected: true })
+      .getByRole("option", { name: "System colours", selected: true })
       .waitFor()
     await page.keyboard.press("Enter")
     await palette.waitFor({ state: "detached" })

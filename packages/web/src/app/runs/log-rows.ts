@@ -18,10 +18,10 @@ export function filterLines<Entry extends Line>(
   text: string,
 ): readonly Entry[] {
   const least = levels.indexOf(level)
-  const wanted = text.toLowerCase()
-  if (least <= 0 && wanted === "") return lines
+  const needle = text.toLowerCase()
+  if (least <= 0 && needle === "") return lines
   return lines.filter(
-    (line) => levels.indexOf(line.level) >= least && line.message.toLowerCase().includes(wanted),
+    (line) => levels.indexOf(line.level) >= least && line.message.toLowerCase().includes(needle),
   )
 }
 
@@ -56,12 +56,12 @@ function countRows(message: string): number {
 }
 
 /** The last index whose number is not greater. */
-function findLast(numbers: readonly number[], wanted: number): number {
+function findLast(numbers: readonly number[], max: number): number {
   let low = 0
   let high = numbers.length - 1
   while (low < high) {
     const middle = (low + high + 1) >> 1
-    if ((numbers[middle] ?? 0) <= wanted) low = middle
+    if ((numbers[middle] ?? 0) <= max) low = middle
     else high = middle - 1
   }
   return low

@@ -21,15 +21,15 @@ export function findHitLines(text: string, query: string): readonly HitLine[] {
 
 /** Splits a text at each match. */
 export function markHits(text: string, query: string): HitLine["parts"] {
-  const wanted = query.toLowerCase()
+  const needle = query.toLowerCase()
   const folded = text.toLowerCase()
   // Lower case may have another length: then positions do not match, and nothing is marked.
-  if (wanted === "" || folded.length !== text.length) return [{ text, isHit: false }]
+  if (needle === "" || folded.length !== text.length) return [{ text, isHit: false }]
   const parts: { text: string; isHit: boolean }[] = []
   let from = 0
-  for (let at = folded.indexOf(wanted); at >= 0; at = folded.indexOf(wanted, from)) {
+  for (let at = folded.indexOf(needle); at >= 0; at = folded.indexOf(needle, from)) {
     if (at > from) parts.push({ text: text.slice(from, at), isHit: false })
-    from = at + wanted.length
+    from = at + needle.length
     parts.push({ text: text.slice(at, from), isHit: true })
   }
   if (from < text.length) parts.push({ text: text.slice(from), isHit: false })

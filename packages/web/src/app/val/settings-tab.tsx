@@ -13,14 +13,14 @@ import type { ValTabProps } from "./val-tab-props.ts"
 /** The name, privacy and type of a val, and its deletion. */
 export function SettingsTab({ editing }: ValTabProps) {
   const { id, name, privacy, type } = editing.val.value
-  const wanted = useSignal({ name, privacy, type })
+  const form = useSignal({ name, privacy, type })
   const isChanged =
-    wanted.value.name !== name || wanted.value.privacy !== privacy || wanted.value.type !== type
-  const change = (changes: Partial<typeof wanted.value>) => {
-    wanted.value = { ...wanted.value, ...changes }
+    form.value.name !== name || form.value.privacy !== privacy || form.value.type !== type
+  const change = (changes: Partial<typeof form.value>) => {
+    form.value = { ...form.value, ...changes }
   }
   const save = async () => {
-    await api.updateVal({ val_id: id, ...wanted.value })
+    await api.updateVal({ val_id: id, ...form.value })
     const saved = await api.getVal({ val_id: id })
     editing.refresh(saved)
     showDone("Saved")
@@ -33,19 +33,19 @@ export function SettingsTab({ editing }: ValTabProps) {
           <input
             {...valNameInput}
             required
-            value={wanted.value.name}
+            value={form.value.name}
             onInput={(event) => change({ name: event.currentTarget.value })}
           />
         </Field>
         <Select
           label="Privacy"
-          value={wanted.value.privacy}
+          value={form.value.privacy}
           choices={withMeaning(privacyChoices)}
           onChange={(privacy) => change({ privacy })}
         />
         <Select
           label="Type"
-          value={wanted.value.type}
+          value={form.value.type}
           choices={withMeaning(typeChoices)}
           onChange={(type) => change({ type })}
         />

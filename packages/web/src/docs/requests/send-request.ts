@@ -27,7 +27,7 @@ export interface SendOptions {
 }
 
 const limits = {
-  /** A response may stream forever; more than this is not kept. */
+  /** A response may stream forever; the rest is dropped. */
   bodyBytesMax: 1_000_000,
 }
 

@@ -5,7 +5,7 @@ import { alternativesOf, resolveSchema, type Schema, type Schemas } from "./sche
 
 /** How an example is made. */
 export interface ExampleOptions {
-  /** The name of the field, which says much about a likely value. */
+  /** The name of the field, which suggests a value. */
   readonly name?: string
   /** Leaves out what may be left out: for a request to start from. */
   readonly isRequiredOnly?: boolean
@@ -60,11 +60,11 @@ function example(context: Context, schema: Schema, name: string, depth: number):
 
 function exampleObject(context: Context, schema: Schema, depth: number): Json {
   const properties = Object.entries(schema.properties ?? {})
-  const wanted = context.isRequiredOnly
+  const included = context.isRequiredOnly
     ? properties.filter(([name]) => schema.required?.includes(name))
     : properties
   return Object.fromEntries(
-    wanted.map(([name, property]) => [name, example(context, property, name, depth + 1)]),
+    included.map(([name, property]) => [name, example(context, property, name, depth + 1)]),
   )
 }
 

@@ -5,7 +5,7 @@ import { tags } from "@lezer/highlight"
 import { partsTheme } from "./theme-parts.ts"
 
 /**
- * The style of the editor. CodeMirror has a light and a dark theme and has to be told which; these
+ * The style of the editor. CodeMirror has a light and a dark theme and must know which; these
  * styles replace both with custom properties of the page, which the browser resolves.
  */
 const textTheme = EditorView.theme({

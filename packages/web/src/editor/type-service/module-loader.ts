@@ -28,7 +28,7 @@ export interface ModuleLoader {
   ): (ModuleAddress & { readonly state: ModuleState }) | undefined
   findCode(fileName: string): string | undefined
   /** Drops modules that may have changed. */
-  forget(): void
+  dropStale(): void
 }
 
 const limits = {
@@ -73,7 +73,7 @@ export function createModuleLoader({
       const state = modules.get(fileName)?.state
       return state?.kind === "loaded" ? state.code : undefined
     },
-    forget() {
+    dropStale() {
       for (const [fileName, { address, state }] of modules) {
         const mayDiffer = !address.isPinned || state.kind !== "loaded"
         if (mayDiffer && state.kind !== "loading") modules.delete(fileName)

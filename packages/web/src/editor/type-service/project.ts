@@ -72,7 +72,7 @@ export function createProject(options: ProjectOptions): Project {
     toFileName,
     warmUp: () => void service.getProgram()?.getTypeChecker(),
     open(path) {
-      loader.forget()
+      loader.dropStale()
       if (!documents.has(toFileName(path)))
         documents.set(toFileName(path), { text: "", version: 0 })
       for (const [fileName, { text }] of documents) loader.load(text, fileName)
