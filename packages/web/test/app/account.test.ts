@@ -217,9 +217,7 @@ describeApp("the account and the frame around every page", (app) => {
     await page.keyboard.press("Control+k")
     const palette = page.getByRole("dialog")
     await palette.getByRole("combobox").fill("system col")
-    await palette
-      .getByRole("option", { name: "System colours", selected: true })
-      .waitFor()
+    await palette.getByRole("option", { name: "System colours", selected: true }).waitFor()
     await page.keyboard.press("Enter")
     await palette.waitFor({ state: "detached" })
     await eventually(ground, (color) => expect(color).toBe(light))
