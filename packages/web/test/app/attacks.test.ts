@@ -23,11 +23,11 @@ describeApp("attacks", (app) => {
     await tab.page
       .evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=canary(1)>')")
       .catch(() => {})
-    const heard: string[] = []
-    const listen = () => heard.push(...canary.take(), ...tab.problems.splice(0))
+    const records: string[] = []
+    const listen = () => records.push(...canary.take(), ...tab.problems.splice(0))
     await eventually(listen, () => {
       for (const text of [`${stage.url}/ ran control`, "alert: control", "img-src", "TrustedHTML"])
-        expect(heard.join("\n")).toContain(text)
+        expect(records.join("\n")).toContain(text)
     })
   })
 

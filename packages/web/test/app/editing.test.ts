@@ -25,14 +25,14 @@ describeApp("unsaved text", (app) => {
   }
 
   /** Does something that asks for confirmation, and responds. */
-  async function answer(
+  async function respondToDialog(
     page: Page,
     kind: "accept" | "dismiss",
     action: () => Promise<unknown>,
   ): Promise<string> {
-    const asked = page.waitForEvent("dialog")
+    const opened = page.waitForEvent("dialog")
     const done = action()
-    const dialog = await asked
+    const dialog = await opened
     await dialog[kind]()
     await done.catch(() => {})
     return dialog.type()
@@ -47,12 +47,16 @@ describeApp("unsaved text", (app) => {
     const editor = await findEditor(page)
     await replaceText(page, editor, "typed")
     expect(
-      await answer(page, "dismiss", () => page.getByRole("link", { name: "Explore" }).click()),
+      await respondToDialog(page, "dismiss", () =>
+        page.getByRole("link", { name: "Explore" }).click(),
+      ),
     ).toBe("confirm")
-    expect(await answer(page, "dismiss", () => page.evaluate(() => history.back()))).toBe("confirm")
-    expect(await answer(page, "dismiss", () => page.close({ runBeforeUnload: true }))).toBe(
-      "beforeunload",
+    expect(await respondToDialog(page, "dismiss", () => page.evaluate(() => history.back()))).toBe(
+      "confirm",
     )
+    expect(
+      await respondToDialog(page, "dismiss", () => page.close({ runBeforeUnload: true })),
+    ).toBe("beforeunload")
     await page.waitForURL(`**${val.path}`)
     await expectText(editor, "typed")
     // Other tabs of the same val need no confirmation.
@@ -60,7 +64,9 @@ describeApp("unsaved text", (app) => {
     await page.getByRole("link", { name: "Code", exact: true }).click()
     await editor.getByText("typed").waitFor()
     expect(
-      await answer(page, "accept", () => page.getByRole("link", { name: "Explore" }).click()),
+      await respondToDialog(page, "accept", () =>
+        page.getByRole("link", { name: "Explore" }).click(),
+      ),
     ).toBe("confirm")
     await page.waitForURL("**/search")
     // Even then the text is still stored.
@@ -74,10 +80,10 @@ describeApp("unsaved text", (app) => {
     const { page } = own
     const val = await makeVal(app.stage.admin, { code: "saved" })
     const editor = await typeInto(page, val.path, "typed")
-    expect(await answer(page, "accept", () => page.reload())).toBe("beforeunload")
+    expect(await respondToDialog(page, "accept", () => page.reload())).toBe("beforeunload")
     await editor.getByText("typed").waitFor()
     await page.getByText(/This is your unsaved text/).waitFor()
-    await page.getByRole("button", { name: "Discard" }).click()
+    await page.getByRole("button", { name: "Use the saved version" }).click()
     await editor.getByText("saved").waitFor()
     await page.getByRole("button", { name: "Restore" }).click()
     await editor.getByText("typed").waitFor()
@@ -100,7 +106,7 @@ describeApp("unsaved text", (app) => {
     await expectNoNotice(page)
     await other.close()
     await replaceText(page, editor, "typed here")
-    await answer(page, "accept", () => page.reload())
+    await respondToDialog(page, "accept", () => page.reload())
     await page.getByRole("button", { name: "Keep" }).click()
     await page.getByText(/Another tab with unsaved text/).waitFor()
     await page.getByRole("button", { name: "Restore" }).click()
@@ -122,17 +128,17 @@ describeApp("unsaved text", (app) => {
     const opened = context.waitForEvent("page")
     // A window that a page opens shares its session storage, as a duplicated tab does.
     await page.evaluate(() => void window.open(location.href))
-    const twin = await opened
-    const twinEditor = await findEditor(twin)
-    await replaceText(twin, twinEditor, "typed in the twin")
-    await twin.waitForFunction(() =>
-      Object.values(localStorage).some((text) => String(text).includes("typed in the twin")),
+    const duplicate = await opened
+    const twinEditor = await findEditor(duplicate)
+    await replaceText(duplicate, twinEditor, "typed in the duplicate")
+    await duplicate.waitForFunction(() =>
+      Object.values(localStorage).some((text) => String(text).includes("typed in the duplicate")),
     )
-    await answer(page, "accept", () => page.reload())
+    await respondToDialog(page, "accept", () => page.reload())
     await editor.getByText("typed in the first").waitFor()
-    await answer(twin, "accept", () => twin.reload())
-    await twinEditor.getByText("typed in the twin").waitFor()
-    await twin.close()
+    await respondToDialog(duplicate, "accept", () => duplicate.reload())
+    await twinEditor.getByText("typed in the duplicate").waitFor()
+    await duplicate.close()
     await editor.press("Control+s")
     await findVersion(page, 2).waitFor()
     expect(own.problems).toEqual([])
@@ -184,7 +190,7 @@ describeApp("unsaved text", (app) => {
     expect((await app.stage.admin.client.listValRuns({ val_id: val.id })).data).toEqual([])
     await page.keyboard.press("Escape")
     await expectText(editor, "export default () => 'mine'")
-    await answer(page, "accept", () => page.goto("/"))
+    await respondToDialog(page, "accept", () => page.goto("/"))
     expect(own.problems).toEqual([])
   })
 

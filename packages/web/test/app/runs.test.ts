@@ -114,7 +114,7 @@ describeApp("runs", (app) => {
   test("show the request, the response and the outgoing requests", async () => {
     // A separate val, so that it has only one run.
     const { links } = await ada.client.createVal({
-      name: "asked",
+      name: "called",
       code: codes.page,
       type: "http",
       privacy: "public",
@@ -123,8 +123,8 @@ describeApp("runs", (app) => {
     await using tab = await open()
     const { page } = tab
     await page.goto("/runs")
-    await page.getByRole("link", { name: "asked", exact: true }).click()
-    await page.getByRole("heading", { name: "Run of asked" }).waitFor()
+    await page.getByRole("link", { name: "called", exact: true }).click()
+    await page.getByRole("heading", { name: "Run of called" }).waitFor()
     const facts = page.getByRole("definition")
     await facts.getByText(`POST ${links.endpoint}/some/path?q=1`, { exact: true }).waitFor()
     await facts.getByText("203", { exact: true }).waitFor()

@@ -26,7 +26,7 @@ function snippet(kind: SnippetKind, request: ApiRequest): string {
   return toSnippet(kind, { schemas, request, baseUrl, hasToken: true })
 }
 
-/** Runs a snippet for real, with a `fetch` that writes down what it is asked for. */
+/** Runs a snippet with a `fetch` that records its request. */
 async function run(code: string): Promise<Sent | undefined> {
   let sent: Sent | undefined
   const fetch = async (url: string, init: RequestInit = {}) => {

@@ -68,7 +68,7 @@ export async function forgeRequests(
       const ways: Readonly<Record<string, RequestInit>> = {
         plain: { credentials: "include", mode: "no-cors" },
         simple: { credentials: "include", headers: { "content-type": "text/plain" } },
-        asked: { credentials: "include", headers: json },
+        preflighted: { credentials: "include", headers: json },
         session: { credentials: "include", headers: { ...json, ...session } },
         omitted: { credentials: "omit", headers: { ...json, ...session } },
       }
@@ -78,10 +78,10 @@ export async function forgeRequests(
           const name = `${way} ${method} ${path}`
           const sent = method === "GET" || body === undefined ? {} : { body: JSON.stringify(body) }
           const outcome = await fetch(app + path, { method, ...init, ...sent }).then(
-            async (answer) =>
-              answer.type === "opaque"
+            async (response) =>
+              response.type === "opaque"
                 ? "opaque"
-                : `${answer.status} ${(await answer.text()).slice(0, 200)}`,
+                : `${response.status} ${(await response.text()).slice(0, 200)}`,
             () => "refused by the browser",
           )
           attempts.push({ name, outcome })
@@ -137,7 +137,7 @@ export async function forgeLoads(
 
 /** As `text/plain`, a form can send almost any body: `{"x":1,"y":"=` and so on. */
 async function postForm(page: Page, url: string, body: string): Promise<void> {
-  const answered = page.waitForResponse(
+  const received = page.waitForResponse(
     (response) => response.url() === url && response.request().method() === "POST",
   )
   await page.evaluate(
@@ -161,6 +161,6 @@ async function postForm(page: Page, url: string, body: string): Promise<void> {
     },
     { url, body },
   )
-  const { status } = { status: (await answered).status() }
+  const { status } = { status: (await received).status() }
   if (status < 400) throw new Error(`${url} took a form: ${status}`)
 }

@@ -11,19 +11,19 @@ export interface Canary {
  * origin; everywhere else the call means a successful attack.
  */
 export async function releaseCanary(context: BrowserContext, valsDomain: string): Promise<Canary> {
-  const heard: string[] = []
+  const records: string[] = []
   await context.exposeBinding("canary", ({ frame }, text: unknown) => {
     const host = URL.parse(frame.url())?.host ?? ""
-    if (!host.endsWith(`.${valsDomain}`)) heard.push(`${frame.url()} ran ${text}`)
+    if (!host.endsWith(`.${valsDomain}`)) records.push(`${frame.url()} ran ${text}`)
   })
   const watch = (page: Page) => {
     page.on("dialog", (dialog) => {
-      heard.push(`${dialog.type()}: ${dialog.message()}`)
+      records.push(`${dialog.type()}: ${dialog.message()}`)
       void dialog.dismiss()
     })
-    page.on("download", (download) => heard.push(`download: ${download.url()}`))
+    page.on("download", (download) => records.push(`download: ${download.url()}`))
   }
   for (const page of context.pages()) watch(page)
   context.on("page", watch)
-  return { take: () => heard.splice(0) }
+  return { take: () => records.splice(0) }
 }

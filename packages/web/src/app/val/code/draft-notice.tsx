@@ -24,7 +24,7 @@ export function DraftNotice({ editing }: Pick<ValTabProps, "editing">) {
               isKept.value = true
             }}
           >
-            Discard
+            Use the saved version
           </button>
         </span>
       </p>
