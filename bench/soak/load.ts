@@ -26,7 +26,7 @@ export async function createLoad(hamlet: Hamlet): Promise<Load> {
   const work = async (client: number) => {
     for (let turn = client; !isStopped; turn += limits.clients) {
       const [name, action] = actions[Math.floor(Math.random() * actions.length)] as [string, Action]
-      await attempt(name, () => action(turn), counts)
+      await attempt(hamlet, name, () => action(turn), counts)
       await Bun.sleep(Math.random() * limits.pauseMsMax)
     }
   }
@@ -42,6 +42,7 @@ export async function createLoad(hamlet: Hamlet): Promise<Load> {
 }
 
 async function attempt(
+  hamlet: Hamlet,
   name: string,
   action: () => Promise<Response>,
   counts: LoadCounts,
@@ -51,10 +52,22 @@ async function attempt(
     const text = await response.text()
     if (response.ok) counts.good += 1
     else if (response.status === 429 || response.status === 503) counts.refused += 1
-    else note(counts, `${name}: ${response.status} ${text.slice(0, 200)}`)
+    else
+      note(
+        counts,
+        `${name}: ${response.status} ${text.slice(0, 200)}${await describeRun(hamlet, response)}`,
+      )
   } catch (error) {
     note(counts, `${name}: ${error}`)
   }
+}
+
+/** The end of the run that a response names: only its owner sees the error. */
+async function describeRun(hamlet: Hamlet, { headers }: Response): Promise<string> {
+  const id = headers.get("x-run-id")
+  if (id === null) return ""
+  const run = await hamlet.send(`/v1/runs/${id}`)
+  return `, run: ${(await run.text()).slice(0, 1_000)}`
 }
 
 function note({ wrong }: LoadCounts, text: string): void {
