@@ -61,8 +61,7 @@ export async function openRules(
     idempotency: createIdempotencyStore(db),
     cipher,
     importHosts: { baseUrls: ["http://hamlet.test"] },
-    // What reads real code is a process of its own; to the rules it is whoever names the
-    // specifiers.
+    // The real parser is a process of its own; the rules need only the specifiers.
     scanImports: async (code) =>
       [...code.matchAll(/from "([^"]+)"/g)].map(([, specifier = ""]) => specifier),
     newId: () => Bun.randomUUIDv7(),
