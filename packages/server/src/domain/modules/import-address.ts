@@ -1,18 +1,15 @@
 import { limits, username as usernameField, valName } from "@hamlet/contract"
 import { toStandardName } from "./standard-modules.ts"
 
-/**
- * The val that an import names. Username and name are in lower case, since both are unique ignoring
- * case.
- */
+/** The val that an import names. Names are in lower case, since they are unique ignoring case. */
 export interface ImportAddress {
   readonly username: string
   readonly name: string
-  /** Null for whatever version is current. */
+  /** Null for the current version. */
   readonly version: number | null
 }
 
-/** Where the modules of this server live. */
+/** The URLs of this server's modules. */
 export interface ImportHosts {
   /**
    * Absolute URLs, possibly with a path; the first is the one that relative imports resolve
@@ -67,8 +64,7 @@ function resolve(
   if (absolutePattern.test(specifier)) return URL.parse(specifier)
   const base = hosts.baseUrls[0]
   if (base === undefined || !relativePattern.test(specifier)) return null
-  // A root-relative specifier means the same whoever imports it; the others mean nothing without an
-  // importer.
+  // A root-relative specifier means the same in every val. Others need an importer.
   if (!importer) return specifier.startsWith("/") ? URL.parse(specifier, base) : null
   return URL.parse(specifier, `${withoutSlash(base)}/v/${importer.username}/${importer.name}`)
 }
@@ -102,10 +98,7 @@ function withoutSlash(path: string): string {
   return path.endsWith("/") ? path.slice(0, -1) : path
 }
 
-/**
- * Whether code may import anything at all. Exact where it says no, for a keyword cannot be written
- * with escapes.
- */
+/** Whether code may import anything. A false is exact: keywords cannot be written with escapes. */
 export function mayImport(code: string): boolean {
   return /import|from|@jsxImportSource/.test(code)
 }

@@ -3,19 +3,16 @@ import { type ImportAddress, type ImportHosts, parseImportAddress } from "./impo
 import type { LockfileStore, LockfileSummary } from "./lockfiles.ts"
 import { ensureLockfile, type LockfileWork } from "./version-lockfiles.ts"
 
-/** A val that a version imports, as things stand. */
+/** A val that a version imports, resolved to its current state. */
 export interface ResolvedImport {
   /** `{user}/{val}` in lower case. */
   readonly address: string
-  /**
-   * Everything that the code writes to import it; null where that was not noted when the version
-   * was saved.
-   */
+  /** All specifiers that the code uses for it; null for versions saved before these were stored. */
   readonly specifiers: readonly string[] | null
   readonly isPinned: boolean
-  /** Undefined when there is none, or none that the owner of the importing val may see. */
+  /** Undefined when it does not exist, or the owner of the importing val may not see it. */
   readonly val: { readonly id: string; readonly ownerId: string } | undefined
-  /** The one that is meant where the code names none; undefined when it is gone. */
+  /** The version to use where the code names none; undefined when it was deleted. */
   readonly version: SavedVersion | undefined
 }
 
@@ -24,39 +21,39 @@ interface SavedVersion {
   readonly savedAt: number
 }
 
-/** Where it is kept what versions import. */
+/** Stores what versions import. */
 export interface ImportStore {
-  /** `asOf` is the moment whose versions count where nothing is pinned; null is now. */
+  /** Unpinned imports resolve to the versions that were current at `asOf`; null means now. */
   find(valId: string, version: number, asOf: number | null): Promise<readonly ResolvedImport[]>
 }
 
-/** What walking the imports needs. */
+/** What resolving imports needs. */
 export interface GraphDeps {
   readonly imports: ImportStore
   readonly versions: VersionStore
   readonly importHosts: ImportHosts
   readonly lockfiles: LockfileStore
-  /** Versions that were saved before then may have no lock although they need one. */
+  /** Versions saved before then may lack a lockfile that they need. */
   readonly lockfilesSince: number
   readonly lockfileWork: LockfileWork
   scanImports(code: string, ownerId: string): Promise<readonly string[]>
   now(): number
 }
 
-/** A module under one of the addresses that it is imported by. */
+/** A module under one of the URLs that it is imported by. */
 export interface GraphModule {
   readonly url: string
   readonly valId: string
   readonly version: number
 }
 
-/** A module with what it imports from elsewhere. */
+/** A module with the packages that it imports. */
 export interface LockedGraphModule extends GraphModule {
-  /** Null when that is nothing. */
+  /** Null when it imports no packages. */
   readonly lock: LockfileSummary | null
 }
 
-/** A module whose own imports are looked at. */
+/** A module whose imports are being resolved. */
 export interface ImportingModule extends GraphModule {
   readonly ownerId: string
   readonly savedAt: number
@@ -64,48 +61,43 @@ export interface ImportingModule extends GraphModule {
   readonly asOf: number | null
 }
 
-/** How far it goes, and how much is remembered. */
+/** The limits of the graph and its caches. */
 export interface GraphLimits {
-  /** Modules beside the entry. */
+  /** Modules besides the entry. */
   readonly modulesMax: number
-  /** Versions of which it is known what they import. */
+  /** Entries in each cache. */
   readonly cachedMax: number
 }
 
-/** Finds out what a val is made of. */
+/** Resolves the modules that a val imports. */
 export interface ModuleGraph {
   /**
-   * The lock, or null, of a version that is known to import no vals, where that is the end of it;
-   * undefined where it is not known.
+   * The lockfile (or null) of a version that is known to import no vals; undefined if that is not
+   * known.
    */
   findLeaf(valId: string, version: number): LockfileSummary | null | undefined
-  /** That version imports nothing at all; what it imports never changes. */
+  /** Caches that the version imports nothing, which never changes. */
   noteLeaf(valId: string, version: number): void
-  /** `unsaved` is what an entry imports that is not saved. */
+  /** `unsaved` are the imports of an entry that is not saved. */
   walk(entry: ImportingModule, unsaved?: readonly ResolvedImport[]): Promise<Walk>
 }
 
-/** What a val is made of. */
+/** The modules of a val. */
 export interface Walk {
-  /** The entry's own. */
+  /** The lockfile of the entry. */
   readonly lock: LockfileSummary | null
-  /**
-   * Every module that the entry may import, directly or not, nearest first; at most as many as the
-   * limit says.
-   */
+  /** Every module that the entry imports, directly or not, nearest first, up to the limit. */
   readonly modules: readonly LockedGraphModule[]
 }
 
 /**
- * Walks from module to module. What an address means is decided with the rights of the owner of the
- * module that names it, who may import private vals of their own and nobody else's. Their own vals
- * they import as they are now, other people's as they were when the importing version was saved;
- * and so that this is true of what those import in turn, everything beyond such a step is as it was
- * at that moment.
+ * Walks the import graph breadth first. An import is resolved with the rights of the owner of the
+ * importing module, who may import their own private vals and no others. A user's own vals are
+ * imported in their current version, vals of others as they were when the importing version was
+ * saved. Everything that such a val imports in turn is as of that time, too.
  *
- * In a process, one address is one module. If two modules have pinned the same address to different
- * versions, the one nearer to the entry is heard, and so the entry itself first of all: what its
- * author has seen it with is what it gets.
+ * In a process, one URL is one module. If two modules pin the same URL to different versions, the
+ * module nearer to the entry wins, so the entry gets what its author has tested it with.
  */
 export function createModuleGraph(deps: GraphDeps, limits: GraphLimits): ModuleGraph {
   const alone = new Map<string, LockfileSummary | null>()
@@ -145,34 +137,31 @@ export function createModuleGraph(deps: GraphDeps, limits: GraphLimits): ModuleG
   }
 }
 
-/** What never changes, and is therefore remembered. */
+/** Caches of facts that never change. */
 interface Facts extends GraphLimits {
   /** The lockfiles of versions that import no vals, by `{val id}@{version}`. */
   readonly alone: Map<string, LockfileSummary | null>
-  /** Of all versions, the same way: those that are ready, and that there is none. */
+  /** The lockfiles of all versions, by `{val id}@{version}`, if they are final. */
   readonly lockfiles: Map<string, LockfileSummary | null>
   readonly scanned: Map<string, readonly string[]>
-  /**
-   * By the address of the importing module and the specifier: to read an address takes longer than
-   * everything else here.
-   */
+  /** By the URL of the importing module and the specifier. Parsing is the slowest part here. */
   readonly parsed: Map<string, Written | undefined>
 }
 
-/** What a specifier says. */
+/** A parsed specifier. */
 interface Written {
-  /** As the runtime is going to ask for it. */
+  /** The URL that the runtime will request. */
   readonly url: string
   readonly address: ImportAddress
 }
 
 function note(
-  { cachedMax: rememberedMax }: GraphLimits,
+  { cachedMax }: GraphLimits,
   known: Map<string, LockfileSummary | null>,
   key: string,
   lock: LockfileSummary | null,
 ): void {
-  if (known.size >= rememberedMax) known.clear()
+  if (known.size >= cachedMax) known.clear()
   known.set(key, lock)
 }
 
@@ -222,7 +211,7 @@ async function findLock(
   return lock
 }
 
-/** A version that has no lock never gets one, and what is ready stays as it is. */
+/** A version without a lockfile never gets one, and a lockfile that is ready never changes. */
 function isFinal(lock: LockfileSummary | null): boolean {
   return lock === null || lock.state === "ready"
 }
@@ -248,10 +237,10 @@ async function listImported(
   return found.filter((one) => one !== undefined)
 }
 
-/** Versions from before it was noted how they write their imports are read again. */
+/** Parses versions that were saved before specifiers were stored. */
 async function scan(
   deps: GraphDeps,
-  { scanned, cachedMax: rememberedMax }: Facts,
+  { scanned, cachedMax }: Facts,
   module: ImportingModule,
 ): Promise<readonly string[]> {
   const key = `${module.valId}@${module.version}`
@@ -259,14 +248,14 @@ async function scan(
   if (known) return known
   const val = await deps.versions.find(module.valId, module.version)
   const specifiers = val ? await deps.scanImports(val.code, val.ownerId) : []
-  if (scanned.size >= rememberedMax) scanned.clear()
+  if (scanned.size >= cachedMax) scanned.clear()
   scanned.set(key, specifiers)
   return specifiers
 }
 
 function parse(
   deps: GraphDeps,
-  { parsed, cachedMax: rememberedMax }: Facts,
+  { parsed, cachedMax }: Facts,
   from: string,
   specifier: string,
 ): Written | undefined {
@@ -275,13 +264,13 @@ function parse(
   const url = toModuleUrl(specifier, from)
   const address = url === undefined ? undefined : parseImportAddress(url, deps.importHosts)
   const written = url === undefined || address === undefined ? undefined : { url, address }
-  if (parsed.size >= rememberedMax) parsed.clear()
-  if (key.length <= rememberedCharsMax) parsed.set(key, written)
+  if (parsed.size >= cachedMax) parsed.clear()
+  if (key.length <= cachedCharsMax) parsed.set(key, written)
   return written
 }
 
-/** Nobody writes longer ones but to fill our memory. */
-const rememberedCharsMax = 500
+/** Longer keys are not cached: only an attacker writes such specifiers. */
+const cachedCharsMax = 500
 
 async function resolve(
   deps: GraphDeps,
@@ -298,7 +287,7 @@ async function resolve(
   const version = isAtHand ? found.version : await findVersion(deps, valId, address.version)
   if (!version) return undefined
   const isPinned = ownerId !== module.ownerId && (found.isPinned || isNamed)
-  // What is pinned by its number may have been saved after the version that names it.
+  // A version pinned by its number may have been saved after the version that names it.
   const asOf = isPinned ? Math.max(module.savedAt, version.savedAt) : module.asOf
   return { url, valId, ownerId, version: version.number, savedAt: version.savedAt, asOf }
 }
@@ -314,7 +303,7 @@ async function findVersion(
 
 const addressPattern = /^(?:\s*https?:|\/|\.\/|\.\.\/)/i
 
-/** Without the part after `#`, which runtimes leave out when they look for a module. */
+/** Without the fragment, which runtimes ignore when they resolve a module. */
 function toModuleUrl(specifier: string, from: string): string | undefined {
   const url = addressPattern.test(specifier) ? URL.parse(specifier, from) : null
   if (!url) return undefined

@@ -14,17 +14,16 @@ interface Module {
   readonly code: string
 }
 
-/** The modules, and those that stand between them and their packages. */
+/** The modules, and the stubs through which they import their packages. */
 export interface LinkedModules {
   readonly modules: readonly Module[]
   readonly stubs: readonly Module[]
 }
 
 /**
- * Makes modules import what their lockfiles name instead of what their code says: each specifier
- * becomes the address of a stub, a module of a few lines that asks the guest for the package.
- * Nothing of the code gets to another line. `missing` says by their hashes which bundles are not at
- * hand, and why.
+ * Replaces each package specifier in the code by the URL of a stub: a short module that gets the
+ * package from the guest. Line numbers of the code stay the same. `missing` maps the hashes of
+ * missing bundles to the reason.
  */
 export function linkPackages(
   baseUrl: string,
@@ -54,10 +53,7 @@ interface LinkingModule extends LockedModule {
 
 const specifierCharsMax = 300
 
-/**
- * It ends with the specifier, so that errors can name it; and so that it stays what it is when a
- * runtime adds to it for JSX.
- */
+/** Ends with the specifier, so that errors name it and the runtime can append `/jsx-runtime`. */
 function toStubUrl(
   baseUrl: string,
   module: LinkingModule,
@@ -72,15 +68,13 @@ function toStubUrl(
   return `${baseUrl}/packages/${place}/${toPath(one.specifier)}`
 }
 
-/**
- * Where the import stands, for the guest: in the stack of the error it takes the place of the stub.
- */
+/** The position of the import. The guest shows it in stack traces instead of the stub. */
 function toPlace({ url, lines }: LinkingModule, { places }: LockedImport): string {
   const [, user, val] = /\/v\/@?(\w+)\/(\w+)/.exec(url) ?? []
   return `${user}/${val}:${toPosition(lines, places[0]?.start ?? 0)}`
 }
 
-/** Readable, but never anything that an address is shortened by. */
+/** Readable, but without `.` or `..` segments, which URL parsing would remove. */
 function toPath(specifier: string): string {
   if (specifier.length > specifierCharsMax || !specifier.isWellFormed()) return "package"
   const encoded = encodeURIComponent(specifier).replaceAll("%3A", ":").replaceAll("%40", "@")
@@ -102,7 +96,8 @@ function toStub(
   const reason = one.error ?? (bundle === null ? "it was not found" : missing.get(bundle))
   if (reason === undefined && bundle !== null)
     return { names: new Set(exported), write: (names) => writeStub(bundle, one, names) }
-  // Before anything is evaluated, a runtime looks whether there is everything that is imported.
+  // The runtime checks that all imported names exist before it evaluates anything, so the stub must
+  // export them for its own error to be seen.
   const names = new Set([
     ...exported,
     "default",
@@ -111,17 +106,14 @@ function toStub(
   return { names, write: (all) => writeFailure(one.specifier, reason ?? "", all) }
 }
 
-/**
- * Modules with the same bundle share its stubs; should they have been read differently, what either
- * has found is there.
- */
+/** Modules with the same bundle share its stubs. A stub exports the names of all of them. */
 function addStub(stubs: Map<string, Stub>, url: string, stub: Stub): void {
   const known = stubs.get(url)
   if (!known) stubs.set(url, stub)
   else for (const name of stub.names) known.names.add(name)
 }
 
-/** The symbol is `packagesSymbol` of the guest's protocol. A Worker has no such thing. */
+/** The symbol is `packagesSymbol` of the guest's protocol. Workers do not have it. */
 function writeStub(
   hash: string,
   { specifier, entry }: LockedImport,
@@ -140,7 +132,7 @@ ${names.map((_, index) => `var e${index}`).join("\n")}
 ${writeExports(names)}`
 }
 
-/** Any string can be the name of an export, also one that is no identifier. */
+/** Export names are quoted, since any string is allowed. */
 function writeExports(names: readonly string[]): string {
   return `export { ${names.map((name, index) => `e${index} as ${JSON.stringify(name)}`).join(", ")} }`
 }
@@ -150,14 +142,11 @@ function toMessage(specifier: string, reason: string): string {
 }
 
 const namePattern = /[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*|"[^"\\\n]*"|'[^'\\\n]*'/gu
-/** Nobody names more in one import. */
+/** The maximum length of an import clause. */
 const clauseCharsMax = 20_000
 const spaceCharsMax = 100
 
-/**
- * The words in the braces before a specifier. Some of them are none of its exports, which does no
- * harm.
- */
+/** The words in the braces before a specifier. Words that are not exports do no harm. */
 function listImported(code: string, at: number): readonly string[] {
   if (!/\}\s*from\s*$/.test(code.slice(Math.max(0, at - spaceCharsMax), at))) return []
   const from = code.lastIndexOf("{", at)
@@ -181,7 +170,7 @@ function toEdit(
   url: string,
 ): readonly Edit[] {
   if (/["'`]/.test(code.charAt(start))) return [{ start, end, text: JSON.stringify(url) }]
-  // The source of JSX, to which the runtime itself adds the ending.
+  // A JSX import source, to which the runtime appends the ending.
   return url.endsWith(jsxEnding) ? [{ start, end, text: url.slice(0, -jsxEnding.length) }] : []
 }
 
@@ -202,14 +191,14 @@ function toPosition(lines: readonly number[], at: number): string {
   return `${low + 1}:${at - (lines[low] ?? 0) + 1}`
 }
 
-/** What lies outside of the code, or within another one, is left. */
+/** Applies the edits. Edits that overlap or lie outside of the code are skipped. */
 function splice(code: string, edits: readonly Edit[]): string {
   const parts: string[] = []
   let from = 0
   for (const { start, end, text } of edits.toSorted((left, right) => left.start - right.start)) {
     if (start < from || end > code.length || start >= end) continue
-    // A string may go on after a backslash at the end of a line, and what was written after the
-    // specifier may be on lines of its own.
+    // Keeps line numbers: a literal may continue after a backslash at the end of a line, and import
+    // attributes may have lines of their own.
     const lines = "\n".repeat(code.slice(start, end).split(lineEnd).length - 1)
     parts.push(code.slice(from, start), text, lines)
     from = end

@@ -1,26 +1,23 @@
 import { AppError } from "../app-error.ts"
 import type { Lockfile, LockfileStore } from "./lockfiles.ts"
 
-/** Waits for what is still being fetched. */
+/** Waits for packages that are being fetched. */
 export interface PendingLockfiles {
-  /**
-   * Resolves when the version's lock is no longer pending; throws `packages_pending` when that
-   * takes too long.
-   */
+  /** Resolves when the lockfile is settled. Rejects with `packages_pending` after a time limit. */
   wait(valId: string, version: number): Promise<void>
-  /** This node has done its work on that lock. */
+  /** This node has settled the lockfile: wakes its waiters. */
   note(valId: string, version: number): void
 }
 
 interface WaitLimits {
   readonly waitMsMax: number
-  /** How often it is looked whether another node has done it. */
+  /** How often the database is checked for lockfiles that another node has settled. */
   readonly pollMs?: number
 }
 
 const pollMsUsual = 250
 
-/** Whoever wants to run a version whose packages are not there yet waits here. */
+/** Runs of versions whose packages are pending wait here. */
 export function createPendingLockfiles(
   lockfiles: Pick<LockfileStore, "find">,
   now: () => number,
@@ -29,10 +26,7 @@ export function createPendingLockfiles(
   const { waitMsMax, pollMs = pollMsUsual } = limits
   const waiting = new Map<string, Set<() => void>>()
 
-  /**
-   * Is over when the lock is said to have changed, or it is time to look; and when nobody waits for
-   * it any more.
-   */
+  /** `over` resolves on the next `note`, after `pollMs`, or when `end` is called. */
   function pause(key: string): { readonly over: Promise<void>; readonly end: () => void } {
     const { promise: over, resolve } = Promise.withResolvers<void>()
     const ends = waiting.get(key) ?? new Set()
@@ -52,11 +46,11 @@ export function createPendingLockfiles(
     async wait(valId, version) {
       const deadline = now() + waitMsMax
       for (;;) {
-        // Before it is looked, so that nothing is missed that happens meanwhile.
+        // Started before the lookup, so that no change is missed.
         const { over, end } = pause(`${valId}@${version}`)
         try {
           const lock = await lockfiles.find(valId, version)
-          // None at all: the version was deleted a moment ago, and whoever loads it will notice.
+          // If there is none, the version was just deleted, and loading it will fail.
           if (lock?.state !== "pending") return
           if (now() >= deadline || (lock.retryAt ?? 0) > deadline) throw stillPending(lock)
           await over

@@ -2,7 +2,7 @@ import type { Bundle, BundleStore, LockfileStore, LockfileSummary } from "./lock
 import { type LockedModule, linkPackages } from "./package-modules.ts"
 import type { PendingLockfiles } from "./pending-lockfiles.ts"
 
-/** What giving programs their packages needs. */
+/** What adding packages to programs needs. */
 export interface PackageDeps {
   readonly lockfiles: Pick<LockfileStore, "find">
   readonly bundles: Pick<BundleStore, "find">
@@ -19,21 +19,18 @@ export interface SavedModule {
   readonly lock: LockfileSummary | null
 }
 
-/** Modules with all that they import from elsewhere. */
+/** Modules and the packages that they import. */
 export interface CodeWithPackages {
   readonly modules: readonly { readonly url: string; readonly code: string }[]
   readonly bundles: readonly Bundle[]
 }
 
 const limits = {
-  /**
-   * What the bundles of a program may weigh together, with their caches; modules that are nearer to
-   * the val come first.
-   */
+  /** The total size of a program's bundles and their code caches. Nearer modules come first. */
   bundleBytesMax: 64 * 1024 * 1024,
 }
 
-/** Puts in place what the modules import from elsewhere. Waits for what is still being fetched. */
+/** Links the modules to their packages. Waits for packages that are being fetched. */
 export async function addPackages(
   deps: PackageDeps,
   saved: readonly SavedModule[],
@@ -54,10 +51,7 @@ export async function addPackages(
   }
 }
 
-/**
- * Resolves when nothing of it is being fetched any more; throws `packages_pending` when that takes
- * too long.
- */
+/** Resolves when all packages are fetched. Rejects with `packages_pending` after a time limit. */
 export async function waitForPackages(
   deps: Pick<PackageDeps, "pendingLockfiles">,
   modules: readonly Pick<SavedModule, "valId" | "version" | "lock">[],
@@ -66,10 +60,7 @@ export async function waitForPackages(
   await Promise.all(pending.map(({ valId, version }) => deps.pendingLockfiles.wait(valId, version)))
 }
 
-/**
- * Undefined where nothing is to be put in place. The code of a version that was deleted a moment
- * ago stays as it is.
- */
+/** Undefined when the module imports no packages, or its version was just deleted. */
 async function toLocked(
   deps: PackageDeps,
   { lock, ...module }: SavedModule,
@@ -78,7 +69,7 @@ async function toLocked(
   return found?.resolution ? { ...module, resolution: found.resolution } : undefined
 }
 
-/** One after the other: many large ones at once would be too much. */
+/** Reads bundles sequentially, since many large ones at once would need too much memory. */
 async function loadBundles(deps: PackageDeps, hashes: ReadonlySet<string>) {
   const bundles: Bundle[] = []
   const missing = new Map<string, string>()
@@ -91,8 +82,8 @@ async function loadBundles(deps: PackageDeps, hashes: ReadonlySet<string>) {
       missing.set(
         hash,
         bytes > limits.bundleBytesMax
-          ? "the packages of all that the val imports are too large together"
-          : "it is gone",
+          ? "the packages that the val imports are too large in total"
+          : "the package is missing",
       )
   }
   return { bundles, missing }

@@ -21,7 +21,7 @@ import {
 } from "./program-packages.ts"
 import { listStandardModules, type StandardModules } from "./standard-modules.ts"
 
-/** What making programs of vals needs. */
+/** What creating programs needs. */
 export interface ProgramDeps
   extends GraphDeps,
     Omit<PackageDeps, "lockfiles" | "links">,
@@ -35,18 +35,14 @@ export interface ProgramDeps
   }
 }
 
-/** Makes programs of vals. */
+/** Creates programs from vals. */
 export interface Programs {
   /**
-   * The program that a val, in the version at hand, is at this moment on that account. Asked for
-   * every request: at once when the val imports no vals, otherwise after a look at what its imports
-   * have become, which another node may have changed.
+   * The current program of the val's version on that account. Called for every request. If the val
+   * imports other vals, their current versions are looked up, since any node may change them.
    */
   of(val: Val, accountId: string, options?: ProgramOptions): Promise<Program>
-  /**
-   * The program of code that is not saved, on its owner's account; `val` is what it would be if it
-   * were.
-   */
+  /** The program of unsaved code on its owner's account. `val` describes it as if it were saved. */
   ofUnsaved(
     val: Val,
     imports: readonly ResolvedImport[],
@@ -54,37 +50,34 @@ export interface Programs {
   ): Promise<Program>
 }
 
-/** For whom a program is, beside the account that it runs on. */
+/** Options of a program. */
 export interface ProgramOptions {
-  /** For clients without a token: it gets no secrets, though it runs on its owner's account. */
+  /** For clients without a token: no secrets, although it runs on its owner's account. */
   readonly isAnonymous?: boolean
 }
 
-/** What code that is not saved imports from elsewhere. */
+/** The packages of unsaved code. */
 export interface UnsavedPackages {
   readonly resolution: Resolution
   readonly bundle: Bundle | null
 }
 
 const limits = {
-  /**
-   * Modules that a program may consist of beside its own; further ones are left out, and whoever
-   * imports them fails.
-   */
+  /** Modules besides the entry. Further ones are left out, and importing them fails. */
   modulesMax: 200,
-  /** Characters of code that they may have together. */
+  /** The total code size of these modules. */
   codeCharsMax: 5_000_000,
-  /** Modules that are read at the same time. */
+  /** Modules that are read concurrently. */
   loadedAtOnceMax: 20,
-  /** Versions of which it is remembered what they import: some 100 bytes each. */
+  /** Versions whose imports are cached, at about 100 bytes each. */
   cachedMax: 20_000,
 }
 
-/** Puts together how vals become programs. */
+/** Creates the Programs of a server. */
 export function createPrograms(deps: ProgramDeps): Programs {
   const graph = createModuleGraph(deps, limits)
-  // A val without imports is the same program as long as it is the same object; stores give the
-  // same one as long as nothing has changed.
+  // A val without imports has one program as long as it is the same object. Stores return the same
+  // object as long as the val has not changed.
   const owners = new WeakMap<Val, Program>()
   const walk = async (val: Val, account: Account) =>
     toProgram(deps, val, account, await graph.walk(toEntry(deps, val)))
@@ -122,7 +115,7 @@ export function createPrograms(deps: ProgramDeps): Programs {
   }
 }
 
-/** What knows the packages of that val, too, which are not in the database. */
+/** Adds the packages of the unsaved code, which are not in the database. */
 function withPackages(
   deps: ProgramDeps,
   val: Val,
@@ -158,10 +151,10 @@ function toEntry(deps: ProgramDeps, val: Val) {
   return { url: toEntryUrl(deps, val), valId, ownerId, version, savedAt, asOf: null }
 }
 
-/** The account that a program runs on, and what it gets of it. */
+/** The account that a program runs on. */
 interface Account {
   readonly id: string
-  /** Its own secrets and a token, which only runs of the val's owner get. */
+  /** Whether the program gets the account's secrets and a token: only runs of the val's owner do. */
   readonly hasSecrets: boolean
   readonly isAnonymous: boolean
 }
@@ -169,7 +162,7 @@ interface Account {
 function toProgram(deps: ProgramDeps, val: Val, account: Account, walk: Walk): Program {
   const { lock, modules } = walk
   const label = `${val.ownerName}/${val.name}`
-  // Only the owner's runs see the owner's secrets, so that only those change with them.
+  // Only the owner's runs get the secrets, so only their key depends on them.
   const environment = account.hasSecrets ? val.ownerSecretsVersion : "none"
   const program: Program = {
     key: `${val.id}@${val.version} ${val.type} ${label} ${account.id} ${environment} ${toFingerprint(walk)}`,
@@ -197,8 +190,7 @@ function isPending(lock: LockfileSummary | null): boolean {
 }
 
 /**
- * Cryptographic, because with a hash that one can collide, one could be given a process that
- * imports something else.
+ * A cryptographic hash: with collisions, an attacker could get a process with other imports.
  */
 function toFingerprint({ lock, modules }: Walk): string {
   if (modules.length === 0 && lock === null) return "alone"
@@ -228,7 +220,7 @@ async function loadProgram(
     loadCode(deps, val, walk),
     openSecrets(deps, val.ownerId),
   ])
-  // Issued when nothing can fail any more, or nobody would end it.
+  // Issued after everything that can fail, since otherwise it would never be revoked.
   const token = deps.runTokens.issue({ id: val.ownerId, username: val.ownerName })
   const visible = new Map([...values, ["HAMLET_TOKEN", token]])
   const mask = await createMask(
@@ -247,10 +239,7 @@ async function loadProgram(
   }
 }
 
-/**
- * The val's module, those that it imports, and all that they import from elsewhere and of the
- * standard library.
- */
+/** The val's module with all imported vals, packages and standard modules. */
 async function loadCode(
   deps: ProgramDeps,
   val: Val,
@@ -274,10 +263,7 @@ function addStandard(
   return [...modules, ...listStandardModules(modules, importHosts, standardModules)]
 }
 
-/**
- * The code of the modules, nearest first. What was deleted a moment ago, or is too much, is left
- * out.
- */
+/** Reads the code of the modules, nearest first, up to the limit. Deleted versions are skipped. */
 async function loadModules(
   deps: ProgramDeps,
   modules: readonly LockedGraphModule[],

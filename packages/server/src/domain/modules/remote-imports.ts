@@ -1,7 +1,7 @@
 import type { ImportHosts } from "./import-address.ts"
 import { toStandardName } from "./standard-modules.ts"
 
-/** Whether code imports anything from elsewhere. `specifiers` is what its parser found. */
+/** Whether code imports packages. `specifiers` are those that the parser found. */
 export function hasRemoteImports(
   code: string,
   specifiers: readonly string[],
@@ -11,8 +11,8 @@ export function hasRemoteImports(
 }
 
 /**
- * What code imports from elsewhere. JSX may be made by a runtime that the parser does not tell of,
- * since nobody wrote an import of it.
+ * The packages that code imports. The parser does not report the JSX runtime, which is imported
+ * implicitly.
  */
 export function listRemoteImports(
   code: string,
@@ -26,16 +26,12 @@ export function listRemoteImports(
 
 const jsxPattern = /@jsxImportSource\s+([^\s*]+)/
 
-/**
- * Whether a specifier means something that neither is built into the runtime nor belongs to this
- * server: npm, JSR and other servers.
- */
+/** Whether a specifier is on npm, JSR or another server: neither built in nor on this server. */
 export function isRemoteImport(specifier: string, hosts: ImportHosts): boolean {
   if (/^\s*(?:npm|jsr):/i.test(specifier)) return true
   const url = /^\s*https?:/i.test(specifier) ? URL.parse(specifier) : null
   if (!url || toStandardName(url, hosts)) return false
-  // A val that is not there is missing, not remote: nothing that this server is asked for is
-  // fetched from another one.
+  // A val that does not exist is missing, not remote: its import is not fetched from elsewhere.
   if (url.origin === "https://esm.town") return !url.pathname.startsWith("/v/")
   return !hosts.baseUrls.some((base) => isBelow(url, base))
 }
@@ -46,10 +42,7 @@ function isBelow(url: URL, base: string): boolean {
   return baseUrl?.origin === url.origin && `${url.pathname}/`.startsWith(`${path}/`)
 }
 
-/**
- * Whether code can import anything from elsewhere: a look at the text, for code that was saved when
- * nobody noted it.
- */
+/** Whether code can import packages, judged by its text: for versions without stored imports. */
 export function mayImportRemote(code: string): boolean {
   return /["'`]\s*(?:npm|jsr|https?):|@jsxImportSource/i.test(code)
 }

@@ -5,27 +5,24 @@ export const standardModuleNames = ["blob", "sqlite"] as const
 export type StandardModuleName = (typeof standardModuleNames)[number]
 
 /**
- * Their code, in TypeScript. It is the same as long as the server runs, so that it is no part of a
- * program's key.
+ * The TypeScript code of the modules. It does not change while the server runs, so it is not part
+ * of a program's key.
  */
 export type StandardModules = Readonly<Record<StandardModuleName, string>>
 
-/** Where the modules of this server live. */
+/** The URLs of this server's modules. */
 interface Hosts {
   readonly baseUrls: readonly string[]
 }
 
-/** A module of the standard library under one of the addresses that it is imported by. */
+/** A module of the standard library under one of its URLs. */
 interface StandardImport {
-  /** As the runtime is going to ask for it. */
+  /** The URL that the runtime will request. */
   readonly url: string
   readonly name: StandardModuleName
 }
 
-/**
- * What a specifier in the module at the address `from` means, if it means a module of the standard
- * library.
- */
+/** The standard module that a specifier in the module at `from` means, if any. */
 export function findStandardModule(
   specifier: string,
   from: string,
@@ -34,7 +31,7 @@ export function findStandardModule(
   const url = addressPattern.test(specifier) ? URL.parse(specifier, from) : null
   const name = url && toStandardName(url, hosts)
   if (!name) return undefined
-  // Runtimes leave it out when they look for a module.
+  // Runtimes ignore the fragment when they resolve a module.
   url.hash = ""
   return { url: url.href, name }
 }
@@ -42,12 +39,9 @@ export function findStandardModule(
 const addressPattern = /^(?:\s*https?:|\/|\.\/|\.\.\/)/i
 
 const names = standardModuleNames.join("|")
-/** Where a Hamlet server has them. */
+/** The paths on a Hamlet server. */
 const ownPattern = new RegExp(`^/std/(${names})(?:\\.ts)?$`)
-/**
- * Where vals that were written for Val Town find them: with or without a version, as the only file
- * or as one of several.
- */
+/** The paths on Val Town: with or without a version, as one file or one of several. */
 const townPattern = new RegExp(`^/v/@?std/(${names})(?:@[\\w.-]+)?(?:/(?:main|global)\\.tsx?)?$`)
 const townOrigin = "https://esm.town"
 
@@ -58,7 +52,7 @@ const townOrigin = "https://esm.town"
  */
 export function toStandardName(url: URL, hosts: Hosts): StandardModuleName | undefined {
   if (url.username !== "" || url.password !== "") return undefined
-  // The second is what a val means by `/std/blob` that is itself imported from there.
+  // The second is `/std/blob` in a val that is itself imported from there.
   if (url.origin === townOrigin)
     return toName(townPattern, url.pathname) ?? toName(ownPattern, url.pathname)
   for (const base of hosts.baseUrls) {
@@ -76,10 +70,7 @@ function toName(pattern: RegExp, path: string): StandardModuleName | undefined {
 }
 
 const limits = {
-  /**
-   * Addresses of the standard library in one program: there are few modules, but versions of them
-   * can be made up without end.
-   */
+  /** URLs of standard modules in one program. Few modules exist, but any version can be written. */
   addressesMax: 50,
 }
 
@@ -94,9 +85,9 @@ interface Module {
 }
 
 /**
- * What modules may import of the standard library, under the very addresses that they write. Their
- * code is searched for the addresses rather than read: one that only stands in a text adds a module
- * that nobody imports, which does no harm, and nothing waits for a parser.
+ * The standard modules that the given modules may import, under the URLs that their code contains.
+ * The code is searched as text, which is faster than a parser: a URL in a string that is not an
+ * import only adds an unused module.
  */
 export function listStandardModules(
   modules: readonly Module[],

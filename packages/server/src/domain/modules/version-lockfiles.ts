@@ -9,20 +9,20 @@ import { hasRemoteImports, mayImportRemote } from "./remote-imports.ts"
 export interface VersionLockfileDeps extends VersionDeps {
   readonly lockfiles: LockfileStore
   readonly importHosts: ImportHosts
-  /** Versions that were saved before then may have no lock although they need one. */
+  /** Versions saved before then may lack a lockfile that they need. */
   readonly lockfilesSince: number
-  /** Does the work on lockfiles that are pending. */
+  /** Resolves pending lockfiles. */
   readonly lockfileWork: LockfileWork
   scanImports(code: string, ownerId: string): Promise<readonly string[]>
 }
 
-/** Whoever resolves what is pending. */
+/** Resolves pending lockfiles in the background. */
 export interface LockfileWork {
-  /** There is something new to do. */
+  /** Call when there is a new pending lockfile. */
   wake(): void
 }
 
-/** What a version imports from elsewhere; null when that is nothing. */
+/** Returns the lockfile of a version; null when it imports no packages. */
 export async function getVersionLockfile(
   deps: VersionLockfileDeps,
   caller: Caller | undefined,
@@ -33,10 +33,7 @@ export async function getVersionLockfile(
   return deps.lockfiles.find(valId, version)
 }
 
-/**
- * Tries again what failed. What has been resolved stays as it is: a version runs the same code
- * forever.
- */
+/** Retries failed imports. A lockfile that is ready never changes. */
 export async function resolveAgain(
   deps: VersionLockfileDeps,
   caller: Caller,
@@ -47,12 +44,12 @@ export async function resolveAgain(
   assertOwner(val, caller)
   if (!(await ensureLockfile(deps, val))) await deps.lockfiles.reopen(valId, version, deps.now())
   const lock = await deps.lockfiles.find(valId, version)
-  // Not before: whoever asked for it is to hear that it has begun, and not already how it ended.
+  // After the lookup, so that the response shows the lockfile as pending.
   deps.lockfileWork.wake()
   return lock
 }
 
-/** Makes the lock that a version needs and lacks. True when it did. */
+/** Creates the lockfile if the version needs one and lacks it. Returns whether it did. */
 export async function ensureLockfile(
   deps: Pick<
     VersionLockfileDeps,
