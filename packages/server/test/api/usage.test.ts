@@ -116,7 +116,7 @@ function defineRuns(suite: ApiSuite): void {
     const refused = await call("POST", `/v1/vals/${id}/runs`, { as: bob })
     expect(refusalOf(refused)).toEqual([429, "rate_limited"])
     expect(refused.json.message).toStartWith(
-      "Cannot run the val: the account has had all of its runs for this minute; try again in ",
+      "Cannot run the val: the account has used up its runs for this minute; try again in ",
     )
     const seconds = Number(refused.headers.get("retry-after"))
     expect(seconds).toBeGreaterThanOrEqual(1)

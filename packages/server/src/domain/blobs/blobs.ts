@@ -12,13 +12,13 @@ export interface BlobEntry {
   readonly modifiedAt: number
 }
 
-/** A blob. Its content is here if it is small, else it is an object. */
+/** A blob. Small content is inline, large content is an object. */
 export interface StoredBlob extends BlobEntry {
   readonly contentType: string | null
   readonly content: Uint8Array | StoredObject
 }
 
-/** A blob that is to be stored. */
+/** A blob to be stored. */
 export interface NewBlob {
   readonly ownerId: string
   readonly key: string
@@ -27,29 +27,21 @@ export interface NewBlob {
   readonly at: number
 }
 
-/**
- * Which blobs to list: those whose keys begin with the prefix and come after that one, so many of
- * them.
- */
+/** Which blobs to list: at most `limit` keys that start with `prefix` and sort after `after`. */
 export interface BlobRange {
   readonly prefix: string
   readonly after?: string | undefined
   readonly limit: number
 }
 
-/** Where blobs are kept. */
+/** Stores blobs. */
 export interface BlobStore {
-  /** By key, in the order of Unicode. */
+  /** Sorted by key in Unicode order. */
   list(ownerId: string, range: BlobRange): Promise<Page<BlobEntry>>
   find(ownerId: string, key: string): Promise<StoredBlob | undefined>
-  /**
-   * How large a blob with that key may be when all of the user's together may have so many bytes.
-   */
+  /** The maximum size of a blob with that key if all blobs of the user may have `bytesMax`. */
   findRoom(ownerId: string, key: string, bytesMax: number): Promise<number>
-  /**
-   * Stores the blob in the place of the one with its key. False, and nothing has changed, when that
-   * makes all of them together too large.
-   */
+  /** Stores the blob, replacing its key. Returns false, and stores nothing, beyond `bytesMax`. */
   put(blob: NewBlob, bytesMax: number): Promise<boolean>
   remove(ownerId: string, key: string, at: number): Promise<boolean>
 }
@@ -57,7 +49,7 @@ export interface BlobStore {
 /** How large blobs may be. */
 export interface BlobLimits {
   readonly blobBytesMax: number
-  /** Of each user, together. */
+  /** The total per user. */
   readonly blobsBytesMax: number
 }
 
@@ -71,25 +63,25 @@ export interface BlobDeps {
   now(): number
 }
 
-/** Content on its way in. It is read once, in one of two ways. */
+/** The content of an upload. Read it once, with one of the two methods. */
 export interface IncomingContent {
-  /** As the sender says; undefined when nothing is said. */
+  /** The declared length, if any. */
   readonly length: number | undefined
   bytes(): Promise<Uint8Array>
   stream(): AsyncIterable<Uint8Array>
 }
 
-/** What is stored, and as what. */
+/** A blob to upload. */
 export interface PutBlob {
   readonly key: string
   readonly contentType: string | null
   readonly content: IncomingContent
 }
 
-/** A blob up to this size is in its row: it is read and written by one statement. */
+/** Blobs up to this size are stored in their row, and read and written by one statement. */
 const inlineBytesMax = 65_536
 
-/** A blob of the caller's. */
+/** Returns a blob of the caller. */
 export async function getBlob(deps: BlobDeps, caller: Caller, key: string): Promise<StoredBlob> {
   const blob = await deps.blobs.find(caller.userId, key)
   if (!blob)
@@ -97,22 +89,19 @@ export async function getBlob(deps: BlobDeps, caller: Caller, key: string): Prom
   return blob
 }
 
-/** Deletes a blob of the caller's. */
+/** Deletes a blob of the caller. */
 export async function deleteBlob(deps: BlobDeps, caller: Caller, key: string): Promise<void> {
   if (!(await deps.blobs.remove(caller.userId, key, deps.now())))
     throw new AppError("blob_not_found", `Cannot delete blob "${key}": you have none with that key`)
 }
 
-/**
- * Stores a blob of the caller's, in the place of the one with that key. It is there as a whole or
- * not at all.
- */
+/** Stores a blob of the caller, replacing its key, atomically. */
 export async function putBlob(deps: BlobDeps, caller: Caller, input: PutBlob): Promise<void> {
   const { length } = input.content
   if (length !== undefined && length > deps.blobLimits.blobBytesMax) throw tooLarge(deps, input)
   if (length !== undefined && length <= inlineBytesMax)
     return put(deps, caller, input, await input.content.bytes())
-  // Before anything is read, where it is known before.
+  // Checked before anything is read if the length is declared.
   if (length !== undefined) await findRoom(deps, caller, input, length)
   const pieces = input.content.stream()[Symbol.asyncIterator]()
   try {
@@ -120,12 +109,12 @@ export async function putBlob(deps: BlobDeps, caller: Caller, input: PutBlob): P
     if (isWhole) await put(deps, caller, input, head)
     else await putLarge(deps, caller, input, joined(head, pieces))
   } finally {
-    // Whoever still sends is not listened to any longer.
+    // Stops reading the rest of the upload.
     await pieces.return?.()
   }
 }
 
-/** The first bytes, as many as tell whether the whole is small. */
+/** Reads the first bytes, enough to know whether the content is small. */
 async function readHead(
   pieces: AsyncIterator<Uint8Array>,
 ): Promise<{ readonly head: Uint8Array; readonly isWhole: boolean }> {
@@ -155,8 +144,8 @@ async function putLarge(
 ): Promise<void> {
   const blobsBytesMax = findBytesMax(deps, caller)
   const room = await findRoom(deps, caller, input, inlineBytesMax)
-  // What was replaced is kept for a while. Whoever replaces faster than that makes room first, or
-  // their quota would mean nothing.
+  // Replaced objects are kept for a while. They are deleted here when they exceed the quota, since
+  // frequent replacement would otherwise use unlimited space.
   await deps.objects.purgeBeyond(caller.userId, blobsBytesMax)
   const object = await deps.objects.write(
     caller.userId,
@@ -170,7 +159,7 @@ async function putLarge(
   }
 }
 
-/** How much there is room for, which is at least so much. */
+/** The bytes that are free. Throws if there are fewer than `bytes`. */
 async function findRoom(
   deps: BlobDeps,
   caller: Caller,
@@ -182,7 +171,7 @@ async function findRoom(
   return room
 }
 
-/** The same content, which ends with an error as soon as there is too much of it. */
+/** Forwards the content, and throws as soon as a limit is exceeded. */
 async function* counted(
   deps: BlobDeps,
   caller: Caller,
@@ -225,22 +214,22 @@ function tooLarge({ blobLimits }: BlobDeps, { key }: PutBlob): AppError {
   )
 }
 
-/** What all blobs of the caller may have together. */
+/** The total size that the caller's blobs may have. */
 function findBytesMax({ quotas, blobLimits }: BlobDeps, { userId }: Caller): number {
   return quotas.find(userId)?.blobBytes ?? blobLimits.blobsBytesMax
 }
 
 function full(deps: BlobDeps, caller: Caller, { key }: PutBlob): AppError {
-  const limit = `${findBytesMax(deps, caller)} bytes that all of your blobs may have together`
+  const bytesMax = findBytesMax(deps, caller)
   return new AppError(
     "quota_exceeded",
-    `Cannot store blob "${key}": with it there would be more than the ${limit}`,
+    `Cannot store blob "${key}": your blobs would have more than ${bytesMax} bytes in total`,
   )
 }
 
 function tooMuchAtOnce(deps: BlobDeps, caller: Caller, { key }: PutBlob): AppError {
   return new AppError(
     "rate_limited",
-    `Cannot store blob "${key}" now: you are sending more than ${findBytesMax(deps, caller)} bytes at a time`,
+    `Cannot store blob "${key}" now: your uploads in progress have more than ${findBytesMax(deps, caller)} bytes`,
   )
 }

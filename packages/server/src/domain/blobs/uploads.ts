@@ -1,14 +1,11 @@
-/**
- * Counts what users are sending at the moment: it takes room before it belongs to a blob, and no
- * quota knows of it yet.
- */
+/** Counts the bytes of uploads in progress, which use space but are not part of a quota yet. */
 export interface Uploads {
-  /** False when it would be more than the user may be sending at a time. */
+  /** Returns false when the user's uploads would exceed `bytesMax`. */
   add(userId: string, bytes: number, bytesMax: number): boolean
   remove(userId: string, bytes: number): void
 }
 
-/** Nobody sends anything yet. */
+/** Creates the counter of uploads. */
 export function createUploads(): Uploads {
   const bytesOf = new Map<string, number>()
   return {

@@ -9,7 +9,7 @@ const none = {
 }
 
 describe("createAllowances", () => {
-  test("keeps runs, traffic and storage apart, and says which of them is used up", () => {
+  test("counts runs, traffic and storage separately, and names the one that is used up", () => {
     const limits = { runsPerMinute: 1, egressBytesPerMinute: 60, storageRequestsPerMinute: 2 }
     const allowances = createAllowances(limits, () => start)
     allowances.takeRun("ada")
@@ -17,7 +17,7 @@ describe("createAllowances", () => {
     allowances.takeStorageRequest("ada")
     allowances.takeStorageRequest("ada")
     expect(() => allowances.takeRun("ada")).toThrow(
-      "the account has had all of its runs for this minute; try again in 60 s",
+      "the account has used up its runs for this minute; try again in 60 s",
     )
     expect(() => allowances.takeBytes("ada", 1)).toThrow(
       "the account has used up its outgoing traffic for this minute; try again in 1 s",
@@ -34,13 +34,13 @@ describe("createAllowances", () => {
     expect(allowances.limitsOf("ada")).toEqual(limits)
   })
 
-  test("limits only what has a limit", () => {
+  test("does not limit what has no limit", () => {
     const allowances = createAllowances({ ...none, runsPerMinute: 1 }, () => start)
     for (let count = 0; count < 1_000; count++) {
       allowances.takeBytes("ada", 1_000_000)
       allowances.takeStorageRequest("ada")
     }
     allowances.takeRun("ada")
-    expect(() => allowances.takeRun("ada")).toThrow("all of its runs")
+    expect(() => allowances.takeRun("ada")).toThrow("used up its runs")
   })
 })

@@ -1,7 +1,7 @@
 import { emptyQuotaBook, type QuotaBook } from "./quotas.ts"
 import { createUsageMeter, type Used } from "./usage-meter.ts"
 
-/** What each user may use in a minute; undefined for no limit. */
+/** What each user may use per minute; undefined for no limit. */
 export interface AllowanceLimits {
   readonly runsPerMinute: number | undefined
   readonly egressBytesPerMinute: number | undefined
@@ -9,29 +9,29 @@ export interface AllowanceLimits {
 }
 
 /**
- * What each user may use of the machine. Each node counts for itself. All that take throw
- * `rate_limited` when a minute is used up.
+ * The limits per user and minute. Each node counts for itself. The `take` methods throw
+ * `rate_limited` when an allowance is used up.
  */
 export interface Allowances {
-  /** What the user may use, whether by a quota of their own or as everybody. */
+  /** The user's own quotas, or the limits of the server. */
   limitsOf(userId: string): AllowanceLimits
-  /** Before a run begins, by whose account it is on. */
+  /** Call before a run starts, with the user of its account. */
   takeRun(userId: string): void
-  /** What vals have sent or received, by whose account they run on. */
+  /** Call when a val has sent or received bytes, with the user of its account. */
   takeBytes(userId: string, bytes: number): void
-  /** Before a request to blobs or to SQLite. */
+  /** Call before a request to blobs or SQLite. */
   takeStorageRequest(userId: string): void
   usedBy(userId: string): UsedAllowances
 }
 
-/** What a user has used of theirs on this node. */
+/** What a user has used on this node. */
 export interface UsedAllowances {
   readonly runs: Used
   readonly egressBytes: Used
   readonly storageRequests: Used
 }
 
-/** Full allowances for everybody; a user with quotas has those instead. */
+/** Creates the allowances. The quotas of a user replace the limits of the server. */
 export function createAllowances(
   limits: AllowanceLimits,
   now: () => number,
@@ -59,10 +59,9 @@ export function createAllowances(
   }
 }
 
-// A visitor of a val reads them too, and whoever is not its owner: so they speak of the account,
-// not of "you".
+// Callers other than the owner of the account see these messages, so they do not say "you".
 const refusals = {
-  run: "Cannot run the val: the account has had all of its runs for this minute;",
+  run: "Cannot run the val: the account has used up its runs for this minute;",
   bytes:
     "Cannot send or receive any more: the account has used up its outgoing traffic for this minute;",
   storage:

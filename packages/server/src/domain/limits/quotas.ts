@@ -1,4 +1,4 @@
-/** How much a user may use; null where the limit of the server applies. */
+/** The quotas of a user; null where the limit of the server applies. */
 export interface Quotas {
   readonly runsPerMinute: number | null
   readonly runsAtOnce: number | null
@@ -8,7 +8,7 @@ export interface Quotas {
   readonly sqliteBytes: number | null
 }
 
-/** The quotas of a user for whom none were set. */
+/** The quotas of a user without any. */
 export const noQuotas: Quotas = {
   runsPerMinute: null,
   runsAtOnce: null,
@@ -18,16 +18,16 @@ export const noQuotas: Quotas = {
   sqliteBytes: null,
 }
 
-/** Says at once, without the database, which quotas hold for a user on this node. */
+/** The quotas of all users in the memory of this node. */
 export interface QuotaBook {
-  /** Undefined where none were set. */
+  /** Undefined if none were set. */
   find(userId: string): Quotas | undefined
 }
 
-/** For a server on which nobody has quotas. */
+/** A quota book without quotas. */
 export const emptyQuotaBook: QuotaBook = { find: () => undefined }
 
-/** The quotas of this node, which are replaced whenever they have changed. */
+/** Creates a quota book, whose content is replaced whenever quotas change. */
 export function createQuotaBook(): QuotaBook & {
   replace(states: readonly { readonly userId: string; readonly quotas: Quotas | undefined }[]): void
 } {

@@ -4,11 +4,11 @@ import type { LiveRuns } from "../runs/live-runs.ts"
 import type { AllowanceLimits, Allowances, UsedAllowances } from "./allowances.ts"
 import type { QuotaBook } from "./quotas.ts"
 
-/** What a user has stored and what goes on for them, and how much of each they may have. */
+/** What a user uses, with the limits. */
 export interface Usage {
   readonly used: UsedAllowances
   readonly perMinuteMax: AllowanceLimits
-  /** When this node began to count. */
+  /** When this node started to count. */
   readonly countedSince: number
   /** On this node. */
   readonly runsAtOnce: number
@@ -19,18 +19,18 @@ export interface Usage {
   readonly sqlite: { readonly bytes: number; readonly bytesMax: number } | null
 }
 
-/** How many blobs a user has, and how large they are together. */
+/** The number and total size of a user's blobs. */
 export interface StoredBlobs {
   readonly count: number
   readonly bytes: number
 }
 
-/** Where it is kept what a user has stored. */
+/** Reads what a user has stored. */
 export interface UsageStore {
   findBlobs(userId: string): Promise<StoredBlobs>
 }
 
-/** How large things may be. */
+/** The server's limits. */
 export interface UsageLimits {
   readonly runsAtOnceMax: number
   readonly blobBytesMax: number
@@ -38,19 +38,19 @@ export interface UsageLimits {
   readonly sqliteBytesMax: number | null
 }
 
-/** What telling the usage needs. */
+/** What reading the usage needs. */
 export interface UsageDeps {
   readonly allowances: Allowances
   readonly usage: UsageStore
   readonly usageLimits: UsageLimits
   readonly quotas: QuotaBook
   readonly liveRuns: Pick<LiveRuns, "countOf">
-  /** Where this node counts from. */
+  /** When this node started to count. */
   readonly startedAt: number
   readonly ownerDatabases: Pick<OwnerDatabases, "sizeOf">
 }
 
-/** What a user uses, and how much of it they may. */
+/** Returns the usage of a user, with the limits. */
 export async function getUsage(
   deps: UsageDeps,
   { userId }: Pick<Caller, "userId">,

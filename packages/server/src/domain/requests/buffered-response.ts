@@ -1,21 +1,18 @@
-/** What came back from a val, as far as it was read. */
+/** The response of a val, as far as it was read. */
 export interface BufferedResponse {
   readonly status: number
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: string
-  /** The body is base64, since it is no text in UTF-8. */
+  /** The body is base64, since it is not UTF-8 text. */
   readonly isBase64: boolean
-  /** There was more of it, or would have been. */
+  /** The body is incomplete. */
   readonly isTruncated: boolean
   readonly durationMs: number
-  /** Null when it did not come to a run. */
+  /** Null when no run was started. */
   readonly runId: string | null
 }
 
-/**
- * Reads an answer to its end, or until it is too large or takes too long: the rest is cancelled, as
- * by a client who has seen enough.
- */
+/** Reads a response to its end, or until it is too large or takes too long; then cancels it. */
 export async function bufferResponse(
   response: Response,
   bytesMax: number,
@@ -56,7 +53,7 @@ async function readUpTo(body: ReadableStream<Uint8Array>, bytesMax: number, msMa
       if (value.length > room) cut()
     }
   } catch {
-    // The val broke its answer off: its run says why, and what came of it is all there is.
+    // The val did not complete its response. Its run says why.
     isTruncated = true
   } finally {
     clearTimeout(timer)
@@ -67,10 +64,7 @@ async function readUpTo(body: ReadableStream<Uint8Array>, bytesMax: number, msMa
 const textTypes =
   /^(?:text\/.*|application\/(?:json|javascript|ecmascript|xml|x-www-form-urlencoded|graphql|yaml|toml|x-ndjson|ndjson)|.*\+(?:json|xml|yaml))$/
 
-/**
- * Whether the headers say that the body is a text which may be in UTF-8. What is compressed is
- * none.
- */
+/** Whether the headers declare uncompressed text that may be UTF-8. */
 function isText(headers: Headers): boolean {
   const [type = "", ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";")
   const charset = parameters
@@ -82,10 +76,7 @@ function isText(headers: Headers): boolean {
   return textTypes.test(type.trim()) && isUtf8 && encoding.trim().toLowerCase() === "identity"
 }
 
-/**
- * Undefined when it is not UTF-8. Where the end is missing, half a character at the end is not
- * wrong.
- */
+/** Undefined when it is not UTF-8. A truncated text may end within a character. */
 function decode(bytes: Uint8Array, isTruncated: boolean): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, {

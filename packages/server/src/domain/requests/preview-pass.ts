@@ -1,5 +1,6 @@
 import { timingSafeEqual } from "node:crypto"
 import { limits } from "@hamlet/contract"
+import { fromBase32, toBase32 } from "../../shared/base32.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Cipher } from "../secrets/cipher.ts"
@@ -12,23 +13,23 @@ export interface PreviewDeps {
   readonly cipher: Pick<Cipher, "sign">
   readonly links: {
     endpoint(val: Pick<Val, "id" | "ownerName" | "name">): string
-    /** The web address whose host begins with that label. */
+    /** The URL whose host name starts with that label. */
     labelled(label: string): string
   }
   now(): number
 }
 
-/** Where a browser can look at a val, and until when. */
+/** A URL at which a browser can open a val. */
 export interface Preview {
   readonly url: string
-  /** Null when it does not end. */
+  /** Null when it does not expire. */
   readonly expiresAt: number | null
 }
 
 /**
- * A browser sends no token, and a frame no cookie: whoever may see a private val gets an address
- * that lets in whoever has it, to that val and for a while. Nothing is kept: the address itself
- * says what it opens and until when, and only this server can have made it.
+ * Creates a preview URL. A browser sends no token, and a frame sends no cookie, so for a private
+ * val the URL itself grants access to that val for a limited time. Nothing is stored: the host name
+ * contains the val and the expiry, signed by this server.
  */
 export async function createPreview(
   deps: PreviewDeps,
@@ -38,13 +39,13 @@ export async function createPreview(
   const val = await getVal(deps, caller, valId)
   assertHttpVal(val)
   if (val.privacy !== "private") return { url: deps.links.endpoint(val), expiresAt: null }
-  // It would go on opening the val when the run and its token are long over.
+  // The pass would outlive the run and its token.
   if (caller.isOfRun)
     throw new AppError(
       "missing_scope",
-      "Cannot make a preview of a private val: the required permissions are scope val:read in a token that is not of a run",
+      "Cannot create a preview of a private val: the required permissions are scope val:read in a token that does not belong to a run",
     )
-  // Nor does it outlive a token that ends sooner.
+  // The pass does not outlive the token.
   const expiresAt = Math.min(
     deps.now() + limits.previewMsMax,
     caller.root?.expiresAt ?? Number.POSITIVE_INFINITY,
@@ -62,28 +63,24 @@ const signatureBytes = 12
 const purpose = "preview pass"
 
 /**
- * A label of a host name: 256 bits as letters and digits. Names have a dash in it and ids are
- * shorter, so that it is neither.
+ * A pass is a host name label: 256 bits in base 32. It differs from val names, which contain a
+ * dash, and from ids, which are shorter.
  */
 const passPattern = /^[a-z2-7]{51}[aq]$/
-const digits = "abcdefghijklmnopqrstuvwxyz234567"
 
-/**
- * Whether a label of a host name can be a pass. The last digit holds one bit, so that each pass is
- * written in one way.
- */
+/** Whether a host name label has the form of a pass. The last digit holds a single bit. */
 export function isPass(label: string): boolean {
   return passPattern.test(label)
 }
 
-/** The id of the val that a pass opens at that moment; undefined when it opens none. */
+/** Returns the id of the val that a pass grants access to; undefined if invalid or expired. */
 export function openPass(
   cipher: Pick<Cipher, "sign">,
   pass: string,
   now: number,
 ): string | undefined {
   if (!isPass(pass)) return undefined
-  const bytes = fromDigits(pass)
+  const bytes = fromBase32(pass)
   const content = bytes.subarray(0, idBytes + expiryBytes)
   const signature = cipher.sign(content, purpose).subarray(0, signatureBytes)
   if (!timingSafeEqual(signature, bytes.subarray(idBytes + expiryBytes))) return undefined
@@ -94,39 +91,11 @@ function toPass(cipher: Pick<Cipher, "sign">, valId: string, expiresSeconds: num
   const content = Buffer.alloc(idBytes + expiryBytes)
   content.write(valId.replaceAll("-", ""), "hex")
   content.writeUInt32BE(expiresSeconds, idBytes)
-  return toDigits(
+  return toBase32(
     Buffer.concat([content, cipher.sign(content, purpose).subarray(0, signatureBytes)]),
   )
 }
 
 function toId(bytes: Buffer): string {
   return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
-}
-
-/** Five bits to a digit, the last one filled up with zeros. */
-function toDigits(bytes: Uint8Array): string {
-  let text = ""
-  let held = 0
-  let bits = 0
-  for (const byte of bytes) {
-    held = (held << 8) | byte
-    for (bits += 8; bits >= 5; bits -= 5) text += digits[(held >> (bits - 5)) & 31]
-    held &= (1 << bits) - 1
-  }
-  return bits > 0 ? text + digits[(held << (5 - bits)) & 31] : text
-}
-
-function fromDigits(text: string): Buffer {
-  const bytes: number[] = []
-  let held = 0
-  let bits = 0
-  for (const digit of text) {
-    held = (held << 5) | digits.indexOf(digit)
-    bits += 5
-    if (bits < 8) continue
-    bits -= 8
-    bytes.push(held >> bits)
-    held &= (1 << bits) - 1
-  }
-  return Buffer.from(bytes)
 }

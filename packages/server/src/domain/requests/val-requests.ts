@@ -6,12 +6,12 @@ import type { LiveRuns } from "../runs/live-runs.ts"
 import { getVal, type Val, type ValStore } from "../vals/vals.ts"
 import { type BufferedResponse, bufferResponse } from "./buffered-response.ts"
 
-/** Whoever asks for a request to be sent. */
+/** The caller that sends a request to a val. */
 export interface ValRequestCaller {
   readonly caller: Caller
-  /** Of their connection, which the val is told. */
+  /** The client's IP address, which is forwarded to the val. */
   address(): string
-  /** Aborted when they have gone. */
+  /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal
 }
 
@@ -20,10 +20,7 @@ export interface ValRequestDeps {
   readonly vals: ValStore
   readonly liveRuns: Pick<LiveRuns, "find">
   readonly links: { endpoint(val: Pick<Val, "id" | "ownerName" | "name">): string }
-  /**
-   * Sends a request to the address of a val, on the way that visitors take, except that it is known
-   * who comes.
-   */
+  /** Sends a request to a val through the gateway, authenticated as the caller. */
   fetchVal(
     request: Request,
     visitor: Pick<ValRequestCaller, "caller" | "address">,
@@ -39,10 +36,7 @@ export interface ValRequest {
   readonly body: Uint8Array
 }
 
-/**
- * Sends a request to a val that the caller may see, and reads what comes back. What the val does
- * wrong is an answer too.
- */
+/** Sends a request to a val that the caller may see. A failure of the val is a response too. */
 export async function sendValRequest(
   deps: ValRequestDeps,
   sender: ValRequestCaller,
@@ -56,19 +50,18 @@ export async function sendValRequest(
   const request = toRequest(new URL(deps.links.endpoint(val)), input, sender)
   const startedMs = performance.now()
   const response = await deps.fetchVal(request, sender)
-  const answer = await bufferResponse(response, limits.responseBytesMax, limits.responseMsMax)
+  const buffered = await bufferResponse(response, limits.responseBytesMax, limits.responseMsMax)
   const durationMs = performance.now() - startedMs
-  // Whoever gets the answer asks for the logs next, so that the run has to be there. When it cannot
-  // be written down, that is told elsewhere.
-  if (answer.runId !== null)
+  // Clients read the logs next, so the run must be on disk. The recorder reports write errors.
+  if (buffered.runId !== null)
     await deps.liveRuns
-      .find(answer.runId)
+      .find(buffered.runId)
       ?.settled()
       .catch(() => {})
-  return { ...answer, durationMs }
+  return { ...buffered, durationMs }
 }
 
-/** Refuses vals that have no web address. */
+/** Throws unless the val is of type http. */
 export function assertHttpVal(val: Val): void {
   if (val.type !== "http")
     throw new AppError(
@@ -77,10 +70,7 @@ export function assertHttpVal(val: Val): void {
     )
 }
 
-/**
- * How a request is sent is not for its headers to say; what else is between two neighbours the
- * gateway leaves out, as for everybody.
- */
+/** Framing headers are set here. The gateway removes the other hop-by-hop headers. */
 const notSent: ReadonlySet<string> = new Set(["content-length", "transfer-encoding", "upgrade"])
 
 function toRequest(
@@ -99,12 +89,11 @@ function toRequest(
   const body =
     isBodiless || input.body.length === 0 ? null : (input.body as Uint8Array<ArrayBuffer>)
   const request = new Request(`${endpoint.origin}${input.path}`, { method, headers, body, signal })
-  // Bun makes a GET of a method that it does not know, where it refuses such a request from a
-  // visitor.
+  // Bun replaces an unknown method by GET; its server would refuse such a request.
   if (request.method !== method)
     throw new AppError(
       "invalid_request",
-      `Cannot send a request with method "${method}": no visitor could`,
+      `Cannot send a request with method "${method}": the server does not support it`,
     )
   return request
 }

@@ -9,26 +9,25 @@ import {
 } from "./execute-run.ts"
 import type { CallArgs, Returned } from "./runner.ts"
 
-/** What a client without a token asks for. */
+/** A call by a client without a token. */
 export interface AnonymousCall {
   readonly username: string
   readonly name: string
   readonly args: CallArgs
-  /** How many vals have called one another until it came to this call. */
+  /** The number of vals that called each other before this call. */
   readonly depth: number
 }
 
 /**
  * Calls a public val for a client without a token. It runs on its owner's account, like a request
- * to the val's own address, but without what only its owner's runs get: neither secrets nor a
- * token.
+ * to the val's endpoint, but without secrets and without a token.
  */
 export async function callAnonymously(
   deps: ExecuteDeps,
   { username, name, args, depth }: AnonymousCall,
 ): Promise<Returned["json"]> {
   const val = await deps.vals.findByName(username.replace(/^@/, ""), name, undefined)
-  // The answer must not tell which other vals there are.
+  // The response must not reveal which other vals exist.
   if (val?.privacy !== "public") throw unauthenticated()
   assertRunnable(val)
   const about = { args: toRecordedArgs(args), parentId: null, request: null, input: null }

@@ -9,7 +9,7 @@ export interface CancelDeps extends RunDeps {
   now(): number
 }
 
-/** Ends a run, for whoever started it and for its val's owner. False when it had ended before. */
+/** Cancels a run that the caller may see. Returns false when it had already ended. */
 export async function cancelRun(
   deps: CancelDeps,
   caller: Caller,

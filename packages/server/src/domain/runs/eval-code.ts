@@ -15,26 +15,26 @@ import {
 import type { CallArgs, Returned } from "./runner.ts"
 import { evalName, unsavedVersion } from "./runs.ts"
 
-/** What running code that is no val needs. */
+/** What running unsaved code needs. */
 export interface EvalDeps extends ExecuteDeps, SourceDeps {
   /** Fails with `module_not_parsable` for code that does not parse. */
   toJavaScript(code: string, ownerId: string): Promise<string>
-  /** Null where nothing is fetched. */
+  /** Null when the server does not fetch packages. */
   readonly resolver: DependencyResolver | null
-  /** What fetching the packages of the code may take. */
+  /** The time limit for fetching the packages of the code. */
   readonly resolveMsMax: number
 }
 
-/** Code, and what to call it with. */
+/** Code and the arguments to call it with. */
 export interface EvalInput {
   readonly code: string
   readonly args: CallArgs
 }
 
 /**
- * Runs code once as if it were a private val of the caller's, and gives what it returns. Nothing is
- * saved: its run is on record under the caller's own id instead of a val's, so that all such runs
- * of a user are kept and counted together.
+ * Runs code once as if it were a private val of the caller, and returns its result. Nothing is
+ * saved. The run is recorded under the caller's id instead of a val's, so that retention and counts
+ * treat all such runs of a user as those of one val.
  */
 export async function evalCode(
   deps: EvalDeps,
@@ -56,12 +56,12 @@ export async function evalCode(
   try {
     return await getReturned(started, val, caller)
   } finally {
-    // Nothing is ever going to ask for this very program again.
+    // No other run will use this program.
     deps.runner.retire({ valId: val.id })
   }
 }
 
-/** A module stays as it is. An expression becomes a module that returns its value. */
+/** Modules are unchanged. An expression becomes a module that returns its value. */
 async function toModule(deps: EvalDeps, { userId }: Caller, code: string): Promise<string> {
   if (/\bexport\b/.test(code)) return code
   const module = `export default async () => (\n${code.trim().replace(/;$/, "")}\n)`
@@ -69,16 +69,13 @@ async function toModule(deps: EvalDeps, { userId }: Caller, code: string): Promi
     await deps.toJavaScript(module, userId)
     return module
   } catch (error) {
-    // It is no expression: statements run when the module is loaded.
+    // Not an expression: the statements run when the module is loaded.
     if (error instanceof AppError && error.code === "module_not_parsable") return code
     throw error
   }
 }
 
-/**
- * Its id is of its own, so that nothing that is remembered of one piece of code is taken for
- * another's.
- */
+/** The id is new each time, so that nothing cached for other code is used. */
 function toUnsavedVal(deps: EvalDeps, { userId, username }: Caller, code: string): Val {
   const at = deps.now()
   return {
@@ -103,7 +100,7 @@ function toUnsavedVal(deps: EvalDeps, { userId, username }: Caller, code: string
   }
 }
 
-/** What a save would have pinned, or left to follow its current version. */
+/** Resolves imports as a save would: pinned or to the current version. */
 function resolveImports(
   deps: EvalDeps,
   caller: Caller,

@@ -3,7 +3,7 @@ import { AppError } from "../app-error.ts"
 import type { LiveRun, LiveRuns } from "./live-runs.ts"
 import { getRun, type LogLine, type RunDeps, type RunStatus } from "./runs.ts"
 
-/** What a follower of a run is told: lines with their places in its logs, and how it ended. */
+/** The events of a followed run: log lines with their indexes, and its end. */
 export type FollowEvent =
   | { readonly kind: "log"; readonly index: number; readonly line: LogLine }
   | { readonly kind: "end"; readonly status: RunStatus; readonly logsTruncated: boolean }
@@ -15,7 +15,7 @@ export interface FollowDeps extends RunDeps {
 
 /** The limits of following. */
 export interface FollowLimits {
-  /** How often a run on another node is looked at. */
+  /** How often a run on another node is polled. */
   readonly pollMs: number
   readonly followersMax: number
   readonly followersPerAccountMax: number
@@ -23,7 +23,7 @@ export interface FollowLimits {
 
 const defaults: FollowLimits = { pollMs: 1_000, followersMax: 1_000, followersPerAccountMax: 50 }
 
-/** Everybody who follows a run. */
+/** The followers of runs. */
 export class RunFollowers {
   readonly #deps: FollowDeps
   readonly #limits: FollowLimits
@@ -37,9 +37,8 @@ export class RunFollowers {
   }
 
   /**
-   * What the run has logged from that line on, and what it logs until it ends or the signal is
-   * given. Each step is all that there is at that moment. Refuses at once whoever may not see the
-   * run.
+   * Yields the log lines of the run, starting at line `from`, until it ends or `signal` is aborted.
+   * Each step contains all new events. Rejects at once if the caller may not see the run.
    */
   async follow(
     caller: Caller,
@@ -95,7 +94,7 @@ export class RunFollowers {
         yield* followLive(live, next, signal)
         return
       }
-      // Whether the caller may still see it is asked every time.
+      // Checks each time whether the caller may still see the run.
       const run = await getRun(this.#deps, caller, id)
       const isOver = run.endedAt !== null
       const events = toEvents(run, next, isOver)
@@ -119,7 +118,7 @@ async function* followLive(
   signal.addEventListener("abort", onChange)
   try {
     while (!signal.aborted) {
-      // Made before anything is looked at, so that what happens meanwhile is not missed.
+      // Created before the state is read, so that no change is missed.
       const change = new Promise<void>((resolve) => {
         wake = resolve
       })

@@ -18,13 +18,12 @@ export async function replayRun(
   id: string,
 ): Promise<StartedRun<unknown>> {
   const run = await getRun(deps, caller, id)
-  if (run.val.version === unsavedVersion)
-    throw notReplayable(id, "its code was run once and is not kept")
+  if (run.val.version === unsavedVersion) throw notReplayable(id, "its code was not saved")
   const val = await deps.versions.find(run.val.id, run.val.version)
   if (!val) throw notReplayable(id, `version ${run.val.version} of the val was deleted`)
   if (run.request) return replayRequest(deps, caller, val, run, run.request)
-  // Arguments that were cut are kept as a text.
-  if (!Array.isArray(run.args)) throw notReplayable(id, "its arguments were too large to be kept")
+  // Truncated arguments are stored as a string.
+  if (!Array.isArray(run.args)) throw notReplayable(id, "its arguments were too large to store")
   return startCall(deps, caller, val, run.args, run.id)
 }
 
@@ -36,17 +35,14 @@ async function replayRequest(
   { method, url }: RunRequest,
 ) {
   const input = await deps.runs.findInput(run.id)
-  if (!input) throw notReplayable(run.id, "its request was not kept as a whole")
-  if (val.type !== "http") throw notReplayable(run.id, "the val no longer answers requests")
+  if (!input) throw notReplayable(run.id, "its request was not stored completely")
+  if (val.type !== "http") throw notReplayable(run.id, "the val is no longer of type http")
   const about = { args: null, parentId: run.id, request: { method, url }, input }
-  return startRun(deps, caller, val, about, answerRequest(method, url, input))
+  return startRun(deps, caller, val, about, sendRequest(method, url, input))
 }
 
-/**
- * What the val answers with is read to its end and forgotten: the run tells the status and the
- * logs.
- */
-function answerRequest(method: string, url: string, input: RunInput): RunWork<unknown> {
+/** Reads the response to its end and discards it: the run records the status and the logs. */
+function sendRequest(method: string, url: string, input: RunInput): RunWork<unknown> {
   return async (slot, live) => {
     const outcome = await slot.fetch(toSlotRequest(method, url, input, live))
     if (outcome.kind === "stopped")
@@ -56,7 +52,7 @@ function answerRequest(method: string, url: string, input: RunInput): RunWork<un
       if (body instanceof ReadableStream)
         for await (const _chunk of body) if (live.isCancelled) break
     } catch (error) {
-      const message = `The answer ended before it was complete: ${error instanceof Error ? error.message : error}`
+      const message = `The response was incomplete: ${error instanceof Error ? error.message : error}`
       return {
         result: undefined,
         end: { status: "failed", error: { name: "Error", message }, responseStatus },

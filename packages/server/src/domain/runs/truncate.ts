@@ -5,8 +5,8 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /**
- * The text, or as much of its beginning as fits, with a mark that says how long it was. What was
- * cut before is not cut again.
+ * The text, or as much of its start as fits, followed by a mark with the original length. A text
+ * that was truncated before is not truncated again.
  */
 export function truncateText(text: string, bytesMax: number): string {
   if (fits(text, bytesMax)) return text
@@ -15,10 +15,7 @@ export function truncateText(text: string, bytesMax: number): string {
   return `${toStart(text, bytesMax)}${toMark(Buffer.byteLength(text))}`
 }
 
-/**
- * The same with the secrets in it hidden. The mask sees no more than is kept, and hides also what
- * stands across the cut.
- */
+/** As `truncateText`, with secrets masked, including a secret that crosses the cut. */
 export function truncateMasked(text: string, bytesMax: number, mask: Mask): string {
   if (fits(text, bytesMax)) return truncateText(mask.hide(text), bytesMax)
   const end = Math.floor(bytesMax)
@@ -27,14 +24,14 @@ export function truncateMasked(text: string, bytesMax: number, mask: Mask): stri
 }
 
 /**
- * The value, or where its JSON is too long the beginning of it as a text: a value with a piece
- * missing would look like another value. What has no JSON becomes null.
+ * The value, or if its JSON is too long, the start of it as a string: a value with parts missing
+ * would look like another value. A value without JSON becomes null.
  */
 export function truncateValue(value: unknown, bytesMax: number): unknown {
   return truncateMeasured(value, bytesMax).value
 }
 
-/** The same with the characters of what is kept, since they are known here. */
+/** As `truncateValue`, with the number of characters of the result's JSON. */
 export function truncateMeasured(
   value: unknown,
   bytesMax: number,
@@ -47,10 +44,7 @@ export function truncateMeasured(
   return { value: cut, chars: cut.length }
 }
 
-/**
- * The error with its parts cut, so that together they are within the limit, and the secrets in it
- * hidden where there is a mask.
- */
+/** Truncates the parts of an error so that the total is within the limit, and masks secrets. */
 export function truncateError(error: RunError, bytesMax: number, mask?: Mask): RunError {
   const cut = (text: string, partMax: number) =>
     mask ? truncateMasked(text, partMax, mask) : truncateText(text, partMax)
@@ -61,10 +55,7 @@ export function truncateError(error: RunError, bytesMax: number, mask?: Mask): R
     : { name, message, stack: cut(error.stack, bytesMax * 0.4) }
 }
 
-/**
- * Cycles and numbers without JSON come from no client, but a value may have gone through other
- * hands.
- */
+/** Undefined for values that have no JSON, such as cycles and bigints. */
 function toJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)
@@ -73,10 +64,7 @@ function toJson(value: unknown): string | undefined {
   }
 }
 
-/**
- * No character takes more than three bytes for each of its units, so that short texts need not be
- * measured.
- */
+/** A UTF-16 unit takes at most three bytes in UTF-8, so short texts need not be measured. */
 function fits(text: string, bytesMax: number): boolean {
   return (
     text.length * 3 <= bytesMax || (text.length <= bytesMax && Buffer.byteLength(text) <= bytesMax)
@@ -89,7 +77,7 @@ function toMark(bytes: number): string {
 
 const markCharsMax = toMark(Number.MAX_SAFE_INTEGER).length
 
-/** Where the mark at the end of the text begins. */
+/** The index of the mark at the end of the text. */
 function findMark(text: string): number | undefined {
   const from = Math.max(0, text.length - markCharsMax)
   const index = text.slice(from).search(/… \(cut, \d+ bytes in all\)$/)
@@ -100,7 +88,7 @@ function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff
 }
 
-/** Ends before the character that does not fit whole. */
+/** The start of the text, without a partial character at the end. */
 function toStart(text: string, bytesMax: number): string {
   const bytes = new Uint8Array(Math.floor(bytesMax))
   const { written } = encoder.encodeInto(text, bytes)

@@ -1,34 +1,31 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto"
 
-/** Encrypted text, and which key opens it. */
+/** Encrypted text, and the id of the key that decrypts it. */
 export interface Sealed {
   readonly keyId: string
   readonly bytes: Uint8Array
 }
 
-/** Encrypts what must not be readable in the database or a backup of it. */
+/** Encrypts what must not be readable in the database or a backup. */
 export interface Cipher {
   /** The key that new texts are encrypted with. */
   readonly keyId: string
-  /** `purpose` says what the text is; only the same purpose opens it again. */
+  /** `purpose` is authenticated: only the same purpose decrypts the text. */
   seal(text: string, purpose: string): Sealed
   open(sealed: Sealed, purpose: string): string
-  /**
-   * What nobody can make without the newest key, and what no other purpose has in common with this
-   * one: 32 bytes.
-   */
+  /** A signature of 32 bytes with the newest key. Signatures of other purposes differ. */
   sign(content: Uint8Array, purpose: string): Uint8Array
 }
 
-/** How long a key is. */
+/** The length of a key. */
 export const keyBytes = 32
 const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * AES-256-GCM with a random nonce. The first key encrypts; all of them decrypt. Keys may be rotated
- * while the server runs, so `reload` is asked for them as they are now: what was encrypted with a
- * key that a rotation has dropped could never be read again.
+ * AES-256-GCM with a random nonce. The first key encrypts, all keys decrypt. Keys may be rotated
+ * while the server runs, so `reload` returns the current ones: text encrypted with a key that was
+ * dropped could never be decrypted.
  */
 export function createCipher(
   keys: readonly Uint8Array[],
@@ -55,7 +52,7 @@ export function createCipher(
   }
 }
 
-/** Names a key without telling anything of it. */
+/** Identifies a key without revealing it. */
 function toKeyId(key: Uint8Array): string {
   return createHash("sha256").update("hamlet key id").update(key).digest("hex").slice(0, 16)
 }
@@ -81,10 +78,7 @@ function open(key: Uint8Array, sealed: Sealed, purpose: string): string {
   return Buffer.concat([decipher.update(text), decipher.final()]).toString("utf8")
 }
 
-/**
- * With a key of its own for each purpose, so that a signature is never anything that the key itself
- * is used for.
- */
+/** Derives a key per purpose, so that signatures of different purposes are independent. */
 function sign(key: Uint8Array, content: Uint8Array, purpose: string): Uint8Array {
   const purposeKey = createHmac("sha256", key).update(`hamlet signature: ${purpose}`).digest()
   return createHmac("sha256", purposeKey).update(content).digest()

@@ -1,20 +1,17 @@
 import type { Cipher, Sealed } from "./cipher.ts"
 
-/**
- * Where the database keeps a text that everybody knows, encrypted: it tells whether the keys at
- * hand are the right ones.
- */
+/** The name of a known text that is stored encrypted, to check that the right keys are configured. */
 export const keyCheckName = "secret_key_check"
 
 const known = { text: "hamlet", purpose: "key check" }
 
-/** What is kept there, encrypted with the newest key. */
+/** Encrypts the known text with the newest key. */
 export function sealKeyCheck(cipher: Cipher): string {
   const { keyId, bytes } = cipher.seal(known.text, known.purpose)
   return `${keyId} ${Buffer.from(bytes).toString("base64")}`
 }
 
-/** The name of the key that is needed and that nobody has; undefined when all is well. */
+/** Returns the id of the key that is missing; undefined when the text can be decrypted. */
 export function findMissingKey(cipher: Cipher, kept: string): string | undefined {
   const [keyId = "", bytes = ""] = kept.split(" ")
   const sealed: Sealed = { keyId, bytes: Buffer.from(bytes, "base64") }

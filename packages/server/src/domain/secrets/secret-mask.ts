@@ -3,44 +3,40 @@ import { RadixTree } from "../../shared/radix-tree.ts"
 import { createTimeSlice } from "../../shared/time-slice.ts"
 
 const limits = {
-  /**
-   * Shorter values are not hidden: they occur everywhere, and hiding them would garble texts
-   * without keeping anything secret.
-   */
+  /** Shorter values are not masked: they occur everywhere, and masking them would garble texts. */
   valueCharsMin: 6,
   /**
-   * As soon as so much of the beginning of a value stands somewhere, it is hidden as far as it
-   * goes. It bounds the memory that values take, and hides a long value also where it was cut.
+   * Where this many characters of the start of a value occur, the match is masked as far as it
+   * goes. This bounds memory, and masks long values that were truncated.
    */
   headCharsMax: 128,
 }
 
-/** Hides values that must not be shown. */
+/** Masks secret values in texts. */
 export interface Mask {
-  /** What it hides, by name, for a thread that makes the same mask again. */
+  /** The masked values by name, for a thread that creates the same mask. */
   readonly values: ReadonlyMap<string, string>
   /**
-   * The text with each occurrence of a value replaced by `[secret NAME]`. With `charsMax`, only so
-   * much of the text is looked at and given: what stands across that border is hidden too, so that
-   * a text that is cut there shows no part of a value.
+   * Replaces each occurrence of a value by `[secret NAME]`. With `charsMax`, the text is truncated
+   * there; a value that crosses that border is masked too.
    */
   hide(text: string, charsMax?: number): string
 }
 
-/** Hides nothing. */
+/** Masks nothing. */
 export const noMask: Mask = {
   values: new Map(),
   hide: (text, charsMax = text.length) => text.slice(0, charsMax),
 }
 
 /**
- * Makes a mask for values given by name. They are hidden also where they are escaped in a usual
- * way. What overlaps is hidden as one, under the name of what begins first. It takes time in
- * proportion to the text, whatever the values are. It helps against mishaps, not against a val that
- * wants to tell its own secrets: that one can spell them backwards.
+ * Creates a mask for values given by name. Values are masked also in their usual escaped forms.
+ * Overlapping matches are masked as one, under the name of the first. The time is linear in the
+ * length of the text for any values. It prevents accidents, not a val that leaks its own secrets:
+ * it can spell them backwards.
  *
- * In JSON, a value of digits is hidden in numbers too, and one with quotes may span strings; what
- * comes out need not be JSON any more.
+ * In JSON, a value of digits is masked in numbers too, and one with quotes may span strings, so the
+ * result is not always valid JSON.
  */
 export async function createMask(values: ReadonlyMap<string, string>): Promise<Mask> {
   const pace = createTimeSlice()
@@ -70,7 +66,7 @@ export async function createMask(values: ReadonlyMap<string, string>): Promise<M
  */
 function toEscapedForms(value: string): readonly string[] {
   const json = toJsonText(value)
-  // Most values have nothing to escape.
+  // Most values need no escaping.
   if (json === value && !/['`]/.test(value)) return [value]
   const printed = json.split('\\"').join('"')
   const forms = [
@@ -102,7 +98,7 @@ function hide(
   charsMax: number,
 ): string {
   const spans = new Spans()
-  // What begins before the border ends before this, or is long enough to be known by its head.
+  // A value that starts before the border ends before this, or is long enough to match its head.
   const end = Math.min(text.length, charsMax + limits.headCharsMax)
   heads.scan(text, end, (start, headEnd, pattern) => {
     const more = tails.get(pattern)?.countCommon(text, headEnd, end) ?? 0
@@ -121,16 +117,13 @@ function hide(
     : parts.join("") + text.slice(at, Math.max(at, charsMax))
 }
 
-/**
- * Where something is to be hidden, in order and apart from each other. It is added in the order of
- * the ends.
- */
+/** The disjoint ranges to mask, in order. They are added in the order of their ends. */
 class Spans {
   readonly starts: number[] = []
   readonly ends: number[] = []
   readonly patterns: number[] = []
 
-  /** What begins before others takes their place, and what overlaps another continues it. */
+  /** A range replaces those that start after it, and extends one that it overlaps. */
   add(start: number, end: number, pattern: number): void {
     const { starts, ends, patterns } = this
     while (starts.length > 0 && (starts.at(-1) as number) >= start) {

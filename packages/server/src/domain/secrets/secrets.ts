@@ -20,18 +20,18 @@ export interface SealedSecret extends Secret {
   readonly sealed: Sealed
 }
 
-/** Where secrets are kept, encrypted. */
+/** Stores encrypted secrets. */
 export interface SecretStore {
   list(userId: string, page: PageRequest): Promise<Page<Secret>>
-  /** All of a user's, with their encrypted values. */
+  /** All secrets of a user, with their encrypted values. */
   listSealed(userId: string): Promise<readonly SealedSecret[]>
   /**
-   * False when the user has `countMax` others already. Like `remove`, it gives the user another
-   * `ownerSecretsVersion`.
+   * Returns false when the user has `countMax` other secrets already. As `remove`, it increases the
+   * user's `ownerSecretsVersion`.
    */
   put(secret: SealedSecret, countMax: number): Promise<boolean>
   remove(userId: string, name: string): Promise<boolean>
-  /** Some of the secrets that are not encrypted with this key. */
+  /** Some secrets that are not encrypted with this key. */
   listOtherKeys(keyId: string, countMax: number): Promise<readonly SealedSecret[]>
   /** Replaces the encrypted value, unless it was changed since it was read. */
   reseal(secret: SealedSecret, sealed: Sealed): Promise<void>
@@ -45,7 +45,7 @@ export interface SecretDeps {
   now(): number
 }
 
-/** Sets a secret of the caller's. */
+/** Sets a secret of the caller. */
 export async function putSecret(
   deps: SecretDeps,
   caller: Caller,
@@ -70,7 +70,7 @@ export async function putSecret(
   deps.runner.retire({ ownerId: caller.userId })
 }
 
-/** Deletes a secret of the caller's. */
+/** Deletes a secret of the caller. */
 export async function deleteSecret(deps: SecretDeps, caller: Caller, name: string): Promise<void> {
   if (!(await deps.secrets.remove(caller.userId, name)))
     throw new AppError(
@@ -81,8 +81,8 @@ export async function deleteSecret(deps: SecretDeps, caller: Caller, name: strin
 }
 
 /**
- * A user's secrets as their own vals get them. Of those that only some hosts may get, a val sees a
- * placeholder.
+ * Decrypts a user's secrets for their vals. For a secret that is limited to certain hosts, the val
+ * gets a placeholder.
  */
 export async function openSecrets(
   deps: Pick<SecretDeps, "secrets" | "cipher">,
@@ -105,7 +105,7 @@ export async function openSecrets(
   return { values, substitutions }
 }
 
-/** What becomes of secrets in a program. */
+/** The secrets of a program. */
 export interface OpenSecrets {
   /** By name. */
   readonly values: ReadonlyMap<string, string>
@@ -115,10 +115,7 @@ export interface OpenSecrets {
 /** A substitution and the name of its secret. */
 type NamedSubstitution = Substitution & { readonly name: string }
 
-/**
- * Encrypts every secret with the newest key, a batch at a time, so that the server can go on
- * meanwhile. Gives how many there were.
- */
+/** Encrypts all secrets with the newest key, in batches. Returns their number. */
 export async function resealSecrets(
   deps: Pick<SecretDeps, "secrets" | "cipher">,
   batchMax = 100,
@@ -135,10 +132,7 @@ export async function resealSecrets(
   }
 }
 
-/**
- * Bound into the encryption, so that a value moved to another user or name in the database does not
- * open.
- */
+/** Authenticated by the cipher: a value moved to another user or name cannot be decrypted. */
 function purposeOf(secret: { readonly userId: string; readonly name: string }): string {
   return `secret:${secret.userId}:${secret.name}`
 }

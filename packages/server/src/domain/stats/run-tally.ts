@@ -1,19 +1,16 @@
 import type { RunStatus } from "../runs/runs.ts"
 
-/** What is counted of a run. */
+/** The fields of a run that statistics use. */
 export interface RunSample {
   readonly valId: string
   readonly startedAt: number
   readonly endedAt: number | null
   readonly status: RunStatus
-  /** Null when whoever asks may not see the val, or when it is no more. */
+  /** Null when the viewer may not see the val, or it was deleted. */
   readonly ownerId: string | null
 }
 
-/**
- * Some runs: how many there are, how many went wrong, and how long half and nineteen in twenty of
- * those that ended took at most.
- */
+/** The number of runs and of errors, and percentiles of the durations of ended runs. */
 export interface RunCounts {
   readonly runs: number
   readonly errors: number
@@ -21,14 +18,14 @@ export interface RunCounts {
   readonly p95Ms: number | null
 }
 
-/** Runs on the way to being counted. */
+/** An accumulator for RunCounts. */
 export interface RunTally {
   runs: number
   errors: number
   readonly durationsMs: number[]
 }
 
-/** A tally of nothing yet. */
+/** An empty tally. */
 export function newTally(): RunTally {
   return { runs: 0, errors: 0, durationsMs: [] }
 }
@@ -37,18 +34,18 @@ export function newTally(): RunTally {
 export function tally(to: RunTally, run: RunSample): void {
   to.runs += 1
   if (isError(run.status)) to.errors += 1
-  // A clock that was set back must not make a run shorter than nothing.
+  // The clock may have been set back during the run.
   if (run.endedAt !== null) to.durationsMs.push(Math.max(0, run.endedAt - run.startedAt))
 }
 
-/** Whether the run went wrong: somebody who cancels it means to. */
+/** Whether the run failed. A cancelled run is not an error. */
 export function isError(status: RunStatus): boolean {
   return status === "failed" || status === "timed_out" || status === "crashed"
 }
 
-/** What the tallies come to together. */
+/** The counts of all tallies together. */
 export function toCounts(tallies: readonly RunTally[]): RunCounts {
-  // Numbers in an array of their own kind are sorted ten times as quickly.
+  // A Float64Array sorts ten times as fast as an array.
   const durations = Float64Array.from(tallies.flatMap(({ durationsMs }) => durationsMs)).sort()
   return {
     runs: tallies.reduce((sum, { runs }) => sum + runs, 0),
@@ -58,7 +55,7 @@ export function toCounts(tallies: readonly RunTally[]): RunCounts {
   }
 }
 
-/** The shortest of the durations that so many percent of them do not exceed. */
+/** The smallest duration that `percent` of all durations do not exceed. */
 function percentile(sorted: Float64Array, percent: number): number | null {
   return sorted[Math.ceil((sorted.length * percent) / 100) - 1] ?? null
 }

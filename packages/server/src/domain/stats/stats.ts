@@ -9,24 +9,18 @@ export interface Span {
   readonly until: number
 }
 
-/**
- * Runs, newest first, some at a time: whoever goes through many lets others have their turn
- * meanwhile.
- */
+/** Runs, newest first, in batches, so that reading many does not block others. */
 export type RunBatches = AsyncIterable<readonly RunSample[]>
 
-/** Where runs are found to be counted. */
+/** Reads runs for statistics. */
 export interface StatStore {
   /** The runs on the account. */
   walkAccount(accountId: string, span: Span): RunBatches
-  /**
-   * The runs of the val; where an account is named, which is not that of the val's owner, only
-   * those on it.
-   */
+  /** The runs of the val, or only those on an account other than the owner's. */
   walkVal(valId: string, accountId: string | undefined, span: Span): RunBatches
 }
 
-/** How much is looked at for one answer. */
+/** How much is read for one response. */
 export interface StatLimits {
   readonly runsMax: number
   readonly activityValsMax: number
@@ -34,30 +28,30 @@ export interface StatLimits {
 
 const defaults: StatLimits = { runsMax: 20_000, activityValsMax: 1_000 }
 
-/** What counting needs. */
+/** What statistics need. */
 export interface StatDeps {
   readonly vals: ValStore
   readonly stats: StatStore
   now(): number
 }
 
-/** Which span is asked for, in how many buckets; what is left out of it has a default. */
+/** The requested span and number of buckets. The default is the last day. */
 export interface StatQuery {
   readonly since?: number | undefined
   readonly until?: number | undefined
   readonly buckets: number
 }
 
-/** The runs of a span, bucket by bucket. */
+/** The runs of a span in buckets. */
 export interface Stats extends Span {
   readonly bucketMs: number
   readonly buckets: readonly (RunCounts & { readonly at: number })[]
   readonly total: RunCounts
-  /** There are too many: only the newest are counted. */
+  /** Only the newest runs are counted, since there are too many. */
   readonly isPartial: boolean
 }
 
-/** The runs of one val, bucket by bucket. */
+/** The runs of one val in buckets. */
 export interface ValActivity {
   readonly valId: string
   readonly runs: readonly number[]
@@ -66,7 +60,7 @@ export interface ValActivity {
   readonly lastStatus: RunStatus
 }
 
-/** The runs of several vals in a span, those that ran last first. */
+/** The runs of several vals in a span, most recently run first. */
 export interface Activity extends Span {
   readonly bucketMs: number
   readonly vals: readonly ValActivity[]
@@ -75,10 +69,10 @@ export interface Activity extends Span {
 
 const dayMs = 86_400_000
 const hourMs = 3_600_000
-/** The first moment whose year is written with four digits. */
+/** The earliest time with a four-digit year. */
 const timeMin = Date.parse("0000-01-01T00:00:00Z")
 
-/** The runs on the caller's account, without those of vals that they may no longer see. */
+/** Statistics of the caller's account, without vals that the caller may no longer see. */
 export function getAccountStats(
   deps: StatDeps,
   caller: Caller,
@@ -103,10 +97,7 @@ export async function getValStats(
   return countRuns(deps.stats.walkVal(valId, accountId, span), span, query.buckets, limits)
 }
 
-/**
- * The runs of each of the caller's own vals in the last hours, as far as they are on the caller's
- * account.
- */
+/** The runs of each of the caller's own vals, on the caller's account, in the last hours. */
 export async function getActivity(
   deps: Pick<StatDeps, "stats" | "now">,
   { userId }: Caller,
@@ -122,7 +113,7 @@ export async function getActivity(
     deps.stats.walkAccount(userId, span),
     limits.runsMax,
     (run) => {
-      // Code that is no val has its owner's id in the place of a val's.
+      // Runs of unsaved code are recorded under the owner's id instead of a val's.
       if (run.ownerId !== userId || run.valId === userId) return
       if (!vals.has(run.valId) && vals.size === limits.activityValsMax) {
         hasMoreVals = true
@@ -143,7 +134,7 @@ interface CountedVal extends ValActivity {
   readonly errors: number[]
 }
 
-/** Nothing counted yet of a val, whose latest run this is. */
+/** Empty counts of a val, given its latest run. */
 function toCountedVal({ valId, startedAt, status }: RunSample, length: number): CountedVal {
   const zeros = () => Array.from({ length }, () => 0)
   return { valId, runs: zeros(), errors: zeros(), lastRunAt: startedAt, lastStatus: status }
@@ -156,9 +147,9 @@ function toSpan(deps: Pick<StatDeps, "now">, query: StatQuery): Span {
 }
 
 /**
- * Buckets of the same whole number of milliseconds, of which the last may end after the span; fewer
- * where that has not so many, and none where it ends before it begins, which lists do not refuse
- * either.
+ * Divides the span into buckets of the same whole number of milliseconds. The last one may end
+ * after the span. A short span has fewer buckets, and a span that ends before it starts has none:
+ * lists accept such a span too.
  */
 function divide({ since, until }: Span, bucketsMax: number) {
   const bucketMs = Math.max(1, Math.ceil((until - since) / bucketsMax))
@@ -167,14 +158,14 @@ function divide({ since, until }: Span, bucketsMax: number) {
 }
 
 async function countRuns(
-  walk: RunBatches,
+  batches: RunBatches,
   span: Span,
   bucketsMax: number,
   { runsMax }: StatLimits,
 ): Promise<Stats> {
   const { bucketMs, bucketCount, bucketOf } = divide(span, bucketsMax)
   const tallies = Array.from({ length: bucketCount }, newTally)
-  const isPartial = await visitRuns(walk, runsMax, (run) => {
+  const isPartial = await visitRuns(batches, runsMax, (run) => {
     const bucket = tallies[bucketOf(run.startedAt)]
     if (bucket && run.ownerId !== null) tally(bucket, run)
   })
@@ -185,15 +176,15 @@ async function countRuns(
   return { ...span, bucketMs, buckets, total: toCounts(tallies), isPartial }
 }
 
-/** Goes through the newest runs; true when there are more. */
+/** Visits the newest runs. Returns whether there are more. */
 async function visitRuns(
-  walk: RunBatches,
+  batches: RunBatches,
   runsMax: number,
   visit: (run: RunSample) => void,
 ): Promise<boolean> {
   let visited = 0
-  for await (const some of walk) {
-    for (const run of some) {
+  for await (const batch of batches) {
+    for (const run of batch) {
       if (visited === runsMax) return true
       visited += 1
       visit(run)
