@@ -42,7 +42,7 @@ describe("key file", () => {
   })
 
   test.each([0, 0o077, 0o777])(
-    "loadKeyFile lets the owner and nobody else read the file under umask %d",
+    "loadKeyFile makes the file readable by its owner only under umask %d",
     (umask) => {
       const before = process.umask(umask)
       try {
@@ -94,7 +94,7 @@ describe("key file", () => {
     "\0".repeat(44),
   ]
   test.each(damaged)(
-    "refuses a file with %j, says so in one sentence, and leaves it as it is",
+    "loadKeyFile refuses a file with %j in one sentence, and leaves it unchanged",
     (content) => {
       writeFileSync(path, content)
 

@@ -132,7 +132,7 @@ function* insert(
 }
 
 /**
- * Deletes what has expired, of the same user and kind, and the least recently used if there are too
+ * Of the same user and kind, deletes expired rows, and the least recently used if there are too
  * many.
  */
 function* makeRoom(

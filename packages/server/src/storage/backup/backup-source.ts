@@ -19,7 +19,7 @@ export function createBackupSource(
 ): BackupSource {
   return {
     async *read({ skipDamaged }, signal) {
-      // A bucket is not part of any transaction: before the snapshot is taken, all nodes are told
+      // A bucket is not part of any transaction: before the snapshot is taken, all nodes learn
       // not to delete its objects.
       const hold = () => holdObjects(db, now() + limits.holdMs)
       if (options.bucket) await hold()

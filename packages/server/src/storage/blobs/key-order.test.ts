@@ -48,5 +48,5 @@ describe("firstAfterPrefix", () => {
     ["a\u{10ffff}\u{10ffff}", "b"],
     ["\u{10ffff}", undefined],
     ["😀", "😁"],
-  ])("of %j is %j", (prefix, end) => expect(firstAfterPrefix(prefix)).toBe(end))
+  ])("returns for %j: %j", (prefix, end) => expect(firstAfterPrefix(prefix)).toBe(end))
 })

@@ -36,7 +36,7 @@ describeEachDatabase("createBucketContent", (open) => {
     )
 
   test.each([70_000, 5 * mega, 12 * mega + 5])(
-    "keeps %i bytes, gives any part of them, and deletes them",
+    "stores %i bytes, returns any part of them, and deletes them",
     async (size) => {
       const all = random(size)
       const object = await objects.write(owner, pieces(all))

@@ -274,7 +274,7 @@ describeEachDatabase("Database", (open) => {
     ["foreign_key", sql`insert into copies (name) values ('nobody')`],
     ["not_null", sql`insert into copies (name) values (null)`],
     ["check", sql`insert into items (name, count) values ('b', 1000)`],
-  ] as const)("a broken constraint is told by its kind: %s", async (kind, statement) => {
+  ] as const)("write reports a violated constraint by its kind: %s", async (kind, statement) => {
     const { db } = await openWithTables(open)
     await db.write(insertOnly("a"))
 

@@ -43,7 +43,7 @@ else
     })
 
     test.each(["fast", "immediate"] as const)(
-      "goes on by itself after a restart (%s)",
+      "reconnects after a restart (%s)",
       async (mode) => {
         await Promise.all(Array.from({ length: 20 }, () => db.write(increment)))
         await server.stop(mode)
@@ -57,7 +57,7 @@ else
     )
 
     test(
-      "says so while the server is down, and goes on when it is back",
+      "fails while the server is down, and recovers when it is back",
       async () => {
         await server.stop("fast")
 
@@ -74,7 +74,7 @@ else
     )
 
     test(
-      "keeps what it acknowledged, and settles everything, when the server crashes under load",
+      "loses no acknowledged write, and settles every promise, when the server crashes under load",
       async () => {
         let acknowledged = 0
         let isDown = false
@@ -104,7 +104,7 @@ else
     )
 
     test(
-      "gives a silent server up, and uses new connections",
+      "replaces the connections of a server that no longer responds",
       async () => {
         const proxy = new SilentProxy(server.socket)
         const limits = {

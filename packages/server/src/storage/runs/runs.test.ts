@@ -53,7 +53,7 @@ describeEachDatabase("createRunStore", (open) => {
   }
 
   test.each([1, 7, 8, 9, 63, 64, 65, 200])(
-    "record writes %i runs of many vals, those of vals that are gone aside",
+    "record writes %i runs of many vals, and skips those of deleted vals",
     async (count) => {
       const { runs, vals } = await setUp(10)
       const gone = Bun.randomUUIDv7()

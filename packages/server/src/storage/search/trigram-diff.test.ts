@@ -74,7 +74,7 @@ describe("findChangedPart", () => {
       { before: "x one eight one ", after: "x 1 eight one " },
     ],
     ["half a character", "ab😀cd", "ab😁cd", { before: "ab😀cd", after: "ab😁cd" }],
-  ])("gives no more than it takes: %s", (_, before, after, part) => {
+  ])("returns no more than necessary: %s", (_, before, after, part) => {
     expect(findChangedPart(before, after)).toEqual(part)
   })
 
