@@ -12,7 +12,7 @@ export interface Forgery {
   readonly ends?: RegExp
 }
 
-const noMessage = /^crashed \w+: .*wrote something to the control socket that is no message/
+const noMessage = /^crashed \w+: .*sent an invalid control message/
 const log = (fields: string) =>
   `JSON.stringify({ kind: "log", run: victim, at: 1, level: "error", message: "FORGED", ${fields} }) + "\\n"`
 
@@ -167,6 +167,6 @@ export const refusedForgeries: readonly Forgery[] = [
     tries: "to flood the host with messages that say nothing",
     // Without an end: however slow the machine is, it is more than a guest has to say.
     bytes: `((part) => ({ length: Infinity, subarray: (from) => part.subarray(from % part.length) }))(new TextEncoder().encode('{"kind":"pong"}\\n'.repeat(4096)))`,
-    ends: /^crashed \w+: .*sent \d+ control messages that say nothing/,
+    ends: /^crashed \w+: .*sent \d+ control messages without effect/,
   },
 ]
