@@ -1,8 +1,8 @@
 const [quote, backslash, comma, colon, bracket, brace] = [0x22, 0x5c, 0x2c, 0x3a, 0x5b, 0x7b]
 
 /**
- * Whether a JSON text has at most so many values, names included: what it takes to read one depends
- * on their number more than on its bytes. Of what is no JSON it says something or other.
+ * Whether a JSON text has at most `valuesMax` values, names included. The cost of parsing depends
+ * on their number more than on the bytes. The result for invalid JSON is arbitrary.
  */
 export function hasFewValues(json: Uint8Array, valuesMax: number): boolean {
   let values = 1
@@ -17,7 +17,7 @@ export function hasFewValues(json: Uint8Array, valuesMax: number): boolean {
   return true
 }
 
-/** Where the string ends. */
+/** The index of the quote that ends the string. */
 function findEnd(json: Uint8Array, from: number): number {
   for (let at = from; ; ) {
     const end = json.indexOf(quote, at)

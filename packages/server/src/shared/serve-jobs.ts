@@ -4,13 +4,13 @@ import type { WorkerReply } from "./worker-pool.ts"
 
 const niceness = 5
 
-/** What a job gave, and what of it is handed over instead of copied. */
+/** The result of a job, and what of it is transferred instead of copied. */
 export interface JobResult<Result> {
   readonly result: Result
   readonly transfer?: readonly Transferable[]
 }
 
-/** The thread's side of a WorkerPool: does one job after the other, and is told when to end. */
+/** The thread side of a WorkerPool: runs one job after the other. */
 export function serveJobs<Job, Result>(
   work: (job: Job) => JobResult<Result> | Promise<JobResult<Result>>,
 ): void {
@@ -20,13 +20,13 @@ export function serveJobs<Job, Result>(
   parentPort?.on("message", async (job: Job) => {
     try {
       const { result, transfer = [] } = await work(job)
-      say({ result }, transfer)
+      reply({ result }, transfer)
     } catch (error) {
-      say({ error: error instanceof Error ? error.message : String(error) }, [])
+      reply({ error: error instanceof Error ? error.message : String(error) }, [])
     }
   })
 
-  function say(answer: WorkerReply<Result>, transfer: readonly Transferable[]): void {
-    parentPort?.postMessage(answer, [...transfer])
+  function reply(message: WorkerReply<Result>, transfer: readonly Transferable[]): void {
+    parentPort?.postMessage(message, [...transfer])
   }
 }

@@ -1,13 +1,10 @@
 import { createHash } from "node:crypto"
 
-/**
- * Where the cookie can be sent encrypted only. Browsers take a cookie of that name from the host
- * itself alone, not from its neighbours.
- */
+/** For HTTPS. Browsers accept a `__Host-` cookie from the host itself only, not from subdomains. */
 const secureName = "__Host-hamlet_session"
 const plainName = "hamlet_session"
 
-/** The name of the cookie that sessions live in. */
+/** The name of the session cookie. */
 export function toSessionCookieName(isSecure: boolean): string {
   return isSecure ? secureName : plainName
 }
@@ -30,7 +27,7 @@ export function toPageKey(text: string): string {
   return createHash("sha256").update(`page key of ${text}`).digest("base64url")
 }
 
-/** The cookies that a val may see; undefined when none is left. */
+/** Removes session cookies from a `Cookie` header; undefined when none is left. */
 export function withoutSessionCookies(header: string): string | undefined {
   if (!mayNameSession(header)) return header
   const left = splitCookies(header).filter((pair) => !isSessionName(toName(pair)))
@@ -52,7 +49,7 @@ function mayNameSession(header: string): boolean {
 }
 
 function isSessionName(name: string): boolean {
-  // Browsers are not at one about the case of the prefix.
+  // Browsers disagree about the case of the prefix.
   return name.toLowerCase() === plainName || name.toLowerCase() === secureName.toLowerCase()
 }
 

@@ -1,12 +1,11 @@
 const limits = {
-  /** How long work goes on before other work of the thread gets a turn. */
+  /** How long work may block the event loop. */
   sliceMsMax: 8,
 }
 
 /**
- * For work that may be long and has to stay on this thread. Each call of the function that it
- * returns is a place where the work may pause: it waits for one turn of the event loop when the
- * slice is used up, and gives nothing to wait for otherwise.
+ * For long work on this thread. Await the returned function at each point where the work may pause:
+ * it waits for one turn of the event loop if the slice is used up, and returns undefined otherwise.
  */
 export function createTimeSlice(sliceMsMax = limits.sliceMsMax): () => Promise<void> | undefined {
   let startedMs = performance.now()

@@ -5,18 +5,18 @@ import { FairQueue } from "./fair-queue.ts"
 export interface WorkerPoolOptions {
   /** The module that each thread runs; it calls `serveJobs`. */
   readonly script: URL
-  /** What each thread is given when it starts. */
+  /** The `workerData` of each thread. */
   readonly workerData?: unknown
   readonly workersMax: number
-  /** Jobs that wait for a thread; one key may hold a quarter of the places. */
+  /** Jobs that may wait for a thread; one key may use a quarter. */
   readonly waitingMax: number
-  /** How long a job may take once it has begun. Its thread is ended then. */
+  /** The time limit of a job. Its thread is terminated then. */
   readonly jobMsMax: number
-  /** How long a thread without a job is kept. */
+  /** How long an idle thread is kept. */
   readonly idleMsMax?: number
 }
 
-/** Why a pool has not done a job. */
+/** Why a job failed. */
 export class WorkerPoolError extends Error {
   constructor(
     readonly reason: "overloaded" | "timed_out" | "failed",
@@ -26,7 +26,7 @@ export class WorkerPoolError extends Error {
   }
 }
 
-/** What a thread says about its job. */
+/** The message of a thread when its job has ended. */
 export type WorkerReply<Result> = { readonly result: Result } | { readonly error: string }
 
 interface Waiting<Job, Result> {
@@ -39,9 +39,8 @@ interface Waiting<Job, Result> {
 const idleMsMaxDefault = 30_000
 
 /**
- * Threads for work that would keep the main thread from everything else. They are started when
- * there is work, and end when there has been none for a while. Keys, which are users or addresses,
- * take turns.
+ * Threads for work that would block the event loop. They are started on demand and end when idle.
+ * Keys (users or IP addresses) take turns.
  */
 export class WorkerPool<Job, Result> {
   readonly #options: WorkerPoolOptions
@@ -97,7 +96,9 @@ export class WorkerPool<Job, Result> {
 /**
  * One thread, one job at a time.
  *
- *   idle ◀──▶ busy ──▶ ending ──▶ gone      a thread that is ending counts until it is gone: one that is in a call to C ends only after it
+ *   idle ◀──▶ busy ──▶ ending ──▶ gone
+ *
+ * A thread that is ending counts until it is gone, since a call into C code ends first.
  */
 class PoolThread<Job, Result> {
   readonly #worker: Worker
@@ -112,7 +113,7 @@ class PoolThread<Job, Result> {
     this.#onIdle = onIdle
     this.#worker = new Worker(options.script, { workerData: options.workerData })
     this.#worker.unref()
-    this.#worker.on("message", (answer: WorkerReply<Result>) => this.#hear(answer))
+    this.#worker.on("message", (reply: WorkerReply<Result>) => this.#settle(reply))
     this.#worker.on("error", (error) => this.#fail(new WorkerPoolError("failed", error.message)))
     this.#worker.on("exit", () => {
       this.#fail(new WorkerPoolError("failed", "the thread has ended"))
@@ -140,13 +141,13 @@ class PoolThread<Job, Result> {
     await this.#worker.terminate()
   }
 
-  #hear(answer: WorkerReply<Result>): void {
+  #settle(reply: WorkerReply<Result>): void {
     const current = this.#current
     if (!current || this.#isEnding) return
     this.#current = undefined
     this.#arm(this.#options.idleMsMax ?? idleMsMaxDefault, "failed")
-    if ("result" in answer) current.resolve(answer.result)
-    else current.reject(new WorkerPoolError("failed", answer.error))
+    if ("result" in reply) current.resolve(reply.result)
+    else current.reject(new WorkerPoolError("failed", reply.error))
     this.#onIdle()
   }
 
