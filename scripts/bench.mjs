@@ -1,5 +1,5 @@
-// npm run bench: the measurements of bench/, with a PostgreSQL that writes to disk as it would for
-// real.
+// npm run bench: runs the benchmarks in bench/, with a PostgreSQL that syncs to disk as in
+// production.
 import { runInForeground } from "./child.mjs"
 import { startPostgres } from "./postgres.mjs"
 import { ensurePackages } from "./setup/packages.mjs"

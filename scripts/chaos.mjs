@@ -1,5 +1,4 @@
-// npm run chaos: the chaos test and the tests of streams and of backups under load in their long
-// form, without a limit of time.
+// npm run chaos: the long versions of the chaos, stream and backup tests, without a time limit.
 import { runTests } from "./testing/run.mjs"
 
 const guestsDefault = 300
@@ -15,7 +14,7 @@ for (const kills of [guests, servers])
     process.exit(2)
   }
 process.exitCode = await runTests({
-  // To bun, 0 means no limit.
+  // bun treats 0 as no limit.
   parts: [
     [
       "--timeout",

@@ -1,5 +1,5 @@
-// npm run check: everything a reviewer should not have to look for. With `-- --fix`, what a program
-// can mend is mended first.
+// npm run check: all automatic checks. With `-- --fix`, problems that can be fixed automatically
+// are fixed first.
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { runCaptured } from "./child.mjs"
@@ -8,14 +8,13 @@ import { bun, root } from "./setup/root.mjs"
 
 /** @typedef {{ name: string, commands: string[][] }} Step */
 
-/** What runs in sandboxes runs on Deno, and only Deno knows its types. */
+/** Code for sandboxes runs on Deno, and only Deno has its types. */
 const denoTypes = [
   toDenoCheck("packages/guest", "src/main.ts"),
   toDenoCheck("packages/std", "src/blob.ts", "src/sqlite.ts"),
 ]
 
-// By its path: the TypeScript that the web app takes along for browsers has a tool of the same
-// name.
+// By its path: the TypeScript that the web app bundles for browsers has a binary of the same name.
 const tsc = join(root, "node_modules", "typescript", "bin", "tsc")
 
 ensurePackages({ dev: true })
@@ -23,15 +22,13 @@ if (process.argv.includes("--fix")) await fix()
 const hasFailed = await check()
 process.exitCode = hasFailed ? 1 : 0
 
-/** What these cannot mend, the check that follows reports. */
+/** The checks that follow report what these cannot fix. */
 async function fix() {
   await runCommand([toTool("biome"), "check", "--write"])
   await runCommand([bun, "scripts/tidy/tidy.ts", "--fix"])
 }
 
-/**
- * Runs every step even if one fails: who has to mend several things wants to know of all of them.
- */
+/** Runs every step even if one fails, to report all problems at once. */
 async function check() {
   let hasFailed = false
   for (const step of listSteps()) {
@@ -63,7 +60,7 @@ function listSteps() {
   ]
 }
 
-/** The root, and each package that lives in a type environment of its own, as the guest does. */
+/** The root, and each package with its own type environment, such as the guest. */
 function listTypeScriptProjects() {
   const packages = readdirSync(join(root, "packages")).map((name) => join("packages", name))
   return [".", ...packages.filter((folder) => existsSync(join(root, folder, "tsconfig.json")))]

@@ -11,8 +11,8 @@ const drainMsMax = 500
 const forwardedSignals = ["SIGINT", "SIGTERM", "SIGHUP"]
 
 /**
- * Runs a program in our place: it has our terminal and gets our signals. Resolves with the exit
- * code to end with; the caller lives on, so that it can clean up after a Ctrl-C.
+ * Runs a program in the foreground: it has our terminal, and signals are forwarded to it. Resolves
+ * with its exit code; the caller keeps running, so that it can clean up after Ctrl-C.
  * @param {string} command
  * @param {string[]} args
  * @param {SpawnOptions} options
@@ -40,8 +40,8 @@ export function runInForeground(command, args, options, onStart, forward = forwa
 }
 
 /**
- * Waits for what the program wrote last, but not for ever: a process that it left behind keeps the
- * pipe open.
+ * Waits for the last output of the program, with a time limit: a process that it left behind keeps
+ * the pipe open.
  * @param {import("node:child_process").ChildProcess} child
  */
 async function drain({ stderr }) {
@@ -51,7 +51,7 @@ async function drain({ stderr }) {
 }
 
 /**
- * Runs a program to its end without showing anything.
+ * Runs a program and captures its output.
  * @param {string} command
  * @param {string[]} args
  * @param {SpawnOptions} options
@@ -75,10 +75,9 @@ export function runCaptured(command, args, options) {
 }
 
 /**
- * Runs the server. It is told when we are gone, by the channel between us, and stops then. Every
- * signal reaches it as SIGTERM, of which it takes any number for one: a terminal or a service
- * manager may have sent the same signal to it as well as to us, and a second Ctrl-C would look like
- * a user who lost patience.
+ * Runs the server, which stops when the IPC channel to this process closes. Signals are forwarded as
+ * SIGTERM, which it treats as one however often it arrives: a terminal or a service manager may send
+ * the same signal to both, and a second SIGINT would skip the clean-up.
  * @param {string} command
  * @param {string[]} args
  * @param {SpawnOptions} options
@@ -94,8 +93,7 @@ export function runServer(command, args, options) {
  * @param {NodeJS.Signals} signal
  */
 function forwardSignal(child, signal) {
-  // A terminal sends Ctrl-C to every program in front of it. Sent twice, it would look like a user
-  // who lost patience.
+  // A terminal sends Ctrl-C to every foreground process. A second one would skip the clean-up.
   if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal)
 }
 
@@ -115,6 +113,6 @@ function forwardSignals(child, forward) {
 
 /** @param {NodeJS.Signals | null} signal */
 function toExitCode(signal) {
-  // What a shell reports for a program that a signal ended.
+  // As shells report the end by a signal.
   return signal ? 128 + constants.signals[signal] : 1
 }

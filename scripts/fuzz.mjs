@@ -1,4 +1,4 @@
-// npm run fuzz: the fuzz test with as many requests as the argument says, without a limit of time.
+// npm run fuzz: the fuzz test with the given number of requests, without a time limit.
 import { runTests } from "./testing/run.mjs"
 
 const requestsDefault = 1_000_000
@@ -10,7 +10,7 @@ if (!/^[1-9]\d*$/.test(requests)) {
   process.exit(2)
 }
 process.exitCode = await runTests({
-  // To bun, 0 means no limit.
+  // bun treats 0 as no limit.
   parts: [["--timeout", "0", ...args, "./packages/server/test/fuzz.test.ts"]],
   env: { HAMLET_FUZZ_REQUESTS: requests },
 })

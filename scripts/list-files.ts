@@ -1,14 +1,11 @@
 import { type Dirent, readdirSync } from "node:fs"
 import { join } from "node:path"
 
-/**
- * What is not ours, or not kept. A list and not git's own answer, because the checks also run on a
- * tree without git.
- */
+/** Folders to skip. A list instead of git's, because the checks also run on trees without git. */
 const ignoredNames = new Set(["node_modules", ".git", "dist"])
 const ignoredPaths = new Set(["data", "coverage"])
 
-/** Every file below a folder, sorted, as paths from there with forward slashes. */
+/** All files below a folder, sorted, as relative paths with forward slashes. */
 export function listFiles(root: string, folder = ""): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true })
     .flatMap((entry) => listEntry(root, folder, entry))

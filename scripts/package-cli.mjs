@@ -1,5 +1,5 @@
-// npm run package-cli: the command line for people without a clone, in dist/cli. Nothing is
-// published.
+// npm run package-cli: builds the command line for people without a clone, in dist/cli. Publishes
+// nothing.
 import { runPackaging } from "./cli-package/package.mjs"
 
 await runPackaging(process.argv.slice(2))

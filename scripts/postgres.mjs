@@ -15,11 +15,11 @@ const attemptsMax = 3
 const connectionsMax = 200
 
 /**
- * Holds the server and its folder. It ends when its standard input does, and that happens on every
- * way out of the process that started it, kill -9 included; no handler in that process could
- * promise as much. It asks again until the server is gone, because a shell's background programs
- * ignore SIGINT until they set a handler of their own. Run as an unprivileged user: PostgreSQL
- * refuses to be root.
+ * A shell that runs the server and removes its folder. It ends when its standard input closes, which
+ * happens however the parent process ends, kill -9 included; no handler in that process could
+ * guarantee that. It repeats the signal until the server has stopped, because background programs of
+ * a shell ignore SIGINT until they set a handler. Run it as an unprivileged user: PostgreSQL refuses
+ * to run as root.
  */
 const keeper = `
   exec 3<&0
@@ -34,7 +34,7 @@ const keeper = `
 `
 
 /**
- * Starts a PostgreSQL of our own, empty, on a free port of the loopback address.
+ * Starts an empty PostgreSQL on a free port of the loopback address.
  * @param {PostgresOptions} options
  * @returns {Promise<Postgres>}
  */
@@ -43,7 +43,7 @@ export async function startPostgres(options) {
     try {
       return await tryToStart(options, await findFreePort())
     } catch (error) {
-      // Somebody else can take the port between our finding it and PostgreSQL's binding it.
+      // Another process can take the port between finding it and PostgreSQL binding it.
       if (attempt === attemptsMax) throw error
     }
   }
@@ -61,8 +61,8 @@ async function tryToStart(options, port) {
   const child = spawn("sh", ["-c", keeper, "keeper", ...toServerArguments(options, folder, port)], {
     ...user,
     cwd: folder,
-    // A session of its own, so that Ctrl-C reaches the tests first and the database after they are
-    // done.
+    // In its own session, so that Ctrl-C reaches the tests first, and the database stops after
+    // them.
     detached: true,
     env: { PATH: process.env.PATH, BIN: options.bin, DIR: folder, LOCALE: locale },
     stdio: ["pipe", "ignore", "pipe"],
@@ -95,8 +95,7 @@ function toServerArguments(options, folder, port) {
     max_connections: connectionsMax,
     fsync: options.fsync ? "on" : "off",
     full_page_writes: options.fsync ? "on" : "off",
-    // Refused statements are the daily bread of tests; LOG still carries the line that says the
-    // server is ready.
+    // Tests cause many refused statements; LOG still includes the line that the server is ready.
     log_min_messages: "log",
     lc_messages: "C",
   }
@@ -118,7 +117,7 @@ function waitUntilReady(child) {
 }
 
 /**
- * As root: Debian's postgres user, or else nobody. As anybody else: oneself.
+ * As root: Debian's postgres user, or else `nobody`. Otherwise the current user.
  * @returns {{ uid?: number, gid?: number }}
  */
 function findUnprivilegedUser() {

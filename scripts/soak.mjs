@@ -1,4 +1,4 @@
-// npm run soak: a mixed load for a long time, to see whether the server's memory levels off.
+// npm run soak: a mixed load for a long time, to check that the server's memory levels off.
 import { runInForeground } from "./child.mjs"
 import { ensurePackages } from "./setup/packages.mjs"
 import { bun, root } from "./setup/root.mjs"

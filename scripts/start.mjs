@@ -1,5 +1,5 @@
-// npm start: the server, or another of its commands, also on a fresh clone. Nothing is imported
-// that Node does not have, and little, since every start pays for it.
+// npm start: runs the server or another of its commands, also in a fresh clone. Imports only
+// built-ins of Node, and few, because every start pays for them.
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { runInForeground, runServer } from "./child.mjs"
@@ -20,8 +20,8 @@ process.exitCode = await (isServer ? runServer : runInForeground)(bun, [main, ..
 })
 
 /**
- * Whether the operator wants no bubblewrap. What else is wrong with the settings is for the server
- * to say.
+ * Whether the operator has disabled bubblewrap. Other problems of the settings are reported by the
+ * server.
  */
 function isBareDenoChosen() {
   const flag = args.indexOf("--isolation")
@@ -32,14 +32,14 @@ function isBareDenoChosen() {
 }
 
 /**
- * Builds the web app beside the server's start where it is missing, so that the first page is not
- * waited for. The server would build it too.
+ * Builds the web app while the server starts, if it is missing, so that the first page does not wait
+ * for it. The server would build it too.
  */
 function prepareWebApp() {
   const build = join(root, "packages", "web", "src", "build", "main.ts")
   const child = spawn(bun, [build], { stdio: ["pipe", "ignore", "ignore"] })
   child.once("error", () => {})
-  // Neither keeps us: when we end, so does it.
+  // Neither keeps this process running, and it ends with this process.
   child.unref()
   Reflect.get(child.stdin ?? {}, "unref")?.call(child.stdin)
 }

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 
 /**
- * For tests of checks: writes files into a new folder, calls `use` with it, and removes it whatever
- * happens.
+ * For tests of checks: writes files into a new folder, calls `use` with it, and always removes it.
  */
 export async function withTempTree<T>(
   files: Readonly<Record<string, string>>,

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// Starts the command line with the Bun that was installed beside it: it is written for Bun, and
-// people have Node.
+// Starts the command line with the Bun installed beside it: it needs Bun, and users have Node.
 import { spawn } from "node:child_process"
 import { statSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -10,7 +9,7 @@ import { fileURLToPath } from "node:url"
 
 const require = createRequire(import.meta.url)
 const program = join(dirname(fileURLToPath(import.meta.url)), "..", "dist", "hamlet.js")
-/** Where nothing may run after an installation, the file that is to become Bun is still a note. */
+/** If install scripts do not run, Bun's binary is still a placeholder. */
 const programBytesMin = 1_000_000
 const bun = findBun()
 if (bun === undefined) {
@@ -20,7 +19,7 @@ if (bun === undefined) {
   process.exit(1)
 }
 const child = spawn(bun, [program, ...process.argv.slice(2)], { stdio: "inherit" })
-// A terminal sends Ctrl-C to both; the child decides what it means.
+// A terminal sends Ctrl-C to both; the child handles it.
 process.on("SIGINT", () => {})
 process.on("SIGTERM", () => child.kill("SIGTERM"))
 process.on("SIGHUP", () => child.kill("SIGHUP"))

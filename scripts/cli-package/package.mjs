@@ -4,16 +4,15 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { bun, root } from "../setup/root.mjs"
 
-/** Free on npm, as `hamlet` is not: that is an unrelated program. */
+/** This name is free on npm; `hamlet` is an unrelated program. */
 const packageName = "hamlet-vals"
-/** The machines that there are single programs for. */
+/** The platforms of the single executables. */
 const targets = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"]
 const here = dirname(fileURLToPath(import.meta.url))
 const entry = join(root, "packages", "cli", "src", "main.ts")
 
 /**
- * Makes the package, and with `--binaries` the single programs: all of them, or those that are
- * named.
+ * Builds the package, and with `--binaries` the single executables: all of them, or those named.
  * @param {readonly string[]} args
  */
 export async function runPackaging(args) {
@@ -25,15 +24,14 @@ export async function runPackaging(args) {
   mkdirSync(out, { recursive: true })
   console.log(makePackage(out))
   if (!args.includes("--binaries")) return
-  // What cannot be built, because the Bun of that machine cannot be fetched, does not keep the
-  // others.
+  // A platform whose Bun cannot be downloaded does not stop the others.
   const failed = (wanted.length > 0 ? wanted : targets).filter((target) => !makeBinary(out, target))
   if (failed.length > 0)
     fail(`Cannot build for ${failed.join(", ")}: Bun for it could not be fetched`)
 }
 
 /**
- * Writes the package as a tarball that `npm install` takes, and gives its path.
+ * Writes the package as a tarball for `npm install`, and returns its path.
  * @param {string} out
  */
 export function makePackage(out) {

@@ -6,7 +6,7 @@ import { findCycles, type ImportGraph } from "./find-cycles.ts"
 import { readPackages, resolveImport } from "./resolve-import.ts"
 import { scanImports } from "./scan-imports.ts"
 
-/** Checks a tree against the import rule. Returns one sentence for each thing that breaks it. */
+/** Checks a tree against the import rule. Returns a sentence per violation. */
 export function checkImports(root: string): string[] {
   const files = listFiles(root).filter((path) =>
     /^(packages|bench|scripts)\/.*\.(m?[jt]s|[jt]sx)$/.test(path),
@@ -44,17 +44,14 @@ function checkImport(importer: string, target: string): string[] {
   if (isTest(importer)) return checkTest(importer, target)
   if (isTest(target)) return [`${importer}: cannot import ${target}: that is part of the tests`]
   const [from, to] = [findArea(importer), findArea(target)]
-  // What is in no area is either refused by its name already or no code, such as package.json.
+  // A target without an area is already refused by name, or is not code, such as package.json.
   if (!from || !to || from === to || from.mayImport.includes(to.name)) return []
   return [
     `${importer}: cannot import ${target}: ${from.name} may import ${from.mayImport.join(", ") || "nothing of ours"}, not ${to.name}`,
   ]
 }
 
-/**
- * Tests may import their own package, the contract, and the commands in scripts/ that start what
- * they need.
- */
+/** Tests may import their own package, the contract, and scripts that start what they need. */
 function checkTest(importer: string, target: string): string[] {
   const isAllowed =
     packageOf(importer) === packageOf(target) ||

@@ -1,9 +1,9 @@
-/** Which files each file imports. */
+/** The imports of each file. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>
 
 /**
- * Finds cycles, each as the walk that comes back to its start. Not all of them: enough that there
- * are none if it returns none, and that each file is named in one at most.
+ * Finds import cycles. Not all of them, but at least one if there are any, and each file in at most
+ * one.
  */
 export function findCycles(graph: ImportGraph): string[][] {
   const done = new Set<string>()

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { dirname, isAbsolute, join, relative } from "node:path"
 
-/** Our packages: name → folder from the root, and what their package.json exports. */
+/** Our packages: name → folder from the root, and the exports of their package.json. */
 export type Packages = ReadonlyMap<
   string,
   { readonly folder: string; readonly exports: Readonly<Record<string, string>> }
@@ -21,7 +21,7 @@ const suffixes = [
   "/index.js",
 ]
 
-/** Reads the names of the workspaces. */
+/** Reads the packages of the workspace. */
 export function readPackages(root: string): Packages {
   const parent = join(root, "packages")
   const folders = existsSync(parent) ? readdirSync(parent) : []
@@ -47,8 +47,8 @@ export function readPackages(root: string): Packages {
 }
 
 /**
- * The file of ours that an import means, as a path from the root, or undefined if it is none of
- * ours or does not exist.
+ * Resolves an import to a file of ours, as a path from the root; undefined if it is not ours or
+ * does not exist.
  */
 export function resolveImport(
   root: string,
@@ -73,13 +73,13 @@ function findTarget(
   const found = packages.get(name)
   if (!found) return undefined
   const subpath = `.${specifier.slice(name.length)}`
-  // A path that "exports" does not list is taken as it stands: whether it works is for tsc to say,
-  // where it leads for the rule.
+  // A path that "exports" does not list is used as it is: tsc checks whether it works, the rule
+  // where it leads.
   return join(found.folder, found.exports[subpath] ?? (subpath === "." ? "src/index.ts" : subpath))
 }
 
 function findFile(root: string, target: string): string | undefined {
-  // TypeScript lets a file be named as what it would be compiled to.
+  // TypeScript allows the name of the compiled file.
   const names = [...suffixes.map((suffix) => target + suffix), target.replace(/\.js(x?)$/, ".ts$1")]
   return names.find((name) => statSync(join(root, name), { throwIfNoEntry: false })?.isFile())
 }

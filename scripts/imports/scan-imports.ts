@@ -10,9 +10,8 @@ const loaders: Record<string, Bun.JavaScriptLoader> = {
 }
 
 /**
- * The specifiers that a source file imports, in whatever form. Bun's parser is exact but forgets
- * imports of types, which bind layers together just as well; the pattern below sees those. What
- * either of them finds counts.
+ * The specifiers that a source file imports. Bun's parser is exact but drops type imports, which
+ * couple layers too; the pattern below finds those. Both results count.
  */
 export function scanImports(path: string, source: string): string[] {
   return [...new Set([...scanByParser(path, source), ...scanByPattern(source)])]
@@ -25,16 +24,15 @@ function scanByParser(path: string, source: string): string[] {
       ? new Bun.Transpiler({ loader }).scanImports(source).map((found) => found.path)
       : []
   } catch {
-    // It does not parse. The types and the lint say so, with the place; here the pattern has to do.
+    // It does not parse, which tsc and the linter report; the pattern must do.
     return []
   }
 }
 
 /**
- * Reads past comments and strings, so that only code is searched. The look-behinds keep
- * `packages/*` and `https://` in a template from opening a comment. Templates themselves are
- * searched like code, since their `${}` is code; a specifier in one that leads nowhere is harmless,
- * because only existing files count.
+ * Skips comments and strings. The look-behinds keep `packages/*` and `https://` in a template from
+ * opening a comment. Templates are searched like code, because their `${}` is code; a specifier in
+ * one that leads nowhere is harmless, because only existing files count.
  */
 const comment = /(?<![^\s([{},;=:])\/\*[\s\S]*?\*\/|(?<![:\\])\/\/[^\n]*/
 const importing =

@@ -6,15 +6,15 @@ import { root } from "./root.mjs"
 import { aptOptions, installWithApt } from "./system-packages.mjs"
 
 /**
- * Where bubblewrap is unpacked where it may not be installed. The server looks here if there is
- * none on the PATH.
+ * Where bubblewrap is unpacked if it cannot be installed. The server looks here if it is not on the
+ * PATH.
  */
 const ownFolder = join(root, ".tools", "bubblewrap")
 
-/** The name of the program inside the folder, as Debian's package has it. */
+/** The path of the binary inside Debian's package. */
 const program = join("usr", "bin", "bwrap")
 
-/** A registry of packages that does not answer must not keep the server from starting. */
+/** A package registry that does not respond must not keep the server from starting. */
 const downloadMsMax = 120_000
 
 /**
@@ -27,9 +27,8 @@ export function findBubblewrap(folder = ownFolder) {
 }
 
 /**
- * Gets bubblewrap on Debian and its relatives: root installs it, others unpack it into the
- * project's own folder. What went wrong is for the server to tell: it says which isolation is in
- * force.
+ * Installs bubblewrap on Debian and its derivatives: root installs the package, other users unpack it
+ * into the project's folder. Failures are not fatal: the server reports which isolation it uses.
  * @param {{ isRoot: boolean, folder?: string }} options
  */
 export function ensureBubblewrap({ isRoot, folder = ownFolder }) {
@@ -46,8 +45,7 @@ function unpackBubblewrap(folder) {
     for (const name of ["lists/partial", "cache/archives/partial", "files"])
       mkdirSync(join(work, name), { recursive: true })
     const download = ["download", "bubblewrap"]
-    // The machine may have no list of packages, as a container has none, and only root may fetch
-    // one for all.
+    // The machine may have no package list, as in a container, and only root may fetch one.
     const ownLists = [
       "-o",
       `Dir::State::lists=${join(work, "lists")}`,

@@ -10,8 +10,7 @@ import { root } from "./root.mjs"
  */
 
 /**
- * Runs `npm ci` if what is installed is not what package-lock.json asks for. Ends the process if
- * that fails: nothing works without.
+ * Runs `npm ci` if the installed packages differ from package-lock.json. Exits if that fails.
  * @param {{ dev: boolean }} wanted `dev: false` is content with an installation that left the
  * development packages out
  */
@@ -67,7 +66,7 @@ function readEntries(path) {
   try {
     return JSON.parse(readFileSync(path, "utf8")).packages
   } catch {
-    // Absent, or cut short by an interrupted installation: both are mended by installing.
+    // Missing, or truncated by an interrupted installation: installing fixes both.
     return undefined
   }
 }

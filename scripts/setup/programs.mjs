@@ -28,7 +28,7 @@ export function findChromium() {
 }
 
 /**
- * Distributions put it where only the PATH of root leads.
+ * Distributions install it in a folder that is only on the PATH of root.
  * @returns {string | undefined}
  */
 export function findNginx() {

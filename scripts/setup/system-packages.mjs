@@ -4,7 +4,7 @@ import { findChromium, findNginx, findOnPath, findPostgresBin } from "./programs
 
 /** @typedef {{ name: string, debianPackage: string, suites: string, find: () => string | undefined }} Requirement */
 
-/** What the tests need beside npm packages, and what they cannot show without it. */
+/** What the tests need besides npm packages, and which suites need it. */
 export const requirements = {
   postgres: {
     name: "PostgreSQL",
@@ -39,7 +39,7 @@ export const requirements = {
 }
 
 /**
- * Installs what is missing where we may (root on Debian); elsewhere says what to install.
+ * Installs what is missing as root on Debian; elsewhere prints what to install.
  * @param {Requirement[]} wanted
  * @returns {Requirement[]} what is still missing
  */
@@ -65,7 +65,7 @@ function toAdvice(missing) {
   return `Install ${names} to run all tests; until then these do not run: ${suites}`
 }
 
-/** A network that does not answer is not waited for. */
+/** Fails fast without a network. */
 export const aptOptions = [
   "--quiet",
   "-o",
@@ -82,8 +82,8 @@ export function installWithApt(packages) {
   const allowServices = forbidServices()
   try {
     const install = ["install", "--yes", "--no-install-recommends", ...packages]
-    // The list of packages is fetched only when the one at hand does not do: that saves seconds,
-    // and works without a network.
+    // The package list is fetched only if the present one does not suffice: that saves seconds, and
+    // works offline.
     if (runApt(install).status === 0) return
     runApt(["update"])
     const second = runApt(install)
@@ -107,9 +107,8 @@ function runApt(args) {
 }
 
 /**
- * Debian's postgresql starts a server as soon as it is installed. We want its programs only: what
- * runs on this machine is not ours to decide. The file is the one that Debian's invoke-rc.d asks
- * for permission.
+ * Debian's postgresql starts a server when it is installed. The tests need only its programs, and
+ * must not start services. Debian's invoke-rc.d consults this file for permission.
  */
 function forbidServices() {
   const policy = "/usr/sbin/policy-rc.d"

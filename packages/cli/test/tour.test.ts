@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createClient } from "@hamlet/contract/client"
 import { cleanEnv, hamletPath, type Started, startAtTerminal } from "./support/processes.ts"
+import { until } from "./support/until.ts"
 
 const document = readFileSync(new URL("../../../docs/tour.md", import.meta.url), "utf8")
 /** What the document says, and what this server has. */
@@ -73,9 +74,9 @@ async function takeTour(folder: string): Promise<void> {
   const client = createClient({ baseUrl: url, token })
   let requests = 0
   for (const block of others) {
-    // Runs of requests are written down a little later.
-    while ((await countRuns(client)) < requests && block.script.includes("hamlet logs"))
-      await Bun.sleep(10)
+    // Runs of requests are written a little late.
+    if (block.script.includes("hamlet logs"))
+      await until(async () => (await countRuns(client)) >= requests, `${requests} runs`)
     await using started = start(block.script.replaceAll(documentedHost, host))
     if (block.script === `hamlet login http://${documentedHost}\n`)
       await answer(started, /Token for \S+: /, token)

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { useStage } from "../support/shared-stage.ts"
+import { until } from "../support/until.ts"
 
 describe("login, whoami, server", () => {
   const stage = useStage()
@@ -76,7 +77,7 @@ describe("login, whoami, server", () => {
     await using opened = ada.atTerminal(["open"], { env: { BROWSER: browser } })
     const { exit, stdout } = await opened.ended()
     expect([exit, stdout.includes("code=")]).toEqual([0, false])
-    while (!existsSync(join(ada.folder, "opened"))) await Bun.sleep(10)
+    await until(() => existsSync(join(ada.folder, "opened")), "the browser to be opened")
     expect(await signIn(readFileSync(join(ada.folder, "opened"), "utf8"))).toBe(200)
 
     await using alone = ada.atTerminal(["open"], { env: { BROWSER: "no-such-browser" } })

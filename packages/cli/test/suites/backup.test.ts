@@ -16,6 +16,7 @@ import { hamletPath } from "../support/processes.ts"
 import { useStage } from "../support/shared-stage.ts"
 import type { Person, Stage } from "../support/stage.ts"
 import { openBrokenTap, openTap } from "../support/tap.ts"
+import { until } from "../support/until.ts"
 
 const isRoot = process.getuid?.() === 0
 
@@ -330,17 +331,19 @@ function defineRestoring(stage: () => Stage): void {
     Bun.spawnSync(["mkfifo", pipe])
     await using started = admin.start(["restore", "pipe", "--data-dir", "data"])
     await writeFile(pipe, whole)
-    while (!existsSync(join(admin.folder, "data"))) await Bun.sleep(1)
+    await until(() => existsSync(join(admin.folder, "data")), "the data folder")
     const loading = await open(pipe, "w")
     await loading.write(whole.subarray(0, whole.length / 2))
     started.signal("SIGINT")
-    // Nobody waits for it for ever; but it has been told, and whatever comes from now on, it takes
-    // back what it has begun.
+    // The command line does not wait for the server program, which cleans up on its own.
     const { exit, stdout } = await started.ended()
     expect([exit, stdout]).toEqual([130, ""])
     await loading.writeFile(whole.subarray(whole.length / 2)).catch(() => {})
     await loading.close()
-    while (existsSync(join(admin.folder, "data", "restore.unfinished"))) await Bun.sleep(5)
+    await until(
+      () => !existsSync(join(admin.folder, "data", "restore.unfinished")),
+      "the end of the clean-up",
+    )
     expect(readdirSync(join(admin.folder, "data"))).toEqual([])
 
     await using seen = admin.atTerminal(["restore", "x", "--data-dir", "data"])

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { useStage } from "../support/shared-stage.ts"
 import type { Person, Stage } from "../support/stage.ts"
+import { until } from "../support/until.ts"
 
 describe("val", () => {
   const stage = useStage()
@@ -385,7 +386,7 @@ function defineChanges(stage: () => Stage): void {
     chmodSync(browser, 0o755)
     await using opened = ada.atTerminal(["val", "open", "web"], { env: { BROWSER: browser } })
     expect((await opened.ended()).exit).toBe(0)
-    while (!existsSync(join(ada.folder, "opened"))) await Bun.sleep(10)
+    await until(() => existsSync(join(ada.folder, "opened")), "the browser to be opened")
     expect(readFileSync(join(ada.folder, "opened"), "utf8")).toBe(val.links.endpoint ?? "")
     await using failing = ada.atTerminal(["val", "open", "web"], {
       env: { BROWSER: "no-such-browser" },

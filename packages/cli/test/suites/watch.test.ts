@@ -15,6 +15,7 @@ import { limits } from "../../src/limits.ts"
 import { openGate } from "../support/gate.ts"
 import { useStage } from "../support/shared-stage.ts"
 import type { Person, Stage } from "../support/stage.ts"
+import { until } from "../support/until.ts"
 
 const once = ["val", "watch", "--once"]
 const read = (person: Person, path: string) => readFileSync(join(person.folder, path), "utf8")
@@ -515,5 +516,5 @@ async function writeSlowly(path: string, parts: readonly string[]): Promise<numb
 
 /** Waits until the val `hello` has the code. */
 async function becomes(person: Person, code: string): Promise<void> {
-  while ((await find(person, "hello")).code !== code) await Bun.sleep(20)
+  await until(async () => (await find(person, "hello")).code === code, `the val to become ${code}`)
 }
