@@ -46,7 +46,7 @@ describe.skipIf(!bin)("startPostgres", () => {
     expect(await canConnect(port)).toBe(false)
   })
 
-  test("says what PostgreSQL said when it cannot start", async () => {
+  test("reports PostgreSQL's output when it cannot start", async () => {
     await expect(startPostgres({ ...options, bin: "/nowhere" })).rejects.toThrow(
       "Cannot start PostgreSQL",
     )

@@ -82,7 +82,7 @@ describe.skipIf(process.platform !== "linux")("ensureBubblewrap", () => {
     expect(machine.readCalls()).toHaveLength(1)
   })
 
-  test("unpacks it into a folder of its own as somebody else, and finds it there from then on", () => {
+  test("unpacks it into its own folder as another user, and finds it there afterwards", () => {
     using _quiet = silence()
     const machine = openMachine(download, { dpkg })
     ensureBubblewrap({ isRoot: false, folder: machine.own })
@@ -96,7 +96,7 @@ describe.skipIf(process.platform !== "linux")("ensureBubblewrap", () => {
     expect(readdirSync(join(machine.own, ".."))).toEqual(["bubblewrap"])
   })
 
-  test("fetches a list of packages for itself where the machine has none", () => {
+  test("fetches a package list if the machine has none", () => {
     using _quiet = silence()
     const machine = openMachine(
       `*lists=*update) : ;;\n*lists=*download*) echo deb >bubblewrap_1.deb ;;`,

@@ -12,7 +12,7 @@ import { auditActions, privacies, runSources, scopes, valTypes } from "./contrac
 import { isValName } from "./files/front-matter.ts"
 import { limits } from "./limits.ts"
 
-test("what the command line has copied from the contract is what the contract says", () => {
+test("contract-copies match the contract", () => {
   const sorted = (values: readonly string[]) => [...values].sort()
   expect(sorted(privacies)).toEqual(sorted(privacy.options))
   expect(sorted(valTypes)).toEqual(sorted(valType.options))

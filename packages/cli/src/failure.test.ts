@@ -17,7 +17,7 @@ const byStatus: Readonly<Record<number, ExitName>> = {
 
 describe("toFailure", () => {
   for (const [code, { status }] of Object.entries(errorCodes)) {
-    test(`says of ${code} in one sentence how it ends`, () => {
+    test(`maps ${code} to an exit code and one sentence`, () => {
       const failure = toFailure(
         new ApiError("Cannot do it: no", { status, code: code as keyof typeof errorCodes }),
       )
@@ -30,7 +30,7 @@ describe("toFailure", () => {
     })
   }
 
-  test("has what is wrong with each field, and when to try again", () => {
+  test("lists the issues of each field, and when to retry", () => {
     const issues = [{ path: "body.name", message: "must be text" }]
     expect(
       toFailure(new ApiError("Cannot accept it", { status: 400, code: "invalid_request", issues }))
@@ -42,7 +42,7 @@ describe("toFailure", () => {
     ).toBe("Cannot; try again in 3 s")
   })
 
-  test("knows the other failures that are expected, and leaves bugs to be seen", () => {
+  test("maps other expected failures, and returns undefined for bugs", () => {
     expect(toFailure(new ConnectionError("Cannot reach it"))?.exit).toBe("unavailable")
     expect(toFailure(new CliError("valFailed", "Cannot", { advice: "do that" }))).toEqual({
       exit: "valFailed",
@@ -52,7 +52,7 @@ describe("toFailure", () => {
   })
 })
 
-test("exitCodes are different numbers that a shell can tell apart", () => {
+test("exitCodes are distinct numbers from 0 to 255", () => {
   const codes = Object.values(exitCodes).map(({ exit }) => exit)
   expect(new Set(codes).size).toBe(codes.length)
   for (const code of codes) expect(code >= 0 && code <= 255).toBe(true)

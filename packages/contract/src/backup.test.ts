@@ -70,7 +70,7 @@ describe("createBackupChecker", () => {
 })
 
 describe("parseHead", () => {
-  test("gives what toHeadBytes was given, and refuses what is beyond the limits", () => {
+  test("decodes what toHeadBytes encodes, and refuses values beyond the limits", () => {
     const head = {
       kind: frameKinds.data,
       section: 9,

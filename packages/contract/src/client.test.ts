@@ -23,7 +23,7 @@ describe("createClient, called once for every row of the route table,", () => {
         headers: { "x-request-id": "r1" },
       })
 
-    test(`sends ${name} as ${route.method.toUpperCase()} ${route.path} and reads its answer`, async () => {
+    test(`sends ${name} as ${route.method.toUpperCase()} ${route.path} and parses its response`, async () => {
       await using server = startScriptedServer(answer)
       const client = createClient({ baseUrl: server.url, token: "secret" })
       const input = toSampleInput(route)
@@ -101,7 +101,7 @@ describe("createClient", () => {
     }
   })
 
-  test("does not show its token to whoever prints it", () => {
+  test("does not contain its token when it is printed", () => {
     expect(
       Bun.inspect(createClient({ baseUrl: "http://localhost", token: "hush-hush" })),
     ).not.toContain("hush-hush")

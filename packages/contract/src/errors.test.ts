@@ -66,7 +66,7 @@ describe("errorsOf", () => {
     })
   }
 
-  test("follows from what a route needs", () => {
+  test("follows from the fields of the route", () => {
     expect(errorsOf(routes.getMe)).toEqual(
       expect.arrayContaining(["unauthenticated", "invalid_token", "missing_scope"]),
     )

@@ -22,7 +22,7 @@ describe("routes", () => {
       expect(route.query && route.body).toBeUndefined()
     })
 
-    test(`${name}: what it promises fits together`, () => {
+    test(`${name}: its fields are consistent`, () => {
       expect(route.path).toMatch(/^\/[^?#]*[^/]$/)
       expect(Object.keys(route.responses).some((status) => status.startsWith("2"))).toBe(true)
       if (route.body) expect(["post", "put"]).toContain(route.method)
@@ -46,12 +46,12 @@ describe("routes", () => {
     expect(new Set(keys).size).toBe(keys.length)
   })
 
-  test("none has the name of something else that the client has", () => {
+  test("no route has the name of another member of the client", () => {
     for (const name of ["raw", "pages", "items", "follow", "then"])
       expect(routeNames as readonly string[]).not.toContain(name)
   })
 })
 
-test("contract is what the route table says now; if not, npm run check -- --fix writes it", () => {
+test("contract matches the route table; npm run check -- --fix updates it", () => {
   expect(contract).toEqual(readContractFacts())
 })

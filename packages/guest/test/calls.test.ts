@@ -6,8 +6,8 @@ afterEach(stopVals)
 /** A val that returns what the JavaScript it is given evaluates to. */
 const evaluating = `export default (code: string) => (0, eval)(code)`
 
-describe("answerCall", () => {
-  test("passes arguments on and returns what comes back", async () => {
+describe("handleCall", () => {
+  test("passes arguments and returns the return value", async () => {
     const guest = await startVal(
       `export default async (a: number, b: { c: number[] }, ...rest: unknown[]) => [a, b.c[1], rest.length]`,
       {
@@ -34,7 +34,7 @@ describe("answerCall", () => {
     })
   })
 
-  test("gives a val that is no http val its arguments, even if there are none", async () => {
+  test("passes a non-http val its arguments, even if there are none", async () => {
     const guest = await startVal(`export default (...args: unknown[]) => args.length`, {
       isHttp: false,
     })
@@ -177,7 +177,7 @@ describe("toJson makes of", () => {
     ])
   })
 
-  test("what is too deep, a mark", async () => {
+  test("values nested too deeply, a mark", async () => {
     const guest = await startVal(evaluating, { isHttp: false })
     const { value, isTruncated } = await guest.call([
       `(() => { let value = {}; for (let i = 0; i < 1e5; i++) value = { value }; return value })()`,
@@ -197,7 +197,7 @@ describe("toReturned", () => {
     return await guest.call([code])
   }
 
-  test("keeps what just fits", async () => {
+  test("keeps logs that just fit", async () => {
     expect(await cut(`["äö", { a: { b: { c: [1, 2, 3] } } }]`, 34)).toMatchObject({
       value: ["äö", { a: { b: { c: [1, 2, 3] } } }],
       isTruncated: false,

@@ -55,7 +55,7 @@ async function start(): Promise<{ readonly guest: GuestProcess; readonly proxy: 
 }
 
 describe("markOutgoing", () => {
-  test("says of every request which run it is of, whatever its form", async () => {
+  test("tags every request with its run, whatever its form", async () => {
     const { guest, proxy } = await start()
     const fetches = [
       `fetch("http://a.test/")`,
@@ -78,7 +78,7 @@ describe("markOutgoing", () => {
     }
   })
 
-  test("makes an error of what was not let out, also at the end of a redirect", async () => {
+  test("throws for blocked requests, also after a redirect", async () => {
     const { guest } = await start()
     for (const host of ["private", "moved"]) {
       const code = `(async () => { try { return await (await fetch("http://${host}.test/")).text() } catch (error) { return error.name + ": " + error.message } })()`
@@ -88,7 +88,7 @@ describe("markOutgoing", () => {
     }
   })
 
-  test("marks WebSockets, which stay what they are", async () => {
+  test("tags WebSockets, which keep their properties", async () => {
     const { guest, proxy } = await start()
     const code = `new Promise((resolve) => { const socket = new WebSocket("ws://a.test/", ["chat"]); socket.onerror = () =>
       resolve([socket instanceof WebSocket, socket.constructor.name, WebSocket.OPEN, WebSocket.name, socket.url]) })`
@@ -103,7 +103,7 @@ describe("markOutgoing", () => {
     expect(proxy.heads[0]).toContain("sec-websocket-protocol: chat\r\n")
   })
 
-  test("keeps fetch what it is for whoever looks at it", async () => {
+  test("keeps the properties of fetch", async () => {
     const { guest } = await start()
     const code = `(async () => { const bad = fetch("no address"); return [fetch.name, await bad.catch((error) => error.name),
       await (await fetch("data:,hello")).text()] })()`

@@ -7,7 +7,7 @@ const imports = `import process, { env as named } from "node:process"\n`
 const env = { API_KEY: "secret ✓", HAMLET_URL: "http://localhost:8080" }
 
 describe("setEnvironment", () => {
-  test("shows the val what it was given and nothing else, however it asks", async () => {
+  test("shows the val its own variables only, whichever API it uses", async () => {
     const code = `${imports}export default () => ({
       get: [Deno.env.get("API_KEY"), Deno.env.get("HOST_ONLY"), Deno.env.get("DENO_DIR")], has: [Deno.env.has("API_KEY"), Deno.env.has("toString")],
       all: Deno.env.toObject(), node: [process.env.API_KEY, process.env.HOST_ONLY, "API_KEY" in process.env, Object.keys(process.env)],

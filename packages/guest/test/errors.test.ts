@@ -60,7 +60,7 @@ describe("toErrorText", () => {
     ])
   })
 
-  test("stands whatever is thrown", async () => {
+  test("handles any thrown value", async () => {
     const guest = await startVal(
       `const things: Record<string, () => unknown> = {
         text: () => "text", number: () => 3, nothing: () => undefined, null: () => null, object: () => ({ code: 7 }), symbol: () => Symbol("s"),
@@ -90,7 +90,7 @@ describe("toErrorText", () => {
   })
 })
 
-describe("an error that nobody catches", () => {
+describe("an uncaught error", () => {
   const ways: [title: string, code: string][] = [
     ["a timer", `setTimeout(() => { throw new Error("lost") }, 5)`],
     [
@@ -141,7 +141,7 @@ describe("an error that nobody catches", () => {
     expect(((await response.json()) as Failure).error.message).toBe("lost")
   })
 
-  test("fails its run after the answer too", async () => {
+  test("fails its run after the response too", async () => {
     const guest = await startVal(`export default (request: Request) => {
       const { pathname } = new URL(request.url)
       setTimeout(() => { throw new Error("late " + pathname) }, 10); Promise.resolve().then(() => { throw new Error("soon " + pathname) })

@@ -45,7 +45,7 @@ async function survive(attack: string) {
   }
 }
 
-describe("a val that spoils what it shares with the guest spoils no other run:", () => {
+describe("a val that modifies shared globals does not affect other runs:", () => {
   test.each([
     [
       "globals that are gone",
@@ -117,8 +117,8 @@ describe("a val that spoils what it shares with the guest spoils no other run:",
   })
 })
 
-describe("a val that reaches for what Deno keeps for itself", () => {
-  test("can say on the control line what the guest could, and does not break it", async () => {
+describe("a val that uses Deno's internals", () => {
+  test("can send messages on the control socket without breaking it", async () => {
     const guest = await startVal(
       `export default async () => {
       const line = new TextEncoder().encode('{"kind":"log","run":"other","at":0,"level":"log","message":"forged"}\\n')
@@ -137,7 +137,7 @@ describe("a val that reaches for what Deno keeps for itself", () => {
     expect(guest.texts("other")).toEqual(["forged"])
   })
 
-  test("finds none of Deno's own operations", async () => {
+  test("cannot access Deno's internal operations", async () => {
     const guest = await startVal(
       `export default () => [typeof Deno.internal, Reflect.ownKeys(Deno).filter((key) => typeof key === "symbol").length, typeof Deno.core]`,
       { isHttp: false },
@@ -155,7 +155,7 @@ describe("the guest", () => {
     expect(await guest.load(`export default () => "loaded"`)).toMatchObject({ kind: "loaded" })
   })
 
-  test("answers a call whose body is no call", async () => {
+  test("responds to a call with an invalid body", async () => {
     const guest = await startVal(`export default (...args: unknown[]) => args.length`, {
       isHttp: false,
     })

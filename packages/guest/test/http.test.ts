@@ -110,7 +110,7 @@ describe("toResponse makes of", () => {
     expect(guest.messages.some(({ kind }) => kind === "uncaught")).toBe(false)
   })
 
-  test("an exported value, the same for everybody", async () => {
+  test("an exported value, the same for every run", async () => {
     const guest = await startVal(
       `export default new Response("<p>static", { headers: { "content-type": "text/html" } })`,
     )
@@ -186,7 +186,7 @@ describe("the request of a val", () => {
     await expect(otherAnswer).rejects.toThrow()
   })
 
-  test("is not aborted by being answered", async () => {
+  test("is not aborted by its response", async () => {
     const code = `export default (request: Request) => {
       request.signal.addEventListener("abort", () => console.log("aborted"))
       setTimeout(() => console.log(request.signal.aborted), 20)
@@ -349,7 +349,7 @@ describe("a WebSocket", () => {
     return guest
   }
 
-  test("that is refused is told of apart", async () => {
+  test("that is refused is reported separately", async () => {
     const guest = await refuse(
       `export default () => new Response("no sockets", { status: 403, headers: { "x-a": "b" } })`,
     )

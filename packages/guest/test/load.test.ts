@@ -17,14 +17,14 @@ async function refusal(code: string) {
   return message.error
 }
 
-describe("loadVal chooses what to run:", () => {
+describe("loadVal chooses the export to run:", () => {
   test("the default export", async () => {
     expect(
       await run(`export default () => "default"; export const other = () => "other"`),
     ).toMatchObject({ value: "default" })
   })
 
-  test("the only exported function, whatever else is exported", async () => {
+  test("the only exported function, whatever other values are exported", async () => {
     expect(
       await run(`export const rate = 3; export function tell() { return "told" }`),
     ).toMatchObject({ value: "told" })
@@ -195,14 +195,14 @@ describe("loadVal refuses", () => {
     )
   })
 
-  test("code that is none, and shows the line", async () => {
+  test("invalid code, with its line", async () => {
     const error = await refusal(`const a = 1\nexport default ( => 1`)
     expect(error.name).toBe("SyntaxError")
     expect(error.message).toContain("2 | export default ( => 1")
     expect(error.stack).toContain("at ada/hello.tsx:2:18")
   })
 
-  test("an import of what is not exported", async () => {
+  test("an import of a missing export", async () => {
     const guest = await startGuest()
     guest.add({ "bob/lib": "export const a = 1" })
     expect(await guest.load(`import { b } from "../bob/lib"\nexport default b`)).toMatchObject({
@@ -214,7 +214,7 @@ describe("loadVal refuses", () => {
     })
   })
 
-  test("a module that throws, and tells everybody who asks", async () => {
+  test("a module that throws, and fails every run with its error", async () => {
     const guest = await startGuest()
     const stack = "RangeError: too much\n    at ada/hello.tsx:1:39"
     const error = { name: "RangeError", message: "too much", stack }
@@ -231,7 +231,7 @@ describe("loadVal refuses", () => {
 })
 
 describe("loadVal", () => {
-  test("counts what the module logs for the run that waits for it, and goes on with that run", async () => {
+  test("attributes logs of the module to the run that waits for it, and continues that run", async () => {
     const guest = await startVal(
       `console.log("loading"); export default () => { console.log("running"); return 1 }`,
       { isHttp: false },
@@ -264,7 +264,7 @@ describe("loadVal", () => {
     expect(guest.messages.filter(({ kind }) => kind === "loaded")).toHaveLength(1)
   })
 
-  test("answers a ping, and ends when the host has gone", async () => {
+  test("responds to a ping, and ends when the host has gone", async () => {
     const guest = await startVal(`export default () => { setInterval(() => {}, 1000); return 1 }`)
     await guest.call()
     await guest.settle()

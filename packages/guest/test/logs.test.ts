@@ -104,7 +104,7 @@ describe("captureConsole", () => {
       expect(guest.texts(name)).toEqual([name, "default: 1", "  in"])
   })
 
-  test("takes what is written to the standard streams", async () => {
+  test("captures writes to the standard streams", async () => {
     const { lines } =
       await logsOf(`process.stdout.write("one\\n"); process.stderr.write(Buffer.from("two")); Deno.stdout.writeSync(new TextEncoder().encode("three\\n"))
       await Deno.stderr.write(new TextEncoder().encode("four")); await new Promise((done) => process.stdout.write("five", "utf8", done))
@@ -159,7 +159,7 @@ describe("a line of a log belongs to", () => {
       expect(guest.texts(name)).toEqual(lines.map((line) => `${name} ${line}`))
   })
 
-  test("the run that started the work, also after its answer", async () => {
+  test("the run that started the work, also after its response", async () => {
     const guest = await startVal(`export default (request: Request) => {
       const name = new URL(request.url).pathname
       setTimeout(async () => { console.log("late", name); await 0; console.log("later", name) }, 20)
@@ -201,7 +201,7 @@ describe("a line of a log belongs to", () => {
 })
 
 describe("sendLog", () => {
-  test("cuts what is beyond the limit, says so once, and counts what was sent", async () => {
+  test("truncates logs at the limit, reports it once, and counts the lines sent", async () => {
     const { guest, lines, logCount } = await logsOf(
       `console.log("0123456789"); console.log("äöü€😀"); console.log("gone"); console.log("gone")`,
       { logBytesMax: 20 },
@@ -216,7 +216,7 @@ describe("sendLog", () => {
     expect(guest.texts("two")).toEqual(["0123456789", "äöü€"])
   })
 
-  test("loses lines rather than keep them all when nobody reads", async () => {
+  test("drops lines rather than buffer them all when the host does not read", async () => {
     const guest = await startVal(
       `export default async (bytes: number) => {
       for (let sent = 0; sent < bytes; sent += 10_000) { console.log("x".repeat(10_000)); if (sent % 1_000_000 === 0) await new Promise((done) => setTimeout(done, 1)) }

@@ -34,7 +34,7 @@ describe("providePackages", () => {
     ])
   })
 
-  test("does not compile what V8 has compiled before", async () => {
+  test("uses V8's code cache", async () => {
     const toBundle = (text: string) => `const value = "${text}"; module.exports = [() => value]`
     // V8 looks at how long the text is, not at what it says, which shows here where the code comes
     // from.
@@ -58,7 +58,7 @@ describe("providePackages", () => {
       expect((await run(bundle, code, cache)).value).toBe(400)
   })
 
-  test("lets packages have what is built into Node, and says what is not there", async () => {
+  test("lets packages require Node's built-ins, and reports missing modules", async () => {
     const bundle = `module.exports = [() => {
       const missing = []
       for (const name of ["left-pad", "node:nonsense", "./x", 3]) try { require(name) } catch (error) { missing.push(error.code + ": " + error.message) }
@@ -74,7 +74,7 @@ describe("providePackages", () => {
     })
   })
 
-  test("refuses what is no package", async () => {
+  test("refuses an invalid package", async () => {
     const asked = [
       `"../../etc/passwd", 0`,
       `"${"a".repeat(64)}\\n", 0`,
@@ -108,7 +108,7 @@ describe("providePackages", () => {
     expect(value).toEqual([true, false, "a/b"])
   })
 
-  test("tells errors of packages by the file of packages, without the frames of what stands between", async () => {
+  test("shows errors of packages without internal frames", async () => {
     const guest = await startGuest()
     const hash = guest.addBundle(
       `module.exports = [() => { throw new RangeError("no luck") }, () => ({ fail() { null.x } })]`,
@@ -147,7 +147,7 @@ export default (which: string) => which === "load" ? import("${stub(0)}") : fail
     })
   })
 
-  test("names a package that does not export what is imported as the code does", async () => {
+  test("names a package without the imported export as the code does", async () => {
     const guest = await startGuest()
     const stub = `http://localhost:8080/packages/${"0".repeat(64)}/0/npm:@scope/luck@1`
     guest.add({ [stub]: "export const a = 1" })

@@ -13,7 +13,7 @@
  * @module
  */
 
-/** What a list says of a blob. */
+/** A blob in a list. */
 export interface BlobEntry {
   key: string
   /** In bytes. */
@@ -22,10 +22,10 @@ export interface BlobEntry {
   lastModified: string
 }
 
-/** Something that could not be done with a blob. */
+/** An operation on a blob failed. */
 export class ValTownBlobError extends Error {
   override name = "ValTownBlobError"
-  /** The code of the server's error, if it was the server who refused. */
+  /** The error code of the server, if it sent one. */
   readonly code: string | undefined
 
   constructor(message: string, code?: string) {
@@ -34,42 +34,39 @@ export class ValTownBlobError extends Error {
   }
 }
 
-/** There is no blob with that key. */
+/** No blob has this key. */
 export class ValTownBlobNotFoundError extends ValTownBlobError {
   override name = "ValTownBlobNotFoundError"
 }
 
 /** The blobs of your account. */
 export const blob = {
-  /**
-   * The content of a blob, still to be read. Throws a `ValTownBlobNotFoundError` when there is none
-   * with that key.
-   */
+  /** The unread content of a blob. Throws a `ValTownBlobNotFoundError` if no blob has this key. */
   get,
-  /** The content of a blob that is JSON; undefined when there is none with that key. */
+  /** The content of a JSON blob; undefined if no blob has this key. */
   getJSON,
-  /** Makes a blob, or gives it new content. A stream is sent as it comes. */
+  /** Creates or replaces a blob. A stream is sent as it is read. */
   set,
-  /** Makes a blob whose content is a value as JSON. */
+  /** Stores a value as JSON. */
   setJSON,
-  /** Your blobs, or those whose keys begin with the prefix. */
+  /** Lists your blobs, or those whose keys start with a prefix. */
   list,
-  /** Deletes a blob. Throws a `ValTownBlobNotFoundError` when there is none with that key. */
+  /** Deletes a blob. Throws a `ValTownBlobNotFoundError` if no blob has this key. */
   delete: remove,
-  /** Makes a blob with the content of another. */
+  /** Copies a blob. */
   copy,
-  /** Gives a blob another key. */
+  /** Renames a blob. */
   move,
 }
 
-// biome-ignore lint/style/noDefaultExport: vals import it under whatever name they like
+// biome-ignore lint/style/noDefaultExport: vals choose the name under which they import it
 export default blob
 
 async function get(key: string): Promise<Response> {
   return await request(`get blob "${key}"`, toPath(key))
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: whoever does not say what is there may do with it what they like
+// biome-ignore lint/suspicious/noExplicitAny: without a type argument the value is untyped, as in Val Town's module
 async function getJSON<Value = any>(key: string): Promise<Value | undefined> {
   try {
     return await (await get(key)).json()
@@ -127,14 +124,14 @@ async function copy(from: string, to: string): Promise<void> {
 }
 
 async function move(from: string, to: string): Promise<void> {
-  // To delete what was just copied onto itself would be the end of it.
+  // Moving a blob onto itself must not delete it.
   if (from === to) return void (await (await get(from)).body?.cancel())
   await copy(from, to)
   await remove(from)
 }
 
 function toPath(key: string): string {
-  // In an address these would mean another place.
+  // A URL would interpret these.
   if (key === "" || key === "." || key === "..")
     throw new ValTownBlobError(`Cannot use "${key}" as the key of a blob`)
   return `/${encode(key)}`
@@ -156,7 +153,7 @@ interface Runtime {
   Deno?: { env: { get(name: string): string | undefined } }
 }
 
-// What a val puts in its place later, in a test for example, is not meant for us.
+// Keeps the original: a val may replace the global later, for example in a test.
 const send = globalThis.fetch
 
 async function request(what: string, path: string, init: RequestInit = {}): Promise<Response> {

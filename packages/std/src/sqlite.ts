@@ -15,46 +15,42 @@
  * @module
  */
 
-/** What can be stored. A boolean becomes 0 or 1, a date its milliseconds since 1970. */
+/** A value that can be stored. A boolean becomes 0 or 1, a date its milliseconds since 1970. */
 export type InValue = null | string | number | bigint | boolean | Uint8Array | ArrayBuffer | Date
 
-/** For the `?` of a statement in their order, or by the names of its parameters, with or without their `:`, `$` or `@`. */
+/** Arguments by position for `?`, or by name, with or without `:`, `$` or `@`. */
 export type InArgs = InValue[] | Record<string, InValue>
 
 /** A statement, with arguments if it has parameters. */
 export type InStatement = string | { sql: string; args?: InArgs } | [sql: string, args?: InArgs]
 
-/** What a batch is allowed to do: `read` refuses to change anything. */
+/** The mode of a batch: `read` refuses changes. */
 export type TransactionMode = "write" | "read" | "deferred"
 
 /**
- * The values of a row in the order of the columns; each is also found under the name of its column,
- * as `row.name`. Integers that are larger than a number can be are strings, and so are blobs, in
- * base64.
+ * The values of a row in column order; each is also available by column name, as `row.name`.
+ * Integers beyond the safe range are strings, and blobs are base64 strings.
  */
-// biome-ignore lint/suspicious/noExplicitAny: what a column holds is known to whoever wrote the statement
+// biome-ignore lint/suspicious/noExplicitAny: only the author of the statement knows the types of its columns
 export type Row = any[] & Record<string, any>
 
-/** What a statement gave. */
+/** The result of a statement. */
 export interface ResultSet {
   columns: string[]
-  /** As they were declared; empty for what is computed. */
+  /** As declared; empty for computed columns. */
   columnTypes: string[]
   rows: Row[]
   rowsAffected: number
-  /** A string if it is larger than a number can be. */
+  /** A string if it is beyond the safe range of numbers. */
   lastInsertRowid: number | string | null
 }
 
-/** A statement that could not be executed, most often because of what it says. */
+/** A statement failed, usually because it is wrong. */
 export class LibsqlError extends Error {
   override name = "LibsqlError"
-  /**
-   * What SQLite calls the error, as `SQLITE_CONSTRAINT`; the code of the server's error where
-   * something else refused.
-   */
+  /** SQLite's error name, such as `SQLITE_CONSTRAINT`, or else the error code of the server. */
   readonly code: string | undefined
-  /** What SQLite calls the error; undefined where it was not SQLite that refused. */
+  /** SQLite's error name; undefined if the error is not from SQLite. */
   readonly rawCode: string | undefined
 
   constructor(message: string, code?: string, rawCode?: string) {
@@ -75,7 +71,7 @@ export const sqlite = {
   batch,
 }
 
-// biome-ignore lint/style/noDefaultExport: vals import it under whatever name they like
+// biome-ignore lint/style/noDefaultExport: vals choose the name under which they import it
 export default sqlite
 
 async function execute(statement: InStatement, args?: InArgs): Promise<ResultSet> {
@@ -108,7 +104,7 @@ function toStatement(statement: InStatement): unknown {
   }
 }
 
-/** What JSON cannot hold goes in another form. */
+/** Encodes values that JSON cannot represent. */
 function toWire(value: InValue): unknown {
   if (value === undefined)
     throw new TypeError(
@@ -124,7 +120,7 @@ function toWire(value: InValue): unknown {
   return value instanceof Uint8Array ? { base64: toBase64(value) } : value
 }
 
-/** In pieces, since a function takes only so many arguments. */
+/** In chunks, because the number of arguments of a function is limited. */
 function toBase64(bytes: Uint8Array): string {
   let text = ""
   for (let from = 0; from < bytes.length; from += 8192)
@@ -133,7 +129,7 @@ function toBase64(bytes: Uint8Array): string {
 }
 
 function toResultSet(raw: RawResultSet): ResultSet {
-  // Between a row and the array that it is, so that its elements and its length stay what they are.
+  // A prototype between the row and Array.prototype, so that elements and length stay unchanged.
   const named = Object.create(Array.prototype)
   for (const [index, column] of raw.columns.entries()) {
     if (Object.hasOwn(named, column)) continue

@@ -8,7 +8,7 @@ describe("orderVals", () => {
       ({ name }) => name,
     )
 
-  test("puts those first that others import, ignoring case and what is not there", () => {
+  test("sorts imported vals first, ignoring case and unknown names", () => {
     expect(namesOf({ app: ["lib", "gone"], other: [], LIB: ["base"], base: [] })).toEqual([
       "base",
       "LIB",
@@ -29,7 +29,7 @@ describe("orderVals", () => {
     expect(orderVals(chain)[0]?.name).toBe("v99999")
   })
 
-  test("never puts a val before what it imports, unless there is a circle", () => {
+  test("never sorts a val before its imports, unless there is a cycle", () => {
     const edges = fc.array(fc.tuple(fc.nat(19), fc.nat(19)), { maxLength: 60 })
     fc.assert(
       fc.property(edges, (edges) => {
@@ -50,7 +50,7 @@ describe("orderVals", () => {
   })
 })
 
-test("findImportedNames finds what may be a val", () => {
+test("findImportedNames finds possible vals", () => {
   const code = `
 import a from "https://esm.town/v/ada/One"
 import { b } from 'http://localhost:8080/v/@ada/two@3?x'

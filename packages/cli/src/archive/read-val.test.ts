@@ -41,7 +41,7 @@ describe("readVal", () => {
     )
   })
 
-  test("gives a val, or refuses and names the file, whatever the JSON is", () => {
+  test("parses any JSON to a val, or refuses it and names the file", () => {
     const field = fc.oneof(
       fc.jsonValue(),
       fc.constantFrom("a", "public", "http", 1, [{ code: "1" }], [{ author: "a", comment: "b" }]),
@@ -76,7 +76,7 @@ describe("readVal", () => {
     )
   })
 
-  test("reads files with a first line, and refuses what cannot be a val", () => {
+  test("reads files with a first line, and refuses invalid ones", () => {
     const text = (content: string | Uint8Array, path = "a/hello.ts") =>
       readVal(path, Buffer.from(content))
     expect(text("// hamlet: privacy=public\n1")).toEqual({

@@ -11,7 +11,7 @@ const toText = (before: string, after: string) =>
   toUnifiedDiff(before, after, names).map(({ text }) => text)
 
 describe("toUnifiedDiff", () => {
-  test("turns the old text into the new one, whatever they are", () => {
+  test("turns any old text into the new one", () => {
     fc.assert(
       fc.property(texts, texts, (before, after) => {
         expect(applyPatch(before, toText(before, after).join("\n"))).toBe(after)

@@ -60,7 +60,7 @@ describe("parseFile", () => {
     })
 })
 
-test("parseFile reads what formatFile writes, to the byte", () => {
+test("parseFile reads what formatFile writes, byte for byte", () => {
   const front = fc.record(
     {
       name: fc.stringMatching(/^[a-zA-Z][a-zA-Z0-9_]{0,47}$/),

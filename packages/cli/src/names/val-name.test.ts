@@ -65,7 +65,7 @@ describe("parseValName", () => {
   ])
     test(`refuses "${text}"`, () => expect(() => parseValName(text)).toThrow(CliError))
 
-  test("says which host an address is of, and none of a name", () => {
+  test("returns the host of a URL, and none for a name", () => {
     expect([
       parseValName("http://ada-hello.localhost:8080/").host,
       parseValName("ada/hello").host,

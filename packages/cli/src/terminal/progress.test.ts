@@ -67,7 +67,7 @@ function open({
 }
 
 describe("createProgress", () => {
-  test("redraws one line at a terminal, with what is done, how fast, and how long it will take", () => {
+  test("redraws one line on a terminal, with progress, rate and remaining time", () => {
     const { progress, pass, lines, written } = open()
     pass(0, 0)
     expect(lines()).toEqual([`Exporting  ${"░".repeat(30)}  0%  0 of 100 vals`])
@@ -154,7 +154,7 @@ describe("toProgressLine", () => {
       expect([width, Bun.stringWidth(toProgressLine(state, width)) <= width]).toEqual([width, true])
   })
 
-  test("leaves out what matters least", () => {
+  test("drops the least important parts first", () => {
     const at = (width: number) => toProgressLine(state, width)
     expect(at(75)).toBe(
       "Backing up  ████████░░░░░░░░  50%  50.0 MB of 100.0 MB  1.0 MB/s  50 s left",

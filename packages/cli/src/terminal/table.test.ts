@@ -9,7 +9,7 @@ const column = (title: string, cells: readonly string[], isWhole = false) => ({
 const same = (text: string) => text
 
 describe("toTable", () => {
-  test("aligns columns, counting what a character takes on a terminal", () => {
+  test("aligns columns by the width of characters on a terminal", () => {
     expect(toTable([column("A", ["x", "日本"]), column("LONGER", ["1", "2"])], 80, same)).toEqual([
       "A     LONGER",
       "x     1",
@@ -31,7 +31,7 @@ describe("toTable", () => {
     expect(rows[1]?.length).toBe(40)
   })
 
-  test("never cuts what has to stay whole, however narrow the terminal is", () => {
+  test("never truncates columns marked as whole, however narrow the terminal is", () => {
     expect(
       toTable([column("ID", ["0123456789"], true), column("A", ["abcdefghij"])], 5, same)[1],
     ).toBe("0123456789  abcde…")

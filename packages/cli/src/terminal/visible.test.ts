@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { toAgo } from "./ago.ts"
 import { toOneLine, toVisible } from "./visible.ts"
 
-test("toVisible shows what a terminal would obey, and leaves text alone", () => {
+test("toVisible shows control characters, and leaves text unchanged", () => {
   expect(toVisible("a\x1b[31mb\x07\x00\x7f\x9b2J\r\nnext\tä 日本 👍\rx")).toBe(
     "a␛[31mb␇␀␡\ufffd2J\nnext\tä 日本 👍␍x",
   )
@@ -12,7 +12,7 @@ test("toOneLine has no line and no column of its own", () => {
   expect(toOneLine("a\tb\n\nc\r\nd\x1b")).toBe("a b c d␛")
 })
 
-test("toAgo says how long ago, as one would", () => {
+test("toAgo formats relative times", () => {
   const now = Date.parse("2026-01-31T12:00:00Z")
   const ago = (seconds: number) => toAgo(new Date(now - seconds * 1000).toISOString(), now)
   expect([0, 59, 60, 7_199, 86_400, 2_592_000, 63_072_000, -120].map(ago)).toEqual([

@@ -49,7 +49,7 @@ describe("createScanner", () => {
     ])
   })
 
-  test("says of files that can be none why, and reads nothing outside of the folder", () => {
+  test("reports why files cannot be vals, and reads nothing outside the folder", () => {
     put("bad.ts", "// hamlet: privacy=secret\n1")
     put("binary.ts", new Uint8Array([0xff, 0xfe, 0]))
     put("empty.ts", "")

@@ -98,7 +98,7 @@ describe("login, whoami, server", () => {
     ])
   })
 
-  test("login asks at a terminal and shows nothing of what is typed; Ctrl-C there leaves everything as it was", async () => {
+  test("login prompts on a terminal without echo, and Ctrl-C there changes nothing", async () => {
     const ada = await stage().holder((await stage().person("login3")).token, false)
     await using asked = ada.atTerminal(["login", stage().url])
     await asked.waitFor(/Token for \S+: $/)
@@ -145,7 +145,7 @@ describe("login, whoami, server", () => {
     })
   })
 
-  test("HAMLET_URL and HAMLET_TOKEN win over what is kept, and --server over both", async () => {
+  test("HAMLET_URL and HAMLET_TOKEN take precedence over saved servers, and --server over both", async () => {
     const [ada, bob] = [await stage().person("env1"), await stage().person("env2")]
     const env = { HAMLET_URL: `${stage().url}/`, HAMLET_TOKEN: bob.token }
     expect(await ada.json(["whoami"], { env })).toMatchObject([
@@ -163,7 +163,7 @@ describe("login, whoami, server", () => {
     expect((await ada.hamlet(["whoami"], { env: { HAMLET_TOKEN: "with space" } })).exit).toBe(2)
   })
 
-  test("a file that is not what login writes is told of, and left alone", async () => {
+  test("an invalid servers.json is reported and not overwritten", async () => {
     const ada = await stage().person("broken1")
     const path = join(ada.configDir, "servers.json")
     for (const text of ["{", "[]1", '{"servers":{"a":{"url":1}}}']) {

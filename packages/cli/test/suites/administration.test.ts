@@ -6,7 +6,7 @@ import { useStage } from "../support/shared-stage.ts"
 describe("user, invite, blob, sql, session", () => {
   const stage = useStage()
 
-  test("user suspend, unsuspend and rm say what became of a user", async () => {
+  test("user suspend, unsuspend and rm print the new state of a user", async () => {
     const { admin } = stage()
     const grace = await stage().person("grace1")
     expect(await admin.print(["user", "suspend", "grace1", "--reason", "spam"])).toBe("grace1\n")

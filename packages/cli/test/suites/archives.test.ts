@@ -112,7 +112,7 @@ function defineExport(stage: () => Stage): void {
     ).toEqual(["unchanged", "unchanged", "unchanged", ""])
   })
 
-  test("what the owner of an archive has said is said by whoever imports it", async () => {
+  test("imports comments of the archive's owner as comments of the importing user", async () => {
     const ada = await stage().person("export3")
     await makeVals(ada)
     await ada.print(["export", "vals.zip", "app"])
@@ -123,7 +123,7 @@ function defineExport(stage: () => Stage): void {
     ])
   })
 
-  test("writes the vals that are named, also somebody else's, and tells how much there is", async () => {
+  test("exports named vals, also of other users, and prints the totals", async () => {
     const [ada, bob] = [await stage().person("export5"), await stage().person("export6")]
     await makeVals(ada)
     await bob.client.createVal({ name: "mine", code: "1" })
@@ -145,7 +145,7 @@ function defineExport(stage: () => Stage): void {
     expect(readdirSync(bob.folder)).toEqual(["some.zip"])
   })
 
-  test("replaces a file only when told to, goes through a link, and writes to standard output", async () => {
+  test("overwrites a file only with --force, follows a link, and writes to standard output", async () => {
     const ada = await stage().person("export7")
     await ada.client.createVal({ name: "hello", code: "1" })
     write(ada, "real.zip", "mine")
@@ -297,7 +297,7 @@ function defineImport(stage: () => Stage): void {
       })
   })
 
-  test("does what --if-exists says, leaves old versions out with --versions, and says so", async () => {
+  test("--if-exists decides about existing vals, and --versions skips old versions and reports it", async () => {
     const ada = await stage().person("import4")
     await ada.client.createVal({ name: "hello", code: "mine" })
     const versions = [1, 2, 3].map((version) => ({ version, code: `v${version}` }))
@@ -398,7 +398,7 @@ function defineResume(stage: () => Stage): void {
 }
 
 function defineHostile(stage: () => Stage): void {
-  test("imports what is good of a source, and names each file that is not", async () => {
+  test("imports the valid files of a source, and names each invalid one", async () => {
     const ada = await stage().person("import8")
     writeZip(ada, "mixed.zip", {
       "vals/good.json": { name: "good", versions: [{ code: "1" }], unknown: { field: 1 } },

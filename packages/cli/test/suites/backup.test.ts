@@ -92,7 +92,7 @@ function defineBackingUp(stage: () => Stage): void {
     expect(readdirSync(admin.folder)).toEqual([])
   })
 
-  test("leaves alone what is there, unless it is forced", async () => {
+  test("refuses to overwrite files without --force", async () => {
     const admin = await openAdmin(stage())
     const path = join(admin.folder, "mine")
     writeFileSync(path, "dear to me")
@@ -108,7 +108,7 @@ function defineBackingUp(stage: () => Stage): void {
       [
         ["backup", "nowhere/x"],
         4,
-        'Cannot write "nowhere/x": there is no such folder; write it somewhere else\n',
+        'Cannot write "nowhere/x": the folder does not exist; choose another path\n',
       ],
     ]
     for (const [args, exit, stderr] of refused)
@@ -119,7 +119,7 @@ function defineBackingUp(stage: () => Stage): void {
     expect(readdirSync(admin.folder).sort()).toEqual(["folder", "mine"])
   })
 
-  test("names a database that cannot be read, and goes on without it if told to", async () => {
+  test("names a database that cannot be read, and skips it with --skip-damaged", async () => {
     const admin = await openAdmin(stage())
     const { id, username } = await (await stage().person("unlucky")).client.getMe()
     const folder = join(stage().dataDir, "sqlite")
@@ -169,7 +169,7 @@ function defineBackingUp(stage: () => Stage): void {
     expect(readdirSync(admin.folder)).toEqual([])
   })
 
-  test("what is cut off or changed on the way is not taken for a backup", async () => {
+  test("backup refuses truncated and modified data", async () => {
     const admin = await openAdmin(stage())
     const whole = await fetchBackup(stage())
     const changed = Uint8Array.from(whole)
@@ -207,7 +207,7 @@ function defineBackingUp(stage: () => Stage): void {
     expect(readdirSync(admin.folder)).toEqual([])
   })
 
-  test("whoever interrupts it, at any point, finds no half file", async () => {
+  test("leaves no partial file when interrupted at any point", async () => {
     const admin = await openAdmin(stage())
     writeFileSync(join(admin.folder, "x"), "the one before")
     const whole = await fetchBackup(stage())
@@ -295,7 +295,7 @@ function defineRestoring(stage: () => Stage): void {
     expect(list()).toEqual(before)
   })
 
-  test("refuses a file that is damaged, none, or not there, and leaves the target as it was", async () => {
+  test("refuses a damaged, invalid or missing file, and leaves the target unchanged", async () => {
     const admin = await openAdmin(stage())
     const whole = await fetchBackup(stage())
     const changed = Uint8Array.from(whole)
@@ -321,7 +321,7 @@ function defineRestoring(stage: () => Stage): void {
     expect(existsSync(join(admin.folder, "data", "hamlet.db"))).toBe(false)
   })
 
-  test("passes signals on, and what was begun is taken back", async () => {
+  test("forwards signals, and the restore is rolled back", async () => {
     const admin = await openAdmin(stage())
     await admin.print(["backup", "x"])
     const whole = readFileSync(join(admin.folder, "x"))

@@ -47,7 +47,7 @@ describe("val comment, usage", () => {
     expect(await ada.json(["val", "comments", "hello"])).toHaveLength(2)
   })
 
-  test("comment refuses to say nothing, and what cannot be seen has no comments", async () => {
+  test("comment refuses an empty text, and invisible vals", async () => {
     const ada = await stage().person("comments3")
     const grace = await stage().person("comments4")
     await ada.client.createVal({ name: "mine", code: "1", privacy: "private" })
@@ -59,7 +59,7 @@ describe("val comment, usage", () => {
     expect((await seen.ended()).stdout).toContain('There are none: "hamlet val comment" makes one')
   })
 
-  test("usage shows what is used, of how much", async () => {
+  test("usage shows usage and limits", async () => {
     const ada = await stage().person("usage1")
     await ada.client.putBlob({ key: "a", content: "x".repeat(1000) })
     const lines = (await ada.print(["usage"])).trimEnd().split("\n")

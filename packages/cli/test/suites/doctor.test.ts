@@ -139,7 +139,7 @@ describe("doctor", () => {
     ])
   })
 
-  test("needs nobody to be signed in, and takes HAMLET_TOKEN for the one that signs in", async () => {
+  test("works without signing in, and uses HAMLET_TOKEN as the token of the command line", async () => {
     const stranger = await stage().holder("x", false)
     expect(await stranger.hamlet(["doctor", "--only", "server"])).toMatchObject({
       exit: 0,

@@ -115,7 +115,7 @@ describe("failures", () => {
     ])
   })
 
-  test("something else that answers there is no server", async () => {
+  test("another program at the URL is not accepted as a server", async () => {
     using other = Bun.serve({
       port: 0,
       fetch: () =>
@@ -157,7 +157,7 @@ describe("failures", () => {
     })
   })
 
-  test("Ctrl-C ends a command that waits for an answer, with 130", async () => {
+  test("Ctrl-C ends a command that waits for a response, with 130", async () => {
     const { promise: isAsked, resolve } = Promise.withResolvers<void>()
     using silent = Bun.serve({
       port: 0,
@@ -174,7 +174,7 @@ describe("failures", () => {
     expect(await waiting.ended()).toEqual({ exit: 130, stdout: "", stderr: "" })
   })
 
-  test("whoever stops reading is not told of it", async () => {
+  test("a closed pipe ends the program without a message", async () => {
     const ada = await stage().person("pipe1")
     await ada.client.createVal({ name: "long", code: "x".repeat(250_000) })
     const env = { ...process.env, HAMLET_CONFIG_DIR: ada.configDir } as Record<string, string>

@@ -47,7 +47,7 @@ describe("val push, pull, clone", () => {
     ).toHaveLength(2)
   })
 
-  test("push does not undo what somebody else has saved, unless it is told to", async () => {
+  test("push refuses to overwrite newer versions without --force", async () => {
     const ada = await stage().person("push2")
     write(ada, "hello.ts", "mine 1")
     await ada.print(["val", "push", "hello.ts"])
@@ -70,7 +70,7 @@ describe("val push, pull, clone", () => {
     })
   })
 
-  test("push saves what it can of several files, and the first failure decides", async () => {
+  test("push continues after failures, and the first one sets the exit code", async () => {
     const ada = await stage().person("push3")
     write(ada, "good.ts", "1")
     write(ada, "no-name.ts", "1")
@@ -118,7 +118,7 @@ describe("val push, pull, clone", () => {
     expect(read(ada, ".hamlet", ".gitignore")).toBe("*\n")
   })
 
-  test("pull leaves a file alone that has changes of its own, unless it is told not to, and writes through a link", async () => {
+  test("pull refuses to overwrite local changes without --force, and writes through a link", async () => {
     const ada = await stage().person("pull2")
     await ada.client.createVal({ name: "hello", code: "one" })
     mkdirSync(join(ada.folder, "elsewhere"))
@@ -140,7 +140,7 @@ describe("val push, pull, clone", () => {
     expect((await ada.hamlet(["val", "pull", "nothing"])).exit).toBe(4)
   })
 
-  test("what was pulled from somebody else is pushed as a val of one's own only by force", async () => {
+  test("push creates a copy of another user's val only with --force", async () => {
     const [ada, bob] = [await stage().person("pull3"), await stage().person("pull4")]
     await ada.client.createVal({ name: "hello", code: "hers", privacy: "public" })
     await bob.print(["val", "pull", "pull3/hello"])
@@ -153,7 +153,7 @@ describe("val push, pull, clone", () => {
     expect(await codeOf(ada, "hello")).toBe("hers")
   })
 
-  test("clone writes all vals of a user into a folder, and later what is new", async () => {
+  test("clone downloads all vals of a user, and later only changes", async () => {
     const [ada, bob] = [await stage().person("clone1"), await stage().person("clone2")]
     await ada.client.createVal({ name: "shown", code: "1", privacy: "public" })
     await ada.client.createVal({
@@ -242,7 +242,7 @@ describe("val push, pull, clone", () => {
     ])
   })
 
-  test("a folder that cannot be written to is told of, and nothing is left half done", async () => {
+  test("an unwritable folder is reported, and no partial file is left", async () => {
     const ada = await stage().person("pull5")
     await ada.client.createVal({ name: "hello", code: "one" })
     write(ada, "file", "not a folder")

@@ -25,7 +25,7 @@ async function withVals(
 describe("run, logs", () => {
   const stage = useStage()
 
-  test("run prints what the val returns alone on standard output, and its logs on standard error", async () => {
+  test("run prints only the return value on standard output, and logs on standard error", async () => {
     const ada = await withVals(await stage().person("run1"), "talk", "text", "nothing")
     expect(await ada.hamlet(["run", "talk"])).toEqual({
       exit: 0,

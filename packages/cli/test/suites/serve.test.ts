@@ -24,7 +24,7 @@ describe("serve", () => {
     expect(await fetch(`${url}/healthz`).catch(() => "gone")).toBe("gone")
   })
 
-  test("hands on what the server says of flags that it does not know", async () => {
+  test("prints the server's error for unknown flags", async () => {
     expect(await stage().admin.hamlet(["serve", "--frobnicate", "--json"])).toMatchObject({
       exit: 1,
       stderr: expect.stringContaining("--frobnicate"),

@@ -40,7 +40,7 @@ describe("secret, token, user", () => {
     })
   })
 
-  test("secret set refuses a value as an argument, no value, and a name that is none", async () => {
+  test("secret set refuses a value as an argument, an empty value and an invalid name", async () => {
     const ada = await stage().person("secrets2")
     expect((await ada.hamlet(["secret", "set", "KEY", "value"])).exit).toBe(2)
     expect((await ada.hamlet(["secret", "set", "KEY"], { input: "\n" })).exit).toBe(2)
@@ -95,7 +95,7 @@ describe("secret, token, user", () => {
     expect((await ada.hamlet(["token", "revoke", missing, "-y"])).exit).toBe(4)
   })
 
-  test("token new refuses no scope, one that is none, one that the caller lacks, and a time that is none", async () => {
+  test("token new refuses missing, invalid and unowned scopes, and invalid times", async () => {
     const ada = await stage().person("tokens2")
     for (const rest of [
       [],
@@ -113,7 +113,7 @@ describe("secret, token, user", () => {
     })
   })
 
-  test("user add prints the first token, and user list shows everybody to whoever administers", async () => {
+  test("user add prints the first token, and user list shows all users to an administrator", async () => {
     const { admin } = stage()
     const token = (
       await admin.print(["user", "add", "grace", "--email", "grace@example.com"])

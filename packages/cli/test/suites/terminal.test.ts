@@ -63,7 +63,7 @@ describe("at a terminal", () => {
     expect((await see(ada, ["val", "list"], { NO_COLOR: "" })).raw).toContain("\x1b[")
   })
 
-  test("what somebody else wrote cannot make the terminal do things", async () => {
+  test("foreign text cannot control the terminal", async () => {
     const ada = await stage().person("escape1")
     const bell = "\x1b]0;owned\x07"
     await ada.client.createVal({

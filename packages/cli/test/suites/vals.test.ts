@@ -44,7 +44,7 @@ describe("val", () => {
     )
   })
 
-  test("new refuses a name that is taken, one that is none, no code, a missing file, and settings that are none", async () => {
+  test("new refuses taken and invalid names, empty code, a missing file and invalid settings", async () => {
     const ada = await stage().person("new2")
     await ada.client.createVal({ name: "taken", code: "1" })
     expect(await ada.hamlet(["val", "new", "Taken"], { input: "1" })).toMatchObject({
@@ -64,7 +64,7 @@ describe("val", () => {
     ).toBe(2)
   })
 
-  test("list shows one's own, somebody's, or everybody's, as many as are wanted, and says when there are more", async () => {
+  test("list shows one's own, another user's or all vals, up to the limit, and notes when there are more", async () => {
     const [ada, bob] = [await stage().person("list1"), await stage().person("list2")]
     for (const name of ["one", "two", "three"])
       await ada.client.createVal({
@@ -146,7 +146,7 @@ function defineShow(stage: () => Stage): void {
     )
   })
 
-  test("says what is wrong with a name, and what is not there", async () => {
+  test("reports invalid names and missing vals", async () => {
     const ada = await stage().person("show2")
     const val = await ada.client.createVal({ name: "hello", code: "1", privacy: "public" })
     const table: readonly (readonly [name: string, exit: number])[] = [
@@ -188,7 +188,7 @@ function defineEdit(stage: () => Stage): void {
     return { EDITOR: path }
   }
 
-  test("opens the editor on the code and saves what it leaves; VISUAL wins, and may have arguments", async () => {
+  test("opens the editor and saves the edited code; VISUAL takes precedence, and may have arguments", async () => {
     const ada = await stage().person("edit1")
     await ada.client.createVal({ name: "hello", code: "one\n" })
     expect(
@@ -218,7 +218,7 @@ function defineEdit(stage: () => Stage): void {
     ])
   })
 
-  test("keeps what was written when somebody else has saved meanwhile, and says where", async () => {
+  test("keeps the edited text and prints its path when the val has changed meanwhile", async () => {
     const ada = await stage().person("edit2")
     await ada.client.createVal({ name: "hello", code: "one" })
     const theirs = `curl -s -X PUT ${stage().url}/v1/vals -H "authorization: Bearer ${ada.token}" -d '{"name":"hello","code":"theirs"}' > /dev/null`
@@ -328,7 +328,7 @@ function defineChanges(stage: () => Stage): void {
     expect((await ada.hamlet(["val", "show", "hello"])).exit).toBe(4)
   })
 
-  test("what belongs to somebody else is not changed, and says so", async () => {
+  test("refuses to change vals of other users", async () => {
     const [ada, bob] = [await stage().person("mine1"), await stage().person("mine2")]
     await ada.client.createVal({ name: "hello", code: "1", privacy: "public" })
     for (const args of [
@@ -397,7 +397,7 @@ function defineChanges(stage: () => Stage): void {
     })
   })
 
-  test("ref list shows who imports one's vals, who imports one, and what one imports", async () => {
+  test("ref list shows references to all vals and to one val, and the dependencies of one val", async () => {
     const [ada, bob] = [await stage().person("ref1"), await stage().person("ref2")]
     const { links } = await ada.client.createVal({
       name: "library",

@@ -144,7 +144,7 @@ describe("val watch", () => {
     expect(await find(ada, "hello")).toMatchObject({ code: "theirs\n", type: "http" })
   })
 
-  test("a conflict keeps both sides and says so, and the same change on both is none", async () => {
+  test("a conflict keeps both sides and reports it; the same change on both sides is not a conflict", async () => {
     const ada = await withHello(stage(), "conflict1")
     write(ada, "hello.ts", `${head}mine\n`)
     await ada.client.saveVal({ name: "hello", code: "theirs\n" })
@@ -187,7 +187,7 @@ describe("val watch", () => {
     expect((await ada.client.listVersions({ val_id: ada.id })).data).toHaveLength(4)
   })
 
-  test("what somebody does in the very moment in which it is carried over is a conflict too", async () => {
+  test("a change during synchronisation is a conflict too", async () => {
     const ada = await withHello(stage(), "race1")
     await using gate = openGate(stage().url)
     const env = { HAMLET_URL: gate.url, HAMLET_TOKEN: ada.token }
@@ -284,7 +284,7 @@ describe("val watch", () => {
     ])
   })
 
-  test("files that cannot be vals are told of and left alone, and so are their vals", async () => {
+  test("files that cannot be vals are reported and ignored, and so are their vals", async () => {
     const ada = await withHello(stage(), "problem1")
     await ada.client.createVal({ name: "link", code: "1" })
     write(ada, "hello.ts", new Uint8Array([0xff]))
@@ -317,7 +317,7 @@ describe("val watch", () => {
     })
   })
 
-  test("what belongs to somebody else is left alone, whoever is signed in", async () => {
+  test("vals of other users are never changed", async () => {
     const [ada, bob] = [await withHello(stage(), "foreign1"), await stage().person("foreign2")]
     await ada.client.updateVal({ val_id: ada.id, privacy: "public" })
     await bob.print(["val", "pull", "foreign1/hello"])
@@ -470,7 +470,7 @@ describe("val watch", () => {
   ] as const
   for (const [index, [what, request, begin]] of interruptions.entries())
     for (const [how, signals] of index % 2 === 1 ? ends : ends.slice(0, 1))
-      test(`whoever ${how} while ${what} finds both sides the same the next time`, async () => {
+      test(`a watcher that ${how} while ${what} leaves both sides consistent for the next start`, async () => {
         const ada = await withHello(stage(), `stop${index}_${signals.length}`)
         await using gate = openGate(stage().url)
         const env = { HAMLET_URL: gate.url, HAMLET_TOKEN: ada.token }

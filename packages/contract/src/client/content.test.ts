@@ -103,7 +103,7 @@ describe("getBlob", () => {
     await expect(reading).rejects.toThrow()
   })
 
-  test("throws what an answer that says no means, and gives 304 and 206 through raw", async () => {
+  test("throws for error responses, and returns 304 and 206 through raw", async () => {
     const missing = () =>
       Response.json({ code: "blob_not_found", message: "none" }, { status: 404 })
     const part = () => new Response("ar", { status: 206 })

@@ -28,7 +28,7 @@ function toResponse(parts: readonly Uint8Array[]): Response {
 }
 
 describe("follow", () => {
-  test("gives lines and the end, however they arrive, and passes over what it does not know", async () => {
+  test("yields lines and the end, however they are chunked, and skips unknown events", async () => {
     const text = `${log(0, "é: two\nlines")}: still here\n\nevent: later\ndata: {}\n\n${log(1, "one")}${end}`
     for (const size of [1, 7, text.length]) {
       const bytes = encode(text)
@@ -82,7 +82,7 @@ describe("follow", () => {
     expect(server.seen).toHaveLength(3)
   })
 
-  test("throws what the server refuses with, and the reason for which it was stopped", async () => {
+  test("throws the server's error, and the reason of an abort", async () => {
     await using server = startSequence(
       () => Response.json({ code: "run_not_found", message: "Cannot find run" }, { status: 404 }),
       () => stream(log(0, "zero")),

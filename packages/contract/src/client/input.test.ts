@@ -13,7 +13,7 @@ type RunSource = z.output<typeof run>["source"]
 
 // These are checked by tsc; at run time they do nothing.
 describe("Input", () => {
-  test("asks for what the path names", () => {
+  test("requires the path parameters", () => {
     expectTypeOf<Input<"getVal">>().toEqualTypeOf<{ val_id: string }>()
     expectTypeOf<Input<"getVersion">>().toEqualTypeOf<{ val_id: string; version: number }>()
     expectTypeOf<Input<"getMe">>().toEqualTypeOf<Record<string, never>>()
@@ -32,7 +32,7 @@ describe("Input", () => {
     }>()
   })
 
-  test("has what a body has, with null where the server takes null", () => {
+  test("has the fields of the body, with null where the server accepts null", () => {
     expectTypeOf<Input<"createToken">>().toEqualTypeOf<{
       name: string
       scopes: readonly Scope[]
@@ -65,7 +65,7 @@ describe("Input", () => {
 })
 
 describe("Output", () => {
-  test("is the body of the good answers, nothing for 204, and text for what is no JSON", () => {
+  test("is the body of successful responses, undefined for 204, and text for other content", () => {
     expectTypeOf<Output<"getVal">>().toEqualTypeOf<Val>()
     expectTypeOf<Output<"createVersion">>().toEqualTypeOf<Val>()
     expectTypeOf<Output<"deleteVal">>().toEqualTypeOf<undefined>()

@@ -16,7 +16,7 @@ async function fail(answer: () => Response): Promise<ApiError> {
   return error
 }
 
-describe("toAnswer, for an answer that says no,", () => {
+describe("toRawResponse, for an error response,", () => {
   for (const [code, { status }] of Object.entries(errorCodes)) {
     test(`throws an ApiError with the code ${code}`, async () => {
       const body = {
@@ -84,13 +84,13 @@ describe("toAnswer, for an answer that says no,", () => {
     expect(Bun.inspect(error)).not.toContain(token)
   })
 
-  test("throws when the answer to a JSON route is not JSON, though the status is 200", async () => {
+  test("throws if the response of a JSON route is not JSON, even with status 200", async () => {
     const error = await fail(() => new Response("<h1>Please log in to the Wi-Fi</h1>"))
     expect(error.message).toEndWith("the response is not JSON")
     expect(error).toMatchObject({ status: 200, code: "unknown" })
   })
 
-  test("throws for a 304 that nobody asked for", async () => {
+  test("throws for an unexpected 304", async () => {
     expect(await fail(() => new Response(null, { status: 304 }))).toMatchObject({
       status: 304,
       code: "unknown",
@@ -98,7 +98,7 @@ describe("toAnswer, for an answer that says no,", () => {
   })
 })
 
-describe("toAnswer, for a good answer,", () => {
+describe("toRawResponse, for a successful response,", () => {
   test("gives text as text even when it looks like JSON", async () => {
     await using server = startSequence(
       () => new Response("[1]", { headers: { "content-type": "text/javascript" } }),

@@ -24,7 +24,7 @@ function start(baseUrl: string, options: Partial<ClientOptions> = {}) {
   }
 }
 
-describe("send, when the server answers,", () => {
+describe("send, when the server responds,", () => {
   const table: [
     title: string,
     answers: (() => Response)[],
@@ -166,7 +166,7 @@ describe("send, when the connection fails,", () => {
     expect(server.seen).toHaveLength(3)
   })
 
-  test("treats an answer that does not come in time like a failed connection", async () => {
+  test("treats a timeout like a failed connection", async () => {
     await using server = startScriptedServer(() => new Promise(() => {}))
     const { client, clock } = start(server.url, { timeoutMs: 20 })
     const error = await client.getMe().catch((cause: unknown) => cause)
@@ -177,7 +177,7 @@ describe("send, when the connection fails,", () => {
     expect(clock.waitsMs).toHaveLength(2)
   })
 
-  test("counts the body to the time an answer may take, and lets a call have a time of its own", async () => {
+  test("includes the body in the time limit, and lets a call set its own", async () => {
     await using server = startScriptedServer(
       () => new Response(new ReadableStream({ start: (body) => body.enqueue(new Uint8Array(1)) })),
     )
@@ -187,7 +187,7 @@ describe("send, when the connection fails,", () => {
     ).toBeInstanceOf(ConnectionError)
   })
 
-  test("takes a time without end for what it is, though a timer would go off at once", async () => {
+  test("accepts an infinite time limit, though a timer would fire at once", async () => {
     const slowFetch = async (_url: string, init: RequestInit) => {
       // Timers go off in the order of their times: one that overflowed has gone off when this one
       // does.

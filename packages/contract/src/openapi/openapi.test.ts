@@ -59,7 +59,7 @@ describe("toOpenApi", () => {
     }
   })
 
-  test("keeps what only this code base understands to itself", () => {
+  test("contains no internal annotations", () => {
     expect(text).not.toContain('"wire"')
     expect(text).not.toContain("$defs")
   })
@@ -128,7 +128,7 @@ describe("toOpenApi", () => {
     expect(headers("putBlob")).toEqual([])
   })
 
-  test("shows answers that are no JSON with their content type, and none for 204", () => {
+  test("shows responses that are not JSON with their content type, and no content for 204", () => {
     expect(Object.keys(find("getModule").responses[200]?.content ?? {})).toEqual([
       "text/tsx",
       "text/javascript",

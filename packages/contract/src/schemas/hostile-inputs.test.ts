@@ -139,7 +139,7 @@ function toMessages(schema: z.ZodType, value: unknown): readonly string[] {
 
 for (const name of routeNames) {
   const route: RouteDefinition = routes[name]
-  test(`${name} says in plain words what is wrong with what was sent`, () => {
+  test(`${name} describes invalid input in plain words`, () => {
     const messages = new Set<string>()
     const note = (schema: z.ZodType, value: unknown) => {
       for (const message of toMessages(schema, value)) messages.add(message)

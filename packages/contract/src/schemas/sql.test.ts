@@ -81,7 +81,7 @@ describe("a batch", () => {
     expect(batchSqlBody.safeParse({ statements: "a" }).success).toBe(false)
   })
 
-  test("says which of its statements is none, and has a limit", () => {
+  test("names the invalid statement, and limits their number", () => {
     const { error } = batchSqlBody.safeParse({ statements: ["a", { sql: "b", args: [{}] }, 5] })
     expect(error?.issues.map(({ path }) => path.join("."))).toEqual([
       "statements.1",

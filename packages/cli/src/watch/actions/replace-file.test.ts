@@ -36,7 +36,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 describe("makeFile, replaceFile, moveFile", () => {
-  test("make a file only where there is none", () => {
+  test("create a file only if it does not exist", () => {
     expect([
       makeFile(folder, "in/a.ts", "1"),
       makeFile(folder, "in/a.ts", "2"),
@@ -45,7 +45,7 @@ describe("makeFile, replaceFile, moveFile", () => {
     expect(readdirSync(join(folder, ".hamlet"))).toEqual([])
   })
 
-  test("replace a file only while it is what it was, and let those read it who might before", () => {
+  test("replace a file only if it is unchanged, and keep its mode", () => {
     put("a.ts", "1")
     chmodSync(join(folder, "a.ts"), 0o600)
     expect(replaceFile(folder, "a.ts", hashText("0"), "2", never)).toBe("raced")
@@ -58,7 +58,7 @@ describe("makeFile, replaceFile, moveFile", () => {
     ]).toEqual(["2", 0o600, []])
   })
 
-  test("move a file only to where there is none, and only while it is what it was", () => {
+  test("move a file only to a free path, and only if it is unchanged", () => {
     put("a.ts", "1")
     put("b.ts", "2")
     expect(moveFile(folder, "a.ts", "b.ts", hashText("1"))).toBe("raced")
@@ -86,7 +86,7 @@ describe("keepConflict, throwAway, moveToTrash", () => {
   })
 })
 
-test("sweepFolder keeps what somebody who was killed was about to replace", () => {
+test("sweepFolder keeps texts that a killed watcher was replacing", () => {
   put(".hamlet/12-1.old", "text")
   put(".hamlet/12-1.new", "never there")
   put(".hamlet/state.json", "{}")
