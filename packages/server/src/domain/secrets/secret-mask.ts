@@ -1,5 +1,5 @@
-import { PrefixAutomaton } from "../../shared/prefix-automaton.ts"
-import { RadixTree } from "../../shared/radix-tree.ts"
+import { PrefixAutomaton } from "../../shared/text-search/prefix-automaton.ts"
+import { RadixTree } from "../../shared/text-search/radix-tree.ts"
 import { createTimeSlice } from "../../shared/time-slice.ts"
 
 const limits = {

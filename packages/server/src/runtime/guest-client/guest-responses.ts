@@ -4,7 +4,7 @@ import {
   type Stopped,
   type ValResponse,
 } from "../../domain/runs/runner.ts"
-import { WorkerPoolError } from "../../shared/worker-pool.ts"
+import { WorkerPoolError } from "../../shared/threads/worker-pool.ts"
 import type { ValProcess } from "../processes/val-process.ts"
 
 /** The outcome of a call, and how many log lines of the run the guest had sent before it. */

@@ -1,5 +1,5 @@
 import type { Mask } from "../../domain/secrets/secret-mask.ts"
-import { WorkerPool } from "../../shared/worker-pool.ts"
+import { WorkerPool } from "../../shared/threads/worker-pool.ts"
 import {
   type FailureText,
   type ReturnedText,

@@ -1,5 +1,5 @@
 import { createMask } from "../../domain/secrets/secret-mask.ts"
-import { serveJobs } from "../../shared/serve-jobs.ts"
+import { serveJobs } from "../../shared/threads/serve-jobs.ts"
 import type { ReadJob, ReadResult } from "./guest-value-reader.ts"
 import { readFailureText, readReturnedText } from "./guest-values.ts"
 
