@@ -2,18 +2,18 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { findDeno } from "../../../../../scripts/find-deno.ts"
 import { createAuthority } from "../../../test/support/certificates.ts"
 import { waitUntil } from "../../../test/support/wait-until.ts"
-import { Stage } from "./testing/proxy-fixture.ts"
+import { ProxyFixture } from "./testing/proxy-fixture.ts"
 
 const authority = createAuthority()
 const megabyte = 1024 ** 2
 const streamBytes = 20 * megabyte
 
-/** The outside world: a server in the clear, and one with a certificate. */
+/** The upstream world: a server in the clear, and one with a certificate. */
 const later: (() => void)[] = []
 let gone = 0
 let plain: Bun.Server<undefined>
 let secure: Bun.Server<undefined>
-let stage: Stage
+let fixture: ProxyFixture
 
 function serve(tls?: { readonly cert: string; readonly key: string }): Bun.Server<undefined> {
   return Bun.serve<undefined>({
@@ -87,7 +87,7 @@ async function answer(
 beforeAll(() => {
   plain = serve()
   secure = serve(authority.issue("localhost"))
-  stage = new Stage({
+  fixture = new ProxyFixture({
     ca: authority.ca,
     decide: (hostname) =>
       hostname === "localhost"
@@ -107,11 +107,11 @@ const run = {
 const urls: string[] = []
 
 afterEach(() => {
-  expect(stage.errors).toEqual([])
+  expect(fixture.errors).toEqual([])
   urls.length = 0
 })
 afterAll(async () => {
-  await stage.stop()
+  await fixture.stop()
   await Promise.all([plain.stop(true), secure.stop(true)])
   authority[Symbol.dispose]()
 })
@@ -121,7 +121,7 @@ async function evaluate(expression: string): Promise<unknown> {
   const code = `const http = "http://localhost:${plain.port}", https = "https://localhost:${secure.port}"
     const read = async (response) => [response.status, await response.text()]
     try { console.log(JSON.stringify(await (async () => (${expression}))())) } catch (error) { console.log(JSON.stringify({ error: String(error) })) }`
-  const proxy = `unix:${stage.path}`
+  const proxy = `unix:${fixture.path}`
   const child = Bun.spawn(
     [findDeno(), "run", "--quiet", "--no-config", "--no-lock", "--allow-net", "--ext=js", "-"],
     {
@@ -140,8 +140,8 @@ async function evaluate(expression: string): Promise<unknown> {
   return JSON.parse(text)
 }
 
-describe("Deno, with the door as its proxy,", () => {
-  test("fetches over http and https, in one process and on connections that are kept", async () => {
+describe("Egress, with Deno as its client,", () => {
+  test("forwards http and https, on reused connections", async () => {
     expect(
       await evaluate(
         `[await read(await fetch(http + "/a?b=c")), await read(await fetch(https + "/d")), await read(await fetch(http + "/teapot"))]`,
@@ -158,7 +158,7 @@ describe("Deno, with the door as its proxy,", () => {
     ])
   })
 
-  test("uses every method, and bodies with a length, as a stream, and none", async () => {
+  test("forwards every method, and bodies with a length, as a stream, and none", async () => {
     const post = (init: string) =>
       `fetch(http + "/echo", ${init}).then(async (it) => [it.headers.get("x-method"), it.headers.get("x-length"), await it.text()])`
     expect(
@@ -178,7 +178,7 @@ describe("Deno, with the door as its proxy,", () => {
     ])
   })
 
-  test("gets what is compressed, redirected, and blocked", async () => {
+  test("forwards compressed responses and redirects, and refuses requests", async () => {
     expect(
       await evaluate(`[
         await read(await fetch(http + "/gzip")),
@@ -196,7 +196,7 @@ describe("Deno, with the door as its proxy,", () => {
     ])
   })
 
-  test("is not told what it could not say itself", async () => {
+  test("does not forward headers that are its own", async () => {
     const headers = `{ "x-hamlet-depth": "0", "x-hamlet-run": "x y", host: "evil.test", "proxy-authorization": "x", connection: "close" }`
     const seen = (await evaluate(
       `await (await fetch(http + "/headers", { headers: ${headers} })).json()`,
@@ -207,7 +207,7 @@ describe("Deno, with the door as its proxy,", () => {
     )
   })
 
-  test("streams an answer while it comes", async () => {
+  test("streams a response while it arrives", async () => {
     expect(
       await evaluate(`(async () => {
         const reader = (await fetch(http + "/slow")).body.pipeThrough(new TextDecoderStream()).getReader()
@@ -219,14 +219,14 @@ describe("Deno, with the door as its proxy,", () => {
     ).toEqual(["first ", "second"])
   })
 
-  test("has many requests under way at once", async () => {
+  test("forwards many concurrent requests", async () => {
     const all = (await evaluate(
       `await Promise.all(Array.from({ length: 100 }, async (_, n) => (await fetch((n % 2 ? http : https) + "/" + n)).text()))`,
     )) as string[]
     expect(all).toEqual(Array.from({ length: 100 }, (_, n) => `GET /${n}`))
   })
 
-  test(`sends and gets ${streamBytes / megabyte} MB`, async () => {
+  test(`forwards ${streamBytes / megabyte} MB`, async () => {
     const upload = (
       base: string,
     ) => `(await fetch(${base} + "/count", { method: "POST", body: new ReadableStream({ start() { this.left = ${streamBytes} },
@@ -240,7 +240,7 @@ describe("Deno, with the door as its proxy,", () => {
     ).toEqual([String(streamBytes), String(streamBytes), streamBytes, streamBytes])
   })
 
-  test("breaks off what it does not want any longer, and the server sees it", async () => {
+  test("closes the upstream connection when Deno cancels a request", async () => {
     const before = gone
     expect(
       await evaluate(`(async () => {
@@ -257,7 +257,7 @@ describe("Deno, with the door as its proxy,", () => {
   test.each([
     ["ws", () => plain.port],
     ["wss", () => secure.port],
-  ])("talks over a WebSocket: %s", async (scheme, port) => {
+  ])("forwards a WebSocket: %s", async (scheme, port) => {
     const before = gone
     expect(
       await evaluate(`new Promise((resolve) => {
@@ -272,7 +272,7 @@ describe("Deno, with the door as its proxy,", () => {
     await waitUntil(() => gone > before && urls.length === 1)
   })
 
-  test("is told that a WebSocket is not to be", async () => {
+  test("refuses a WebSocket", async () => {
     expect(
       await evaluate(`[await new Promise((resolve) => { const socket = new WebSocket("ws://elsewhere.test/"); socket.onerror = ({ message }) => resolve(typeof message); socket.onopen = () => resolve("open") }),
         await new Promise((resolve) => { const socket = new WebSocket("ws://localhost:${plain.port}/teapot"); socket.onclose = ({ code }) => resolve(code) })]`),

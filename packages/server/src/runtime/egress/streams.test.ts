@@ -1,19 +1,19 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test"
 import { createAuthority } from "../../../test/support/certificates.ts"
 import { waitUntil } from "../../../test/support/wait-until.ts"
-import { egressKey, Stage, type StageOptions } from "./testing/proxy-fixture.ts"
-import { Outside, type OutsideSocket, say } from "./testing/upstream-server.ts"
+import { egressKey, ProxyFixture, type ProxyFixtureOptions } from "./testing/proxy-fixture.ts"
+import { toResponse, UpstreamServer, type UpstreamSocket } from "./testing/upstream-server.ts"
 
 const authority = createAuthority()
 const certificate = authority.issue("a.test")
 afterAll(() => authority[Symbol.dispose]())
 
-let outside: Outside | undefined
-let stage: Stage | undefined
+let upstream: UpstreamServer | undefined
+let fixture: ProxyFixture | undefined
 afterEach(async () => {
-  expect(stage?.errors ?? []).toEqual([])
-  await stage?.stop()
-  outside?.stop()
+  expect(fixture?.errors ?? []).toEqual([])
+  await fixture?.stop()
+  upstream?.stop()
 })
 
 const megabyte = 1024 ** 2
@@ -27,26 +27,26 @@ const turns = async (count: number) => {
 }
 
 function open(
-  act: (socket: OutsideSocket, text: string) => unknown,
+  act: (socket: UpstreamSocket, text: string) => unknown,
   isTls: boolean,
-  options: StageOptions = {},
+  options: ProxyFixtureOptions = {},
 ) {
-  outside = new Outside(act, isTls ? certificate : undefined)
-  stage = new Stage({ ca: authority.ca, ...options })
-  return { stage, outside, url: `${isTls ? "https" : "http"}://a.test:${outside.port}/` }
+  upstream = new UpstreamServer(act, isTls ? certificate : undefined)
+  fixture = new ProxyFixture({ ca: authority.ca, ...options })
+  return { fixture, upstream, url: `${isTls ? "https" : "http"}://a.test:${upstream.port}/` }
 }
 
 describe.each([
   ["in the clear", false],
   ["over TLS", true],
-] as const)("a stream %s", (_, isTls) => {
+] as const)("ProxiedRequest, with a stream %s,", (_, isTls) => {
   for (const [framing, head] of [
     ["a length", `content-length: ${streamBytes}\r\n\r\n`],
     ["no length", "\r\n"],
   ] as const) {
-    test(`of ${streamBytes / megabyte} MB with ${framing} is read no faster than the val takes it`, async () => {
+    test(`reads ${streamBytes / megabyte} MB with ${framing} no faster than the val does`, async () => {
       let sent = 0
-      const pour = (socket: OutsideSocket) => {
+      const pour = (socket: UpstreamSocket) => {
         while (sent < streamBytes) {
           const count = Math.max(
             0,
@@ -57,12 +57,12 @@ describe.each([
         }
         if (framing === "no length") socket.end()
       }
-      const { stage, outside, url } = open((socket) => {
+      const { fixture, upstream, url } = open((socket) => {
         socket.write(`HTTP/1.1 200 OK\r\n${head}`)
         pour(socket)
       }, isTls)
-      outside.onDrain = pour
-      const client = await stage.connect()
+      upstream.onDrain = pour
+      const client = await fixture.connect()
       client.isCounting = true
       client.send(`GET ${url} HTTP/1.1\r\nx-hamlet-run: ${egressKey} run-1\r\n\r\n`)
       await client.until(() => client.bytes > 0)
@@ -73,10 +73,10 @@ describe.each([
       let most = 0
       await client.until(() => {
         most = Math.max(most, sent - client.bytes)
-        return client.bytes >= streamBytes && stage.sent.length === 1
+        return client.bytes >= streamBytes && fixture.sent.length === 1
       })
       expect(most).toBeLessThan(underwayBytesMax)
-      const [{ status = 0, blocked = "", bytesReceived = 0 } = {}] = stage.sent
+      const [{ status = 0, blocked = "", bytesReceived = 0 } = {}] = fixture.sent
       expect([
         status,
         blocked,
@@ -98,18 +98,18 @@ describe.each([
         ]),
     ],
   ] as const) {
-    test(`of ${streamBytes / megabyte} MB with ${framing} is sent no faster than it is taken outside`, async () => {
+    test(`sends ${streamBytes / megabyte} MB with ${framing} no faster than the server reads`, async () => {
       let isReading = false
       let bodyBytes = 0
-      const { stage, outside, url } = open((socket, text) => {
+      const { fixture, upstream, url } = open((socket, text) => {
         if (!isReading) socket.pause()
         bodyBytes = socket.data.bytes - text.indexOf("\r\n\r\n") - 4
-        if (framing === "a length" && bodyBytes === streamBytes) socket.write(say("all"))
+        if (framing === "a length" && bodyBytes === streamBytes) socket.write(toResponse("all"))
         // What the chunks are cut into is not what came in.
         if (framing === "chunks" && socket.data.tail.endsWith("\r\n0\r\n\r\n"))
-          socket.write(say("all"))
+          socket.write(toResponse("all"))
       }, isTls)
-      const client = await stage.connect()
+      const client = await fixture.connect()
       const how =
         framing === "a length" ? `content-length: ${streamBytes}` : "transfer-encoding: chunked"
       client.send(`POST ${url} HTTP/1.1\r\nx-hamlet-run: ${egressKey} run-1\r\n${how}\r\n\r\n`)
@@ -126,26 +126,26 @@ describe.each([
         }
       }
       const pouring = pour(streamBytes).then(() => framing === "chunks" && client.send("0\r\n\r\n"))
-      await waitUntil(() => outside.sockets.length === 1 && client.isFull)
+      await waitUntil(() => upstream.sockets.length === 1 && client.isFull)
       await turns(300)
       expect(client.sentBytes).toBeLessThan(underwayBytesMax)
       isReading = true
-      outside.sockets[0]?.resume()
+      upstream.sockets[0]?.resume()
       await pouring
-      await client.answered()
+      await client.responded()
       expect([client.status, client.body]).toEqual([200, "all"])
-      const [{ bytesSent = 0 } = {}] = stage.sent
+      const [{ bytesSent = 0 } = {}] = fixture.sent
       expect([bytesSent >= streamBytes, bytesSent < streamBytes + 1000]).toEqual([true, true])
     }, 30_000)
   }
 })
 
-describe("whoever does not keep up", () => {
-  test("loses the answer that they do not read", async () => {
-    const pour = (socket: OutsideSocket) => {
+describe("ProxiedRequest, with a client that does not read,", () => {
+  test("ends after the idle time", async () => {
+    const pour = (socket: UpstreamSocket) => {
       while (socket.write(part) === part.length);
     }
-    const { stage, outside, url } = open(
+    const { fixture, upstream, url } = open(
       (socket) => {
         socket.write("HTTP/1.1 200 OK\r\n\r\n")
         pour(socket)
@@ -153,44 +153,44 @@ describe("whoever does not keep up", () => {
       false,
       { limits: { idleMsMax: 100 } },
     )
-    outside.onDrain = pour
-    const client = await stage.connect()
+    upstream.onDrain = pour
+    const client = await fixture.connect()
     client.send(`GET ${url} HTTP/1.1\r\nx-hamlet-run: ${egressKey} run-1\r\n\r\n`)
     client.isCounting = true
     await client.until(() => client.bytes > 0)
     client.pause()
-    await waitUntil(() => outside.closed === 1)
-    expect(stage.sent).toMatchObject([
+    await waitUntil(() => upstream.closed === 1)
+    expect(fixture.sent).toMatchObject([
       { status: 200, blocked: "no bytes were transferred for 0.1 s" },
     ])
   })
 
-  test("holds up nobody else", async () => {
-    const pour = (socket: OutsideSocket) => {
+  test("does not delay other requests", async () => {
+    const pour = (socket: UpstreamSocket) => {
       while (socket.write(part) === part.length);
     }
-    const { stage, outside, url } = open((socket, text) => {
-      if (text.includes("/small")) return socket.write(say("small"))
+    const { fixture, upstream, url } = open((socket, text) => {
+      if (text.includes("/small")) return socket.write(toResponse("small"))
       socket.write("HTTP/1.1 200 OK\r\n\r\n")
       return pour(socket)
     }, false)
-    outside.onDrain = pour
-    const slow = await stage.connect()
+    upstream.onDrain = pour
+    const slow = await fixture.connect()
     slow.send(`GET ${url} HTTP/1.1\r\n\r\n`)
     slow.isCounting = true
     await slow.until(() => slow.bytes > 0)
     slow.pause()
     for (let count = 0; count < 20; count++)
-      expect((await stage.get(`${url}small`)).body).toBe("small")
+      expect((await fixture.get(`${url}small`)).body).toBe("small")
   })
 })
 
-test("an API answer and body of many megabytes pass with back-pressure", async () => {
+test("callApi applies back-pressure in both directions", async () => {
   const bytes = 20 * megabyte
   let produced = 0
   let eaten = 0
   const hunger = Promise.withResolvers<void>()
-  const { stage } = open(() => {}, false, {
+  const { fixture } = open(() => {}, false, {
     own: {
       isApiHost: (host) => host === "hamlet.test",
       async fetchApi(request) {
@@ -211,7 +211,7 @@ test("an API answer and body of many megabytes pass with back-pressure", async (
       },
     },
   })
-  const client = await stage.connect()
+  const client = await fixture.connect()
   client.isCounting = true
   client.send("GET http://hamlet.test/ HTTP/1.1\r\n\r\n")
   await client.until(() => client.bytes > 0)
@@ -220,7 +220,7 @@ test("an API answer and body of many megabytes pass with back-pressure", async (
   expect(produced).toBeLessThan(4 * megabyte)
   client.resume()
   await client.until(() => client.bytes > bytes)
-  const poster = await stage.connect()
+  const poster = await fixture.connect()
   poster.send(`POST http://hamlet.test/ HTTP/1.1\r\ncontent-length: ${bytes}\r\n\r\n`)
   for (let left = bytes; left > 0; left -= part.length) poster.send(part)
   await turns(200)

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test"
 import { createAuthority } from "../../../test/support/certificates.ts"
 import { waitUntil } from "../../../test/support/wait-until.ts"
-import { here, Stage, type StageOptions } from "./testing/proxy-fixture.ts"
-import { Outside, say } from "./testing/upstream-server.ts"
+import { loopback, ProxyFixture, type ProxyFixtureOptions } from "./testing/proxy-fixture.ts"
+import { toResponse, UpstreamServer } from "./testing/upstream-server.ts"
 
 const authority = createAuthority()
 const stranger = createAuthority()
@@ -11,40 +11,40 @@ afterAll(() => {
   stranger[Symbol.dispose]()
 })
 
-let outside: Outside | undefined
-let stage: Stage | undefined
+let upstream: UpstreamServer | undefined
+let fixture: ProxyFixture | undefined
 afterEach(async () => {
-  expect(stage?.errors ?? []).toEqual([])
-  await stage?.stop()
-  outside?.stop()
+  expect(fixture?.errors ?? []).toEqual([])
+  await fixture?.stop()
+  upstream?.stop()
 })
 
 function open(
-  tls: ConstructorParameters<typeof Outside>[1],
-  options: StageOptions = {},
-): { stage: Stage; outside: Outside } {
-  outside = new Outside((socket) => socket.write(say("secure")), tls)
-  stage = new Stage({ ca: authority.ca, ...options })
-  return { stage, outside }
+  tls: ConstructorParameters<typeof UpstreamServer>[1],
+  options: ProxyFixtureOptions = {},
+): { fixture: ProxyFixture; upstream: UpstreamServer } {
+  upstream = new UpstreamServer((socket) => socket.write(toResponse("secure")), tls)
+  fixture = new ProxyFixture({ ca: authority.ca, ...options })
+  return { fixture, upstream }
 }
 
-describe("a request over https", () => {
-  test("goes out encrypted, to a server whose certificate is for its name", async () => {
-    const { stage, outside } = open(authority.issue("good.test"))
-    const client = await stage.get(`https://good.test:${outside.port}/x`)
+describe("ProxiedRequest over https", () => {
+  test("connects to a server with a certificate for its name", async () => {
+    const { fixture, upstream } = open(authority.issue("good.test"))
+    const client = await fixture.get(`https://good.test:${upstream.port}/x`)
     expect([client.status, client.body]).toEqual([200, "secure"])
-    expect(outside.heard()).toBe(`GET /x HTTP/1.1\r\nhost: good.test:${outside.port}\r\n\r\n`)
-    await stage.get(`https://good.test:${outside.port}/y`)
-    expect(outside.sockets.length).toBe(1)
+    expect(upstream.received()).toBe(`GET /x HTTP/1.1\r\nhost: good.test:${upstream.port}\r\n\r\n`)
+    await fixture.get(`https://good.test:${upstream.port}/y`)
+    expect(upstream.sockets.length).toBe(1)
   })
 
-  test("finds the certificate of a name with the dot of the root, and of an address", async () => {
-    const { stage, outside } = open(authority.issue("good.test"))
-    expect((await stage.get(`https://good.test.:${outside.port}/`)).status).toBe(200)
-    await stage.stop()
-    outside.stop()
+  test("verifies the certificate of a name with a dot at its end, and of an address", async () => {
+    const { fixture, upstream } = open(authority.issue("good.test"))
+    expect((await fixture.get(`https://good.test.:${upstream.port}/`)).status).toBe(200)
+    await fixture.stop()
+    upstream.stop()
     const other = open(authority.issue("127.0.0.1"))
-    expect((await other.stage.get(`https://127.0.0.1:${other.outside.port}/`)).status).toBe(200)
+    expect((await other.fixture.get(`https://127.0.0.1:${other.upstream.port}/`)).status).toBe(200)
   })
 
   const issue = {
@@ -63,72 +63,78 @@ describe("a request over https", () => {
     ],
     ["is self-signed", "selfSigned", /^the certificate of good\.test:\d+ is self-signed$/],
   ] as const)("is not sent where the certificate %s", async (_, which, reason) => {
-    const { stage, outside } = open(issue[which](), {
-      decide: () => ({ ...here, addresses: ["127.0.0.1", "127.0.0.2"] }),
+    const { fixture, upstream } = open(issue[which](), {
+      decide: () => ({ ...loopback, addresses: ["127.0.0.1", "127.0.0.2"] }),
     })
-    using other = new Outside((socket) => socket.write(say("x")), authority.issue("good.test"), {
-      hostname: "127.0.0.2",
-      port: outside.port,
-    })
-    const client = await stage.get(`https://good.test:${outside.port}/secret`)
+    using other = new UpstreamServer(
+      (socket) => socket.write(toResponse("x")),
+      authority.issue("good.test"),
+      {
+        hostname: "127.0.0.2",
+        port: upstream.port,
+      },
+    )
+    const client = await fixture.get(`https://good.test:${upstream.port}/secret`)
     expect([client.status, client.header("x-hamlet-blocked")]).toEqual([502, "1"])
     expect(client.body).toStartWith(
-      `Cannot fetch "https://good.test:${outside.port}/secret": the certificate`,
+      `Cannot fetch "https://good.test:${upstream.port}/secret": the certificate`,
     )
-    expect(stage.sent[0]?.blocked).toMatch(reason)
+    expect(fixture.sent[0]?.blocked).toMatch(reason)
     // Nothing was said, and the other address was not tried.
-    expect([outside.heard(), other.sockets.length]).toEqual(["", 0])
-    expect(stage.listener.sizes.upstreams).toBe(0)
+    expect([upstream.received(), other.sockets.length]).toEqual(["", 0])
+    expect(fixture.listener.sizes.upstreams).toBe(0)
   })
 
-  test("is not sent in the clear to whoever does not speak TLS", async () => {
-    const { stage, outside } = open(undefined)
-    const client = await stage.get(`https://good.test:${outside.port}/secret`)
+  test("is not sent to a server without TLS", async () => {
+    const { fixture, upstream } = open(undefined)
+    const client = await fixture.get(`https://good.test:${upstream.port}/secret`)
     expect([client.status, client.body]).toEqual([
       502,
       expect.stringContaining("no TLS connection to good.test"),
     ])
-    expect(outside.heard()).not.toContain("secret")
+    expect(upstream.received()).not.toContain("secret")
   })
 
-  test("trusts the usual authorities only, unless told otherwise", async () => {
-    const { stage, outside } = open(authority.issue("good.test"), { ca: undefined })
-    expect((await stage.get(`https://good.test:${outside.port}/`)).body).toContain(
+  test("trusts the default authorities and those of the option", async () => {
+    const { fixture, upstream } = open(authority.issue("good.test"), { ca: undefined })
+    expect((await fixture.get(`https://good.test:${upstream.port}/`)).body).toContain(
       "unknown authority",
     )
   })
 
-  test("does not use a connection in the clear, nor one to another name of the same address", async () => {
-    const { stage, outside } = open(authority.issue("good.test"))
-    await stage.get(`https://good.test:${outside.port}/`)
-    expect((await stage.get(`https://evil.test:${outside.port}/`)).body).toContain("another host")
-    expect((await stage.get(`http://good.test:${outside.port}/`)).status).not.toBe(200)
-    expect(outside.sockets.filter(({ data }) => data.text !== "").length).toBe(1)
+  test("does not reuse a connection without TLS, or to another name of the same address", async () => {
+    const { fixture, upstream } = open(authority.issue("good.test"))
+    await fixture.get(`https://good.test:${upstream.port}/`)
+    expect((await fixture.get(`https://evil.test:${upstream.port}/`)).body).toContain(
+      "another host",
+    )
+    expect((await fixture.get(`http://good.test:${upstream.port}/`)).status).not.toBe(200)
+    expect(upstream.sockets.filter(({ data }) => data.text !== "").length).toBe(1)
   })
 
-  test("gives up on whoever takes the connection and says nothing", async () => {
-    outside = new Outside(() => {})
-    stage = new Stage({ limits: { connectMsMax: 30 } })
-    const client = await stage.get(`https://good.test:${outside.port}/`)
+  test("ends when the handshake takes too long", async () => {
+    upstream = new UpstreamServer(() => {})
+    fixture = new ProxyFixture({ limits: { connectMsMax: 30 } })
+    const client = await fixture.get(`https://good.test:${upstream.port}/`)
     expect([client.status, client.body]).toEqual([
       504,
       expect.stringMatching(/: good\.test:\d+ does not respond$/),
     ])
-    const { sockets } = outside
-    await waitUntil(() => sockets.length === 1 && outside?.closed === 1)
-    expect(stage.listener.sizes.upstreams).toBe(0)
+    const { sockets } = upstream
+    await waitUntil(() => sockets.length === 1 && upstream?.closed === 1)
+    expect(fixture.listener.sizes.upstreams).toBe(0)
   })
 
-  test("is broken off by a val that does not wait for the connection", async () => {
-    outside = new Outside(() => {})
-    stage = new Stage()
-    const client = await stage.connect()
-    client.send(`GET https://good.test:${outside.port}/ HTTP/1.1\r\n\r\n`)
-    const { sockets } = outside
+  test("is cancelled by a val while it connects", async () => {
+    upstream = new UpstreamServer(() => {})
+    fixture = new ProxyFixture()
+    const client = await fixture.connect()
+    client.send(`GET https://good.test:${upstream.port}/ HTTP/1.1\r\n\r\n`)
+    const { sockets } = upstream
     await waitUntil(() => sockets.length === 1)
     client.stop()
-    await waitUntil(() => outside?.closed === 1)
-    expect(stage.listener.sizes).toEqual({ clients: 0, upstreams: 0, requests: 0 })
+    await waitUntil(() => upstream?.closed === 1)
+    expect(fixture.listener.sizes).toEqual({ clients: 0, upstreams: 0, requests: 0 })
   })
 })
 

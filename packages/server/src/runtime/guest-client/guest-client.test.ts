@@ -139,7 +139,7 @@ describe("GuestClient", () => {
     expect(await stage.text()).toBe("x")
   })
 
-  test("asks once more on a new connection when a kept one was closed without a word, and not twice", async () => {
+  test("sends a request again, once, when a reused connection is stale", async () => {
     let answers = 1
     stage = new Stage((socket) => (answers-- > 0 ? socket.write(say("x")) : socket.terminate()))
     expect(await stage.text()).toBe("x")
@@ -174,7 +174,7 @@ describe("GuestClient", () => {
     expect(stage.sockets.length).toBe(1)
   })
 
-  test("tells that there is nobody, and that it was stopped", async () => {
+  test("reports that nothing listens, and that it was stopped", async () => {
     stage = new Stage(() => {})
     const nobody = new GuestClient("/nowhere/in.sock")
     const heard = Promise.withResolvers<GuestFailure>()
@@ -199,7 +199,7 @@ describe("GuestClient", () => {
     expect(await stage.text()).toBe("x")
   })
 
-  test("breaks off where it is told to: the process sees it", async () => {
+  test("abort closes the connection to the process", async () => {
     stage = new Stage(
       (socket, text) => text.includes("/begin") && socket.write(`${chunks}3\r\nabc\r\n`),
     )
@@ -225,7 +225,7 @@ describe("GuestClient", () => {
   })
 })
 
-describe("the body of an answer", () => {
+describe("GuestClient, the body of a response", () => {
   test("comes in pieces as they are said, and its connection is used again", async () => {
     const later: (() => void)[] = []
     stage = new Stage((socket, text) => {
@@ -300,7 +300,7 @@ describe("the body of an answer", () => {
   })
 })
 
-describe("the body of a request", () => {
+describe("GuestClient, the body of a request", () => {
   const stream = (
     parts: readonly string[],
     more: Partial<UnderlyingDefaultSource<Uint8Array>> = {},

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { networkInterfaces } from "node:os"
 import { createReadOwnAddresses } from "./own-addresses.ts"
 
-test("createReadOwnAddresses knows every address of this machine", () => {
+test("createReadOwnAddresses lists every address of this machine", () => {
   const own = createReadOwnAddresses()()
   const listed = Object.values(networkInterfaces()).flatMap(
     (list) => list?.filter(({ family }) => family === "IPv4") ?? [],
@@ -11,7 +11,7 @@ test("createReadOwnAddresses knows every address of this machine", () => {
   expect(own.has("127.0.0.1")).toBe(true)
 })
 
-test("createReadOwnAddresses has one notation for an address, and leaves out what is no address", () => {
+test("createReadOwnAddresses uses the canonical notation and skips invalid addresses", () => {
   const list = () => [
     "93.184.216.34",
     "2001:0DB8:0:0:0:0:0:1",
@@ -27,7 +27,7 @@ test("createReadOwnAddresses has one notation for an address, and leaves out wha
   ])
 })
 
-test("createReadOwnAddresses gives the same set until the interfaces have changed, and notices that within a second", () => {
+test("createReadOwnAddresses returns the same set until the interfaces change, and a new one within a second", () => {
   let addresses = ["93.184.216.34"]
   let nowMs = 0
   const read = createReadOwnAddresses({ list: () => addresses, nowMs: () => nowMs })

@@ -183,7 +183,7 @@ describe("createEgressPolicy", () => {
     else expect(decision).toMatchObject({ kind: "pass", addresses: outcome })
   })
 
-  test("says whether the operator has named what is reached", async () => {
+  test("reports whether the operator has allowed the host explicitly", async () => {
     const isAllowed = async (allow: readonly string[], hostname: string, port = 80) => {
       const decision = await open({ allow }).checkHost({ hostname, port })
       return decision.kind === "pass" && decision.isAllowed
@@ -198,7 +198,7 @@ describe("createEgressPolicy", () => {
     expect(await isAllowed(["localhost:9000"], "localhost", 9000)).toBe(true)
   })
 
-  test("resolves a name once, and never one that is refused before", async () => {
+  test("resolves a name once, and not if it is refused by its name", async () => {
     const asked: string[] = []
     const resolve = async (name: string) => {
       asked.push(name)
@@ -225,7 +225,7 @@ describe("createEgressPolicy", () => {
     expect(asked).toEqual(["rebinding.example", "rebinding.example"])
   })
 
-  test("decides again when this machine has got another address, or has lost one", async () => {
+  test("decides again when the addresses of this machine change", async () => {
     let addresses: ReadonlySet<string> = new Set()
     const policy = open({ readOwnAddresses: () => addresses })
     const ask = () =>
@@ -241,7 +241,7 @@ describe("createEgressPolicy", () => {
     expect(await ask()).toEqual(["pass", "pass"])
   })
 
-  test("hands on whose val it is", async () => {
+  test("passes the owner to the resolver", async () => {
     const owners: (string | undefined)[] = []
     const resolve = async (_: string, ownerId?: string) => {
       owners.push(ownerId)
@@ -251,7 +251,7 @@ describe("createEgressPolicy", () => {
     expect(owners).toEqual(["ada"])
   })
 
-  test("tells nothing about the address of a name", async () => {
+  test("does not reveal the address of a name", async () => {
     const reasons = new Set<string>()
     for (const address of [
       "10.0.0.5",
@@ -271,7 +271,7 @@ describe("createEgressPolicy", () => {
     expect([...reasons]).toEqual([isPrivate("some.example")])
   })
 
-  test("passes nothing but addresses that it has judged, whatever a resolver says", async () => {
+  test("returns only addresses that it has checked, whatever the resolver returns", async () => {
     const address = fc.oneof(
       fc.ipV4(),
       fc.ipV6(),
@@ -305,7 +305,7 @@ describe("createEgressPolicy", () => {
       { deny: ["http://example.com"] },
       'Cannot use HAMLET_EGRESS_DENY "http://example.com": it must be',
     ],
-  ])("refuses %j in a sentence for the operator", (settings, sentence) => {
+  ])("rejects %j with a sentence for the operator", (settings, sentence) => {
     expect(() => open(settings)).toThrow(AppError)
     expect(() => open(settings)).toThrow(sentence)
   })

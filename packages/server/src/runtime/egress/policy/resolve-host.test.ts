@@ -21,14 +21,14 @@ function open(limits: Partial<ResolveLimits> = {}) {
 }
 
 describe("createResolveHost", () => {
-  test("gives all addresses, each once and in order", async () => {
+  test("returns all addresses in order, without duplicates", async () => {
     const { asked, resolve } = open()
     const found = resolve("a.example")
     asked[0]?.answer(["2.2.2.2", "1.1.1.1", "2.2.2.2"])
     expect(await found).toEqual(["2.2.2.2", "1.1.1.1"])
   })
 
-  test("asks once for those who want the same name at the same time", async () => {
+  test("resolves a name once for concurrent callers", async () => {
     const { asked, resolve } = open()
     const found = [resolve("a.example", "ada"), resolve("a.example", "bob")]
     asked[0]?.answer(["1.1.1.1"])
@@ -36,7 +36,7 @@ describe("createResolveHost", () => {
     expect(asked).toHaveLength(1)
   })
 
-  test("remembers what was found, and no longer than it may", async () => {
+  test("caches addresses for a limited time", async () => {
     const { asked, clock, resolve } = open({ cachedMs: 5_000 })
     const found = resolve("a.example")
     asked[0]?.answer(["1.1.1.1"])
@@ -49,7 +49,7 @@ describe("createResolveHost", () => {
     expect(await later).toEqual(["2.2.2.2"])
   })
 
-  test("forgets the oldest when it knows as many names as it may", async () => {
+  test("removes the oldest name from a full cache", async () => {
     const { asked, resolve } = open({ cachedMax: 2 })
     for (const name of ["a.example", "b.example", "c.example"]) {
       const found = resolve(name)
@@ -69,7 +69,7 @@ describe("createResolveHost", () => {
     await again
   })
 
-  test("does not remember that a name was not found", async () => {
+  test("does not cache failures", async () => {
     const { asked, resolve } = open()
     const missing = resolve("a.example")
     asked[0]?.fail()
@@ -89,7 +89,7 @@ describe("createResolveHost", () => {
     await expect(many).rejects.toThrow(new CannotResolve("has too many addresses"))
   })
 
-  test("gives up after a while, and leaves room for others", async () => {
+  test("rejects after the time limit, which frees the lookup", async () => {
     jest.useFakeTimers()
     try {
       const { resolve } = open({ lookupMsMax: 1_000, lookupsMax: 1, lookupsPerOwnerMax: 1 })
@@ -105,7 +105,7 @@ describe("createResolveHost", () => {
     }
   })
 
-  test("looks up as many names at a time as it may, and no more", async () => {
+  test("limits concurrent lookups", async () => {
     const { asked, resolve } = open({ lookupsMax: 2 })
     const going = [resolve("a.example"), resolve("b.example")]
     expect(await resolve("c.example").catch((error) => error)).toBeInstanceOf(CannotResolve)
@@ -116,7 +116,7 @@ describe("createResolveHost", () => {
     expect(await later).toEqual(["1.1.1.1"])
   })
 
-  test("gives nobody the share of others", async () => {
+  test("limits concurrent lookups per owner", async () => {
     const { asked, resolve } = open({ lookupsMax: 10, lookupsPerOwnerMax: 1 })
     const first = resolve("a.example", "ada")
     expect(await resolve("b.example", "ada").catch((error) => error)).toBeInstanceOf(CannotResolve)
@@ -126,7 +126,7 @@ describe("createResolveHost", () => {
     expect(asked.map(({ name }) => name)).toEqual(["a.example", "b.example"])
   })
 
-  test("asks the machine, whose file of hosts counts", async () => {
+  test("reads /etc/hosts", async () => {
     expect(await createResolveHost()("localhost")).toContainEqual(
       expect.stringMatching(/^(127\.0\.0\.1|::1)$/),
     )

@@ -70,7 +70,7 @@ describe("createRuleList", () => {
       expect(createRuleList(denyRules, [entry]).match(read(host), port)).toBe(match)
   })
 
-  test("denies an address when what a translator makes of it is denied, and allows only the address itself", () => {
+  test("denies all forms of an address, and allows only the address itself", () => {
     const host = read("64:ff9b::8.8.8.8")
     expect(createRuleList(denyRules, ["8.8.8.0/24"]).match(host, 80)).toBe("host")
     expect(createRuleList(denyRules, ["64:ff9b::/96"]).match(host, 80)).toBe("host")
@@ -78,7 +78,7 @@ describe("createRuleList", () => {
     expect(createRuleList(allowRules, ["64:ff9b::/96"]).match(host, 80)).toBe("host")
   })
 
-  test("takes the entry with the port, wherever it stands", () => {
+  test("prefers the entry with the port, in any order", () => {
     for (const entries of [
       ["db.example", "db.example:5432"],
       ["db.example:5432", "db.example"],
@@ -88,7 +88,7 @@ describe("createRuleList", () => {
     }
   })
 
-  test("knows which ports are named", () => {
+  test("hasPort finds the ports of entries", () => {
     const rules = createRuleList(allowRules, ["db.example:5432", "10.1.0.0/16"])
     expect([rules.hasPort(5432), rules.hasPort(80)]).toEqual([true, false])
   })

@@ -144,7 +144,7 @@ describe("substituteSecrets", () => {
     ["evilapi.example.com", undefined],
     ["api.example.com@evil.org", undefined],
     ["", undefined],
-  ])("gives a secret for api.example.com to %p: %s", (target, value) => {
+  ])("sends a secret for api.example.com to %p: %s", (target, value) => {
     const header = ["authorization", "hamlet-secret:KEY"] as const
     expect(substituteSecrets([header], target, true, secrets)).toEqual([
       ["authorization", value ?? "hamlet-secret:KEY"],
@@ -157,14 +157,14 @@ describe("substituteSecrets", () => {
     ["127.0.0.1:9000", "sk-port"],
     ["127.0.0.1", undefined],
     ["api.example.com", undefined],
-  ])("gives a secret for hosts with ports to %p: %s", (target, value) => {
+  ])("sends a secret for hosts with ports to %p: %s", (target, value) => {
     const header = ["authorization", "hamlet-secret:PORT"] as const
     expect(substituteSecrets([header], target, true, secrets)).toEqual([
       ["authorization", value ?? "hamlet-secret:PORT"],
     ])
   })
 
-  test("gives nothing to a host that cannot be trusted, and says so once for each header", () => {
+  test("replaces nothing for an untrusted host, and warns once per header", () => {
     const headers: HeaderList = [
       ["authorization", "Bearer hamlet-secret:KEY"],
       ["x-key", "hamlet-secret:KEY hamlet-secret:KEY hamlet-secret:OTHER"],
@@ -179,7 +179,7 @@ describe("substituteSecrets", () => {
     ])
   })
 
-  test("does not take KEY for the beginning of a secret that other hosts have", () => {
+  test("does not match KEY within the placeholder of another secret", () => {
     const longer = secret("KEY_OTHER", "sk-other", "other.example.com")
     const header = ["x-key", "hamlet-secret:KEY_OTHER"] as const
     for (const order of [
@@ -189,7 +189,7 @@ describe("substituteSecrets", () => {
       expect(substituteSecrets([header], host, true, order)).toEqual([header])
   })
 
-  test("touches no names of headers, and keeps their order and number", () => {
+  test("keeps the names, the order and the number of headers", () => {
     const headers: HeaderList = [
       ["hamlet-secret:KEY", "a"],
       ["set-cookie", "hamlet-secret:KEY"],
@@ -202,7 +202,7 @@ describe("substituteSecrets", () => {
     ])
   })
 
-  test("does not let the headers grow without end", () => {
+  test("limits the growth of the headers", () => {
     const large = secret("LARGE", "x".repeat(32_768))
     const headers: HeaderList = [
       ["x-1", "hamlet-secret:LARGE".repeat(3)],
@@ -219,7 +219,7 @@ describe("substituteSecrets", () => {
     expect(sentences).toEqual([expect.stringContaining("the headers would become too large")])
   })
 
-  test("never puts into a header what could end it, and never gives a value to another host", () => {
+  test("never writes a line break, and never sends a value to another host", () => {
     const value = fc.string({ unit: "binary", minLength: 8, maxLength: 40 })
     const texts = fc.constantFrom(
       "hamlet-secret:RANDOM",

@@ -25,7 +25,7 @@ describe("parseTarget", () => {
     ["http://xn--bcher-kva.test/", "xn--bcher-kva.test", "xn--bcher-kva.test", 80, "/"],
     ["http://%EF%BC%91%EF%BC%92%EF%BC%97.1/", "127.0.0.1", "127.0.0.1", 80, "/"],
     ["http://a.test:0/", "a.test:0", "a.test", 0, "/"],
-  ])("reads %s as everybody does", (text, host, hostname, port, path) => {
+  ])("parses %s as browsers do", (text, host, hostname, port, path) => {
     expect(parseTarget(text)).toEqual({
       href: expect.any(String),
       isTls: text.startsWith("https"),

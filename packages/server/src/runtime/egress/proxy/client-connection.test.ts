@@ -1,28 +1,28 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { waitUntil } from "../../../../test/support/wait-until.ts"
-import { Stage, toGet } from "../testing/proxy-fixture.ts"
-import { Outside, say } from "../testing/upstream-server.ts"
+import { ProxyFixture, toGet } from "../testing/proxy-fixture.ts"
+import { toResponse, UpstreamServer } from "../testing/upstream-server.ts"
 
-let outside: Outside
-let stage: Stage
+let upstream: UpstreamServer
+let fixture: ProxyFixture
 beforeEach(() => {
-  outside = new Outside((socket) => socket.write(say("outside")))
-  stage = new Stage()
+  upstream = new UpstreamServer((socket) => socket.write(toResponse("outside")))
+  fixture = new ProxyFixture()
 })
 afterEach(async () => {
-  expect(stage.errors).toEqual([])
-  await stage.stop()
-  outside.stop()
+  expect(fixture.errors).toEqual([])
+  await fixture.stop()
+  upstream.stop()
 })
 
-const host = () => `a.test:${outside.port}`
-/** A request with these lines behind the first one; PORT is the port of the server outside. */
+const host = () => `a.test:${upstream.port}`
+/** A request with these lines behind the first one; PORT is the port of the server upstream. */
 const lines = (...more: readonly string[]) =>
   `POST http://a.test:PORT/ HTTP/1.1\r\n${more.map((line) => `${line}\r\n`).join("")}\r\n`
 const first = (line: string) => `${line}\r\nhost: a.test\r\n\r\n`
 
 /**
- * What must not get anywhere: each is refused, nobody outside hears of it, and the connection ends.
+ * What must not get anywhere: each is refused, nobody upstream hears of it, and the connection ends.
  */
 const malformed: Readonly<Record<string, string>> = {
   "a path instead of an address": first("GET / HTTP/1.1"),
@@ -108,11 +108,11 @@ const malformed: Readonly<Record<string, string>> = {
   ),
 }
 
-describe("a door refuses", () => {
+describe("ClientConnection refuses", () => {
   for (const [title, text] of Object.entries(malformed)) {
     test(title, async () => {
-      const client = await stage.ask(text.replaceAll("PORT", String(outside.port)))
-      await client.answered()
+      const client = await fixture.send(text.replaceAll("PORT", String(upstream.port)))
+      await client.responded()
       expect([
         client.status,
         client.header("x-hamlet-blocked"),
@@ -120,42 +120,42 @@ describe("a door refuses", () => {
       ]).toEqual([400, "1", "text/plain; charset=utf-8"])
       expect(client.body).toMatch(/^Cannot (read the request|fetch ".{0,200}"): [^\r\n]+$/)
       expect([
-        outside.sockets.length,
-        stage.listener.totals.blocked,
-        stage.listener.totals.bytesSent,
+        upstream.sockets.length,
+        fixture.listener.totals.blocked,
+        fixture.listener.totals.bytesSent,
       ]).toEqual([0, 1, 0])
     })
   }
 
-  test("the rest of a connection on which something malformed came", async () => {
-    const client = await stage.connect()
+  test("what follows an invalid request", async () => {
+    const client = await fixture.connect()
     client.send(`${lines("content-length: 5", "content-length: 6")}${toGet(`http://${host()}/`)}`)
     await client.until(() => client.isClosed)
-    expect([client.text.split("HTTP/1.1").length - 1, outside.sockets.length]).toEqual([1, 0])
+    expect([client.text.split("HTTP/1.1").length - 1, upstream.sockets.length]).toEqual([1, 0])
   })
 
   for (const [title, more] of [
-    ["a second request behind the first", toGet("http://b.test/")],
-    ["a single byte behind it", "x"],
-    ["a line behind it", "\r\n"],
+    ["a pipelined request", toGet("http://b.test/")],
+    ["a byte after the request", "x"],
+    ["a line after the request", "\r\n"],
   ] as const) {
     test(`${title}, in the same read and in another`, async () => {
-      const together = await stage.connect()
+      const together = await fixture.connect()
       together.send(`${toGet(`http://${host()}/`)}${more}`)
       await together.until(() => together.isClosed)
       expect([together.status, together.header("x-hamlet-blocked")]).toEqual([400, "1"])
       expect(together.body).toContain("bytes follow it that are not part of it")
-      expect(outside.sockets.length).toBe(0)
+      expect(upstream.sockets.length).toBe(0)
 
-      const apart = await stage.connect()
-      outside.stop()
-      outside = new Outside(() => {})
+      const apart = await fixture.connect()
+      upstream.stop()
+      upstream = new UpstreamServer(() => {})
       apart.send(toGet(`http://${host()}/slow`))
-      await waitUntil(() => outside.heard() !== "")
+      await waitUntil(() => upstream.received() !== "")
       apart.send(more)
       await apart.until(() => apart.isClosed)
       expect(apart.status).toBe(400)
-      await waitUntil(() => outside.closed === 1)
+      await waitUntil(() => upstream.closed === 1)
     })
   }
 
@@ -170,73 +170,75 @@ describe("a door refuses", () => {
     ["something behind the last chunk", "0\r\n\r\nGET http://b.test/ HTTP/1.1\r\n\r\n"],
   ] as const) {
     test(`${title}, in the same read and in another`, async () => {
-      outside.stop()
-      outside = new Outside(() => {})
+      upstream.stop()
+      upstream = new UpstreamServer(() => {})
       const head = `POST http://${host()}/ HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n`
-      const together = await stage.ask(`${head}${body}`)
+      const together = await fixture.send(`${head}${body}`)
       await together.until(() => together.isClosed)
       expect([together.status, together.header("x-hamlet-blocked")]).toEqual([400, "1"])
 
-      const apart = await stage.connect()
+      const apart = await fixture.connect()
       apart.send(head)
-      await waitUntil(() => outside.heard(outside.sockets.length - 1).includes("chunked"))
+      await waitUntil(() => upstream.received(upstream.sockets.length - 1).includes("chunked"))
       apart.send(body)
       await apart.until(() => apart.isClosed)
       expect(apart.status).toBe(400)
-      await waitUntil(() => outside.closed === outside.sockets.length)
-      expect(outside.sockets.some(({ data }) => data.text.includes("b.test"))).toBe(false)
+      await waitUntil(() => upstream.closed === upstream.sockets.length)
+      expect(upstream.sockets.some(({ data }) => data.text.includes("b.test"))).toBe(false)
     })
   }
 })
 
-describe("a door reads", () => {
+describe("ClientConnection reads", () => {
   test("a request byte by byte", async () => {
-    outside.stop()
-    outside = new Outside((socket, text) => text.endsWith("abc") && socket.write(say("outside")))
-    const client = await stage.connect()
+    upstream.stop()
+    upstream = new UpstreamServer(
+      (socket, text) => text.endsWith("abc") && socket.write(toResponse("outside")),
+    )
+    const client = await fixture.connect()
     const text = `POST http://${host()}/x?y=1 HTTP/1.1\r\ncontent-length: 3\r\n\r\nabc`
     for (const char of text) {
       client.send(char)
       await new Promise<void>((resolve) => setImmediate(resolve))
     }
-    await client.answered()
+    await client.responded()
     expect([client.status, client.body]).toEqual([200, "outside"])
-    expect(outside.heard()).toBe(
+    expect(upstream.received()).toBe(
       `POST /x?y=1 HTTP/1.1\r\nhost: ${host()}\r\ncontent-length: 3\r\n\r\nabc`,
     )
   })
 
-  test("one request after the other on a connection", async () => {
-    const client = await stage.connect()
+  test("several requests in sequence", async () => {
+    const client = await fixture.connect()
     for (let count = 1; count <= 3; count++) {
       client.send(toGet(`http://${host()}/${count}`))
       await client.until(() => client.text.split("outside").length - 1 === count)
     }
-    expect(stage.listener.sizes).toEqual({ clients: 1, upstreams: 1, requests: 0 })
+    expect(fixture.listener.sizes).toEqual({ clients: 1, upstreams: 1, requests: 0 })
   })
 
-  test("a method of the val's own, and a body whatever the method", async () => {
-    await stage.ask(`BREW http://${host()}/ HTTP/1.1\r\ncontent-length: 2\r\n\r\nab`)
-    expect(outside.heard()).toBe(
+  test("an unknown method, and a body with any method", async () => {
+    await fixture.send(`BREW http://${host()}/ HTTP/1.1\r\ncontent-length: 2\r\n\r\nab`)
+    expect(upstream.received()).toBe(
       `BREW / HTTP/1.1\r\nhost: ${host()}\r\ncontent-length: 2\r\n\r\nab`,
     )
   })
 
-  test("no more than the end of a connection when its request says so", async () => {
-    const client = await stage.ask(`GET http://${host()}/ HTTP/1.1\r\nconnection: close\r\n\r\n`)
+  test("one request when it contains connection: close", async () => {
+    const client = await fixture.send(`GET http://${host()}/ HTTP/1.1\r\nconnection: close\r\n\r\n`)
     await client.until(() => client.isClosed)
     expect([client.status, client.body]).toEqual([200, "outside"])
   })
 
-  test("what is left of a body after an early answer, up to a limit", async () => {
-    await stage.stop()
-    stage = new Stage({
+  test("the rest of a body after an early response, up to a limit", async () => {
+    await fixture.stop()
+    fixture = new ProxyFixture({
       decide: () => ({ kind: "blocked", reason: "no" }),
       limits: { discardedBytesMax: 1000, lingerMsMax: 20 },
     })
-    const client = await stage.connect()
+    const client = await fixture.connect()
     client.send(`POST http://${host()}/ HTTP/1.1\r\ncontent-length: 500\r\n\r\n`)
-    await waitUntil(() => stage.listener.totals.blocked === 1)
+    await waitUntil(() => fixture.listener.totals.blocked === 1)
     // An answer before the end of its body is more than Deno can take.
     expect(client.text).toBe("")
     client.send("x".repeat(500))
@@ -249,60 +251,60 @@ describe("a door reads", () => {
   })
 })
 
-describe("a door answers", () => {
-  test("before the end of a body that does not come", async () => {
-    await stage.stop()
-    stage = new Stage({
+describe("ClientConnection responds", () => {
+  test("before the end of a body that does not arrive", async () => {
+    await fixture.stop()
+    fixture = new ProxyFixture({
       decide: () => ({ kind: "blocked", reason: "no" }),
       limits: { deferredMsMax: 20 },
     })
-    const client = await stage.ask(
+    const client = await fixture.send(
       `POST http://${host()}/ HTTP/1.1\r\ncontent-length: 500\r\n\r\nabc`,
     )
     expect([client.status, client.isClosed]).toEqual([403, false])
   })
 })
 
-describe("a door ends", () => {
+describe("ClientConnection is closed", () => {
   const waits: Readonly<Record<string, string>> = {
-    "a connection on which nothing comes": "",
+    "no bytes": "",
     "a head that does not end": "GET http://a.test/ HTTP/1.1\r\nx: ",
     "a head that does not begin": "G",
   }
   for (const [title, text] of Object.entries(waits)) {
-    test(`${title}, in time`, async () => {
-      await stage.stop()
-      stage = new Stage({ limits: { keptMsMax: 30, headMsMax: 20 } })
-      const client = await stage.connect()
+    test(`after the time limit: ${title}`, async () => {
+      await fixture.stop()
+      fixture = new ProxyFixture({ limits: { keptMsMax: 30, headMsMax: 20 } })
+      const client = await fixture.connect()
       client.send(text)
       await client.until(() => client.isClosed)
-      expect(stage.listener.sizes.clients).toBe(0)
+      expect(fixture.listener.sizes.clients).toBe(0)
     })
   }
 
-  test("the connection without a request that is oldest when there are too many, and otherwise takes no more", async () => {
-    await stage.stop()
-    outside.stop()
-    outside = new Outside(() => {})
-    stage = new Stage({ limits: { connectionsMax: 1, sparesMax: 1, deferredMsMax: 1 } })
+  test("when there are too many: the oldest idle one, otherwise the new one", async () => {
+    await fixture.stop()
+    upstream.stop()
+    upstream = new UpstreamServer(() => {})
+    fixture = new ProxyFixture({ limits: { connectionsMax: 1, sparesMax: 1, deferredMsMax: 1 } })
     const [oldest, second, third] = [
-      await stage.connect(),
-      await stage.connect(),
-      await stage.connect(),
+      await fixture.connect(),
+      await fixture.connect(),
+      await fixture.connect(),
     ]
     await oldest.until(() => oldest.isClosed)
-    expect([second.isClosed, third.isClosed, stage.listener.sizes.clients]).toEqual([
+    expect([second.isClosed, third.isClosed, fixture.listener.sizes.clients]).toEqual([
       false,
       false,
       2,
     ])
     for (const client of [second, third])
       client.send(`POST http://${host()}/ HTTP/1.1\r\ncontent-length: 10\r\n\r\n`)
-    await waitUntil(() => outside.heard() !== "" && second.text + third.text !== "")
+    await waitUntil(() => upstream.received() !== "" && second.text + third.text !== "")
     const [refused] = [second, third].filter(({ text }) => text !== "")
     expect(refused?.body).toEndWith("the val has 1 outgoing requests open already")
     // The one that was refused is reading what nobody wants, the other waits: neither is idle.
-    const fourth = await stage.connect()
+    const fourth = await fixture.connect()
     await fourth.until(() => fourth.isClosed)
   })
 })

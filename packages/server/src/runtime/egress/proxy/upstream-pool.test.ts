@@ -1,12 +1,12 @@
 import { afterEach, expect, test } from "bun:test"
 import { waitUntil } from "../../../../test/support/wait-until.ts"
 import { egressLimits } from "../egress-limits.ts"
-import { Outside, say } from "../testing/upstream-server.ts"
+import { toResponse, UpstreamServer } from "../testing/upstream-server.ts"
 import { UpstreamConnection } from "./upstream-connection.ts"
 import { UpstreamPool } from "./upstream-pool.ts"
 
-let outside: Outside | undefined
-afterEach(() => outside?.stop())
+let server: UpstreamServer | undefined
+afterEach(() => server?.stop())
 
 const to = (port: number) => ({
   key: "http://a.test",
@@ -16,27 +16,27 @@ const to = (port: number) => ({
   tls: undefined,
 })
 
-test("UpstreamPool counts a connection that was given up until it is made, or is not", async () => {
-  outside = new Outside((socket) => socket.write(say("x")))
+test("UpstreamPool counts an abandoned connection until it is open or has failed", async () => {
+  server = new UpstreamServer((socket) => socket.write(toResponse("x")))
   const pool = new UpstreamPool(egressLimits)
-  const upstream = pool.connect(to(outside.port))
-  const nobody = pool.connect(to(1))
-  upstream.stop()
-  nobody.stop()
+  const accepted = pool.connect(to(server.port))
+  const refused = pool.connect(to(1))
+  accepted.stop()
+  refused.stop()
   expect([pool.size, pool.abandonedCount]).toEqual([2, 2])
-  expect(await upstream.connected).not.toBeInstanceOf(UpstreamConnection)
+  expect(await accepted.connected).not.toBeInstanceOf(UpstreamConnection)
   await waitUntil(() => pool.size === 0)
   expect(pool.abandonedCount).toBe(0)
-  const { sockets } = outside
-  await waitUntil(() => sockets.length === 0 || outside?.closed === 1)
+  const { sockets } = server
+  await waitUntil(() => sockets.length === 0 || server?.closed === 1)
 })
 
-test("UpstreamPool keeps nothing once it is stopped", async () => {
-  outside = new Outside((socket) => socket.write(say("x")))
+test("UpstreamPool keeps no connection after stop", async () => {
+  server = new UpstreamServer((socket) => socket.write(toResponse("x")))
   const pool = new UpstreamPool(egressLimits)
-  const upstream = (await pool.connect(to(outside.port)).connected) as UpstreamConnection
-  expect(upstream).toBeInstanceOf(UpstreamConnection)
+  const connection = (await pool.connect(to(server.port)).connected) as UpstreamConnection
+  expect(connection).toBeInstanceOf(UpstreamConnection)
   pool.stop()
-  pool.release(upstream)
+  pool.release(connection)
   expect([pool.size, pool.take("http://a.test", ["127.0.0.1"], true)]).toEqual([0, undefined])
 })

@@ -10,8 +10,8 @@ import type { HostDecision } from "../policy/policy.ts"
 import type { ProxyListener } from "../proxy/proxy-listener.ts"
 import { RawClient } from "./raw-client.ts"
 
-/** What a test may want otherwise. */
-export interface StageOptions extends Partial<Pick<EgressDeps, "ca" | "takeBytes">> {
+/** What a test can replace. */
+export interface ProxyFixtureOptions extends Partial<Pick<EgressDeps, "ca" | "takeBytes">> {
   readonly limits?: Partial<EgressLimits>
   readonly own?: Partial<EgressDeps["own"]>
   readonly guest?: Partial<EgressClient>
@@ -19,17 +19,17 @@ export interface StageOptions extends Partial<Pick<EgressDeps, "ca" | "takeBytes
   readonly isLate?: boolean
 }
 
-/** The key that the guest of a stage knows. */
+/** The key of the fixture's guest. */
 export const egressKey = "the-key"
 
-/** A door with nobody real behind it: the test says what comes through, and decides as it likes. */
-export class Stage {
+/** A listener whose client, policy and upstream servers are controlled by the test. */
+export class ProxyFixture {
   readonly #folder = mkdtempSync(join(tmpdir(), "hamlet-egress-"))
   readonly path = join(this.#folder, "out.sock")
   readonly egress: Egress
   readonly listener: ProxyListener
   readonly guest: EgressClient
-  /** What the run was told. */
+  /** What was recorded on the run. */
   readonly sent: OutgoingRequest[] = []
   readonly warnings: string[] = []
   readonly errors: unknown[] = []
@@ -39,11 +39,11 @@ export class Stage {
     limits,
     own,
     guest,
-    decide = () => here,
+    decide = () => loopback,
     ca,
     takeBytes = () => {},
     isLate = false,
-  }: StageOptions = {}) {
+  }: ProxyFixtureOptions = {}) {
     const run: RunListener = {
       id: "run-1",
       depth: 3,
@@ -85,17 +85,17 @@ export class Stage {
     return client
   }
 
-  /** Sends something on a connection of its own, and gives it when there is an answer. */
-  async ask(text: string): Promise<RawClient> {
+  /** Sends a text on a new connection. Resolves with the connection when it has a response. */
+  async send(text: string): Promise<RawClient> {
     const client = await this.connect()
     client.send(text)
-    await client.answered()
+    await client.responded()
     return client
   }
 
-  /** A request as Deno sends it, of the run that the stage knows. */
+  /** Sends a GET of the fixture's run. */
   get(url: string, headers = ""): Promise<RawClient> {
-    return this.ask(toGet(url, headers))
+    return this.send(toGet(url, headers))
   }
 
   async stop(): Promise<void> {
@@ -105,10 +105,10 @@ export class Stage {
   }
 }
 
-/** The head of a GET. */
+/** The head of a GET of the fixture's run. */
 export function toGet(url: string, headers = ""): string {
   return `GET ${url} HTTP/1.1\r\nhost: ignored.test\r\nx-hamlet-run: ${egressKey} run-1\r\n${headers}\r\n`
 }
 
-/** Everything is on this machine. */
-export const here: HostDecision = { kind: "pass", addresses: ["127.0.0.1"], isAllowed: false }
+/** Every host resolves to this machine. */
+export const loopback: HostDecision = { kind: "pass", addresses: ["127.0.0.1"], isAllowed: false }

@@ -1,15 +1,14 @@
-/** A connection on which a test says whatever it likes. */
+/** A connection on which a test sends any bytes. */
 export class RawClient {
   readonly #socket: Bun.Socket<RawClient>
   #waiting: Uint8Array[] = []
   #changed = Promise.withResolvers<void>()
-  /** What has come, as Latin-1, as long as it is not too much. */
+  /** What was received, as Latin-1, unless `isCounting`. */
   text = ""
   bytes = 0
-  /** What it has sent. */
   sentBytes = 0
   isClosed = false
-  /** What comes is only counted. */
+  /** Whether received bytes are counted only. */
   isCounting = false
 
   private constructor(socket: Bun.Socket<RawClient>) {
@@ -44,10 +43,10 @@ export class RawClient {
   }
 
   /**
-   * The first answer with all of its body, when that has a length or ends with the last chunk; or
-   * the connection is closed.
+   * Waits for the first response with all of its body, if that has a length or is chunked, or for
+   * the end of the connection.
    */
-  async answered(): Promise<void> {
+  async responded(): Promise<void> {
     await this.until(() => this.isClosed || isWhole(this.text))
   }
 

@@ -1,31 +1,36 @@
 /** A connection to a server of a test. */
-export type OutsideSocket = Bun.Socket<{ text: string; tail: string; bytes: number; index: number }>
+export type UpstreamSocket = Bun.Socket<{
+  text: string
+  tail: string
+  bytes: number
+  index: number
+}>
 
 interface Certificate {
   readonly cert: string
   readonly key: string
 }
 
-/** What a server does with what it has got on a connection so far. */
-type Act = (socket: OutsideSocket, text: string) => unknown
+/** Called with everything that a connection has received so far. */
+type Act = (socket: UpstreamSocket, text: string) => unknown
 
-/** What is kept of what a server hears: the beginning, and the end. */
+/** How much of the received bytes is kept: the beginning, and the end. */
 const textBytesMax = 1_000_000
 const tailBytes = 16
 
-/** A server that says what the test wants. */
-export class Outside {
-  readonly #listener: Bun.TCPSocketListener<OutsideSocket["data"]>
-  readonly sockets: OutsideSocket[] = []
+/** A server that sends what the test wants. */
+export class UpstreamServer {
+  readonly #listener: Bun.TCPSocketListener<UpstreamSocket["data"]>
+  readonly sockets: UpstreamSocket[] = []
   closed = 0
-  onDrain: ((socket: OutsideSocket) => void) | undefined
+  onDrain: ((socket: UpstreamSocket) => void) | undefined
 
   constructor(
     act: Act,
     tls?: Certificate,
     at: { readonly hostname: string; readonly port: number } = { hostname: "127.0.0.1", port: 0 },
   ) {
-    this.#listener = Bun.listen<OutsideSocket["data"]>({
+    this.#listener = Bun.listen<UpstreamSocket["data"]>({
       ...at,
       ...(tls && { tls }),
       socket: {
@@ -52,8 +57,8 @@ export class Outside {
     return this.#listener.port
   }
 
-  /** What came on the first connection, or on another. */
-  heard(index = 0): string {
+  /** What the first connection, or another one, has received. */
+  received(index = 0): string {
     return this.sockets[index]?.data.text ?? ""
   }
 
@@ -66,12 +71,12 @@ export class Outside {
   }
 }
 
-/** An answer with a body. */
-export function say(body: string, headers = "", status = "200 OK"): string {
+/** A response with a body. */
+export function toResponse(body: string, headers = "", status = "200 OK"): string {
   return `HTTP/1.1 ${status}\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`
 }
 
-/** How many requests without a body there are. */
+/** Counts requests, or responses, without a body. */
 export function countRequests(text: string): number {
   return text.split("\r\n\r\n").length - 1
 }
