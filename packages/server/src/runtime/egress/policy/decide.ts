@@ -147,10 +147,7 @@ async function decideOutside(
   }
 }
 
-/**
- * `isTrusted`: nobody on the way can read the request, because it is encrypted or the operator has
- * allowed the host by name.
- */
+/** `isTrusted`: the request is encrypted, goes to this server, or its host was allowed by name. */
 function toForwardedHead(
   { substitutions }: RequestSender,
   { target, headers }: DecidedRequest,
