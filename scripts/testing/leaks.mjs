@@ -64,7 +64,7 @@ function readProcFile(pid, file) {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8").replaceAll("\0", " ").trim()
   } catch {
-    // Ended since it was listed, or somebody else's.
+    // The process has ended, or belongs to another user.
     return ""
   }
 }

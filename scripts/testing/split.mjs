@@ -6,7 +6,6 @@ import { listTestFiles } from "./test-files.mjs"
  * @type {Readonly<Record<string, number>>}
  */
 const secondsHints = {
-  "packages/cli/test/cli.test.ts": 100,
   "packages/server/src/runtime/dependencies/": 10,
   "packages/server/src/runtime/processes/supervisor.test.ts": 35,
   "packages/server/test/attacks/": 10,

@@ -138,4 +138,48 @@ describe("tidy", () => {
       `${migrations}/0002-more.ts: should be number 0003`,
     ])
   })
+
+  test("refuses a folder with more than 15 source files, not counting tests", async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 15 }, (_, index) => [`packages/cli/src/many/file-${index}.ts`, ""]),
+    )
+    expect(await check({ ...files, "packages/cli/src/many/file-1.test.ts": "" })).toEqual([])
+    expect(await check({ ...files, "packages/cli/src/many/another.ts": "" })).toEqual([
+      "packages/cli/src/many: has 16 source files, more than 15; group them by noun",
+    ])
+  })
+
+  test("refuses a name that two files of one package export", async () => {
+    const files = {
+      "packages/cli/src/a.ts": "export interface Page {}",
+      "packages/web/src/a.ts": "export class Page {}",
+    }
+    expect(await check(files)).toEqual([])
+    expect(
+      await check({ ...files, "packages/cli/src/b/c.ts": "export function Page() {}" }),
+    ).toEqual([
+      "packages/cli: Page is exported by packages/cli/src/a.ts and by packages/cli/src/b/c.ts: rename one",
+    ])
+  })
+
+  test("accepts a name that each file of a folder exports by convention", async () => {
+    const files = {
+      "packages/cli/src/commands/val/list.ts": "export const command = 1",
+      "packages/cli/src/commands/val/new.ts": "export const command = 2",
+    }
+    expect(await check(files)).toEqual([])
+  })
+
+  test("refuses vague words in comments and documents, but not in strings", async () => {
+    const plain = "The process ends. ".repeat(1_000)
+    const code = `const text = "nobody nobody nobody nobody"\n/** ${plain} */\n`
+    expect(await check({ "packages/cli/src/a.ts": code })).toEqual([])
+    const vague = `${code}// Whoever asks, somebody hears; whatever happens, nobody tells everybody.\n`
+    expect((await check({ "packages/cli/src/a.ts": vague }))[0]).toStartWith(
+      "Comments and documents have 1.6 vague words per 1,000, and may have 1",
+    )
+    expect((await check({ "docs/a.md": `${plain} ${"Nobody. ".repeat(4)}` }))[0]).toStartWith(
+      "Comments and documents have 1.3 vague words per 1,000, and may have 1",
+    )
+  })
 })

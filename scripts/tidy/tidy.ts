@@ -2,12 +2,15 @@ import { join } from "node:path"
 import { listFiles } from "../list-files.ts"
 import { documentedCode } from "./documented-code.ts"
 import { checkExactVersions } from "./exact-versions.ts"
+import { checkExportedNames } from "./exported-names.ts"
+import { checkFolderSizes } from "./folder-sizes.ts"
 import { checkGeneratedClient } from "./generated-client.ts"
 import { checkGeneratedTable } from "./generated-tables.ts"
 import { checkLocalPaths } from "./local-paths.ts"
 import { checkLockFile } from "./lock-file.ts"
 import { checkMarkdownLinks } from "./markdown-links.ts"
 import { checkMigrationNumbers } from "./migration-numbers.ts"
+import { checkPlainWords } from "./plain-words.ts"
 
 const rules = [
   checkLocalPaths,
@@ -15,6 +18,9 @@ const rules = [
   checkExactVersions,
   checkLockFile,
   checkMigrationNumbers,
+  checkFolderSizes,
+  checkExportedNames,
+  checkPlainWords,
 ]
 
 /**

@@ -29,7 +29,7 @@ describe("createBackupChecker", () => {
     const bytes = make()
     for (const length of [1, 7, 16, bytes.length]) {
       const checker = createBackupChecker()
-      // One piece of memory for all, as whoever reads a file may have it.
+      // One buffer for all reads, as a reader of a file may use.
       const piece = Buffer.alloc(length)
       for (let at = 0; at < bytes.length; at += length) {
         const read = piece.subarray(0, bytes.copy(piece, 0, at))
@@ -109,7 +109,7 @@ interface Wrong {
   readonly missing?: unknown
 }
 
-/** A file with one frame of data, whose hashes are right whatever else is wrong. */
+/** A file with one data frame and correct hashes, even if the rest is wrong. */
 function make({ header: said = header, section = 0, items = 3, missing = [] }: Wrong = {}): Buffer {
   const data = Buffer.concat([
     toHeadBytes({ kind: frameKinds.data, section, items: 3, storedBytes: 5, rawBytes: 9 }),

@@ -34,7 +34,7 @@ describe("routes", () => {
       if (route.isRestPath) expect(route.path).toMatch(/^[^{]*\/\{\w+\}$/)
       if (route.isCodeBody) expect(route.body).toBeDefined()
       if (route.auth === "none") expect(route.scope).toBeUndefined()
-      // Whoever is signed in may sign out, whatever else they may do.
+      // Every signed-in caller may sign out.
       if (route.auth === "required" && name !== "signOut") expect(route.scope).toBeDefined()
     })
   }

@@ -32,7 +32,7 @@ describe("routes", () => {
         isSignIn !== true && name !== "acceptInvitation" && name !== "signOut",
     )
     for (const [name, { method, path, auth, scope = "", scopeToWrite = scope }] of others) {
-      // Whoever may read a val may look at it; nothing is written down.
+      // Reading a val writes nothing.
       if (name === "createPreview") expect([auth, scope]).toEqual(["required", "val:read"])
       else if (method !== "get" || path.startsWith("/v1/run/"))
         expect([name, auth, /:write$|^admin$/.test(scopeToWrite)]).toEqual([name, "required", true])
@@ -116,7 +116,7 @@ describeEachDatabase("authorization", (open) => {
   let callers: readonly TestCaller[]
 
   beforeAll(async () => {
-    // So that everybody has a SQLite database, whatever the server has.
+    // Every user has a SQLite database, on both databases.
     api = await openApi(open, { HAMLET_DATA_DIR_SHARED: "yes" })
     owner = await api.addUser("owner")
     other = await api.addUser("other")

@@ -884,7 +884,7 @@ function openClient(loopback: Loopback, token?: string): Client {
   return createClient({ baseUrl: loopback.baseUrl, token })
 }
 
-/** Somebody who runs vals, so that the lists of the others stay as they are. */
+/** A user who runs vals, so that the lists of the other users do not change. */
 async function newcomer({
   loopback,
 }: Pick<Scene, "loopback">): Promise<{ readonly client: Client; readonly user: TestUser }> {

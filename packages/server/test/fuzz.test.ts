@@ -7,9 +7,9 @@ import { listen } from "./fuzz/listen.ts"
 import { anyPlan } from "./fuzz/mutations.ts"
 import { operations } from "./fuzz/operations.ts"
 import { type Plan, validPlan } from "./fuzz/plan.ts"
-import { anyRawPlan, toRawBytes } from "./fuzz/raw-bytes.ts"
-import { rawCases, tokenMark } from "./fuzz/raw-cases.ts"
-import { exchange, parseResponses } from "./fuzz/raw-client.ts"
+import { anyRawPlan, toRawBytes } from "./fuzz/raw/raw-bytes.ts"
+import { rawCases, tokenMark } from "./fuzz/raw/raw-cases.ts"
+import { exchange, parseResponses } from "./fuzz/raw/raw-client.ts"
 import { isFault, send } from "./fuzz/send.ts"
 import { printRequest } from "./fuzz/to-request.ts"
 import { expectStatus, openApi } from "./support/api.ts"
@@ -31,8 +31,8 @@ const timeoutMs = requestsWanted === undefined ? 110_000 : 0
 const setupMsMax = 120_000
 
 /**
- * A fault of the server says in the log where it is; nothing else does. Everybody has a SQLite
- * database, whatever the server has.
+ * Only the log shows where a fault of the server is. Every user has a SQLite database, on both
+ * databases.
  */
 const loud = { HAMLET_LOG_LEVEL: "error", HAMLET_DATA_DIR_SHARED: "yes" }
 
@@ -217,8 +217,7 @@ async function fuzz(
     await Promise.all(plans.map(async (plan) => note(done, plan, await send(fuzzServer, plan))))
   })
   for (let part = 0; sent < wanted; part += 1) {
-    // Parts of a hundred batches, so that everybody has vals of their own again after everything
-    // was deleted.
+    // In parts of a hundred batches, so that users get new vals after all were deleted.
     const result = await fc.check(property, {
       seed: seed + part * 1000,
       numRuns: Math.min(100, Math.ceil((wanted - sent) / batchMax)),
@@ -262,7 +261,7 @@ function note(done: Map<string, Set<number>>, plan: Plan, status: number): void 
     done.set(plan.operation.id, (done.get(plan.operation.id) ?? new Set()).add(status))
 }
 
-/** The smallest batch that fails; whoever has the seed can send it again. */
+/** The smallest failing batch. The seed reproduces it. */
 function explain(
   fuzzServer: FuzzServer,
   result: Pick<fc.RunDetails<unknown>, "numRuns" | "numShrinks" | "errorInstance">,

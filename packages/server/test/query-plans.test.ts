@@ -20,7 +20,7 @@ import { createLargeDataSet, examples, idOf } from "./plans/large-data-set.ts"
 import { openPlanner, type Planner } from "./plans/planner.ts"
 import { recording } from "./plans/recording-database.ts"
 import { describeEachDatabase, openAgain, type TestDatabase } from "./support/databases.ts"
-import { FakeRunner } from "./support/fake-runner.ts"
+import { FakeRunner } from "./support/fakes/fake-runner.ts"
 
 type GetRoute = {
   [Name in RouteName]: Routes[Name]["method"] extends "get" ? Name : never
@@ -51,8 +51,8 @@ const combine = (paths: readonly string[], queries: readonly string[]) =>
   paths.flatMap((path) => queries.map((query) => `${path}?${query}`))
 
 /**
- * What is asked of each route: every filter it has, alone and together. Each is asked by the owner,
- * by somebody else and by nobody.
+ * The requests of each route: every filter, alone and combined, by the owner, by another user and
+ * without a token.
  */
 const questions: Record<GetRoute, readonly string[]> = {
   getMe: ["/v1/me"],
@@ -248,7 +248,7 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
     })
     const callers = { "the owner": idOf("user", 1), "somebody else": idOf("user", 2) }
     for (const [name, id] of Object.entries(callers)) {
-      // Nobody can decrypt the secrets of this data set, and a val of its owner's would be given them.
+      // The secrets of this data set cannot be decrypted, and a val of its owner would get them.
       await hamlet.deps.secrets.remove(id, "NAME")
       tokens[name] = (
         await issueToken(hamlet.deps, id, { name, scopes: allScopes, expiresAt: null })

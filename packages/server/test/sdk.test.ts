@@ -732,7 +732,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   },
 }
 
-/** Somebody who runs vals, so that the lists of the others stay as they are. */
+/** A user who runs vals, so that the lists of the other users do not change. */
 function administer({ loopback }: Scene): ValTown {
   return openClient(loopback, loopback.api.admin.token)
 }

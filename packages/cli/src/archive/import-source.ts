@@ -133,7 +133,7 @@ function readWithin(path: string): Uint8Array {
   }
 }
 
-/** What begins with a dot is for programs, and what is installed is nobody's val. */
+/** Hidden files belong to tools, and installed packages are not vals. */
 function isIgnored(path: string): boolean {
   return path
     .split("/")

@@ -40,7 +40,7 @@ export async function openZip(path: string): Promise<ZipReader> {
   }
 }
 
-/** Whatever yauzl throws is about the file. */
+/** Every error of yauzl concerns the file. */
 async function attempt<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()

@@ -38,10 +38,7 @@ function writeZip(person: Person, path: string, entries: Readonly<Record<string,
   write(person, path, zipSync(Object.fromEntries(bytes)))
 }
 
-/**
- * Everything that can be seen of somebody's vals, but for what another server or owner makes
- * different.
- */
+/** A user's vals as the API shows them, without what differs between servers or owners. */
 async function describeVals(person: Person) {
   const { id } = await person.client.getMe()
   const vals = await Array.fromAsync(person.client.items("listVals", { userId: id, limit: 100 }))
@@ -434,7 +431,7 @@ function defineHostile(stage: () => Stage): void {
     expect(messageOf("text")).toBe('Cannot make a val of "vals/text.json": it is not JSON')
     expect(messageOf("good")).toContain('is also in "vals/again.json"')
     expect(messageOf("server")).toContain("256000")
-    expect(messageOf("large")).toContain("larger than the server takes")
+    expect(messageOf("large")).toContain("larger than the server allows")
     expect(
       (await ada
         .json(["import", "mixed.zip", "--versions", "1"])

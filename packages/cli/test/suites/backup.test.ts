@@ -20,7 +20,7 @@ import { until } from "../support/until.ts"
 
 const isRoot = process.getuid?.() === 0
 
-/** Somebody who may do everything, in an empty folder. */
+/** A user with all scopes, in an empty folder. */
 async function openAdmin(stage: Stage): Promise<Person> {
   return await stage.holder(stage.admin.token)
 }

@@ -95,7 +95,7 @@ describe("failures", () => {
 
   test("a server that is not there ends a command with 6, and one sentence", async () => {
     const ada = await stage().holder(stage().admin.token)
-    // One that is free now may be somebody's a moment later; the first one is nobody's.
+    // A free port may be taken a moment later; port 1 never listens.
     const env = { HAMLET_URL: "http://localhost:1", HAMLET_TOKEN: "x" }
     const results = await Promise.all(
       [["whoami"], ["val", "list"], ["run", "x/y"], ["val", "push", "x.ts"]].map((args) =>

@@ -71,8 +71,8 @@ const listFiles = (folder: string) =>
   readdirSync(folder).filter((name) => /^[^.].*\.ts$/.test(name) && !isConflictPath(name))
 
 /**
- * Lets people add to files and vals, and gives what they added: nobody takes anything away, so that
- * all of it must be somewhere.
+ * Appends to files and vals, and returns what was added. Nothing is removed, so all of it must be
+ * somewhere.
  */
 async function liveOn(
   { client }: Person,

@@ -32,7 +32,7 @@ const find = (person: Person, name: string) =>
 const names = async (person: Person) =>
   (await person.client.listMyValStates()).data.map(({ name }) => name)
 
-/** Somebody with a val `hello` and its file. */
+/** A user with a val `hello` and its file. */
 async function withHello(
   stage: Stage,
   username: string,
@@ -389,8 +389,7 @@ describe("val watch", () => {
       143,
       new Set(["saved"]),
     ])
-    // Where the machine stood still for so long, somebody who stopped writing could not be told
-    // from somebody who had finished.
+    // After a long stall of the machine, a paused writer cannot be told from one that has finished.
     if (pauseMs >= limits.watchSettleMs / 2) return
     const codes = (await ada.client.listVersions({ val_id: ada.id })).data.map(({ code }) => code)
     expect(codes).toEqual(["at once\n", "by vim\n", "half and the other half\n", "one\n"])

@@ -6,7 +6,7 @@ export interface Gate extends AsyncDisposable {
   readonly url: string
   /** The requests that have come, as `POST /v1/vals`. */
   readonly seen: readonly string[]
-  /** From now on nobody answers at the address. */
+  /** Closes the address: connections fail from now on. */
   shut(): Promise<void>
   open(): void
   /** Holds the next request that fits, before the server gets it or after it has answered. */

@@ -1,11 +1,11 @@
 import { fileURLToPath } from "node:url"
 
-/** The real program, as somebody would call it. */
+/** The real program, as a user would call it. */
 export const hamletPath = fileURLToPath(new URL("../../bin/hamlet", import.meta.url))
 
 /**
- * Nothing that whoever runs the tests has set for themselves; what finds processes that tests leave
- * behind stays.
+ * Removes the settings of the person who runs the tests; the marker that finds left-over processes
+ * stays.
  */
 export function cleanEnv(): Record<string, string> {
   const own = Object.entries(process.env).filter(

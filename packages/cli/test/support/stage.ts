@@ -23,7 +23,7 @@ export interface CallOptions {
   readonly input?: string
 }
 
-/** Somebody at a computer of their own, with a configuration and a folder of their own. */
+/** A user with a configuration and a folder of their own. */
 export interface Person {
   readonly username: string
   readonly token: string
@@ -48,9 +48,9 @@ export interface Stage extends AsyncDisposable {
   readonly url: string
   readonly dataDir: string
   readonly admin: Person
-  /** Somebody new, signed in. */
+  /** A new user, signed in. */
   person(username: string): Promise<Person>
-  /** Somebody with this token, signed in or not. */
+  /** A user with this token, signed in or not. */
   holder(token: string, isSignedIn?: boolean): Promise<Person>
 }
 

@@ -3,10 +3,7 @@ import { createServer } from "node:net"
 /** What a tap lets through next: some bytes, or nothing for as long as anybody waits. */
 export type Flow = { readonly bytes: Uint8Array } | { readonly waits: true }
 
-/**
- * A server that sends the same few bytes to whoever asks for anything, in pieces, as far as one
- * wants.
- */
+/** A server that sends the same few bytes for every request, in pieces, up to a given size. */
 export interface Tap extends Disposable {
   readonly url: string
   /** Everything before it waits has been taken. */

@@ -22,7 +22,7 @@ import type { Person } from "./stage.ts"
 export interface WatchWorld {
   /** What has happened. */
   readonly diary: readonly string[]
-  /** Lets something happen, and checks that no text is lost by it that nobody has thrown away. */
+  /** Runs an action, and checks that it loses no text that was not deleted on purpose. */
   step(): Promise<void>
   /**
    * Synchronises until nothing happens any more; what cannot be synchronised is put aside first.
@@ -229,7 +229,7 @@ export async function createWatchWorld(
     const [first, second] = random() < 0.5 ? sides : [...sides].reverse()
     if (!first || !second) return
     diary.push(chance < 0.3 ? "both synchronise" : `${first.name} synchronises`)
-    // Others go on meanwhile, but nobody throws anything away.
+    // Other actors continue, but delete nothing.
     const meanwhile = chance > 0.1 && chance < 0.5 ? deeds["saves a val"]?.(first) : undefined
     await Promise.all([
       first.sync(),
@@ -271,7 +271,7 @@ export async function createWatchWorld(
   return { diary, step: async () => (random() < 0.55 ? act() : sync()), settle, readFolders }
 }
 
-/** Out of sight of whoever synchronises, but not thrown away. */
+/** Hidden from the synchronisation, but not deleted. */
 function putAside({ folder }: Side, file: string): void {
   if (existsSync(join(folder, file)))
     renameSync(join(folder, file), join(folder, `.put-aside-${Bun.randomUUIDv7()}`))

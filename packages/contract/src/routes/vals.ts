@@ -98,7 +98,7 @@ export const valRoutes = {
     method: "delete",
     path: "/v1/vals/{val_id}",
     tag: "Vals",
-    summary: "Delete a val with its versions, runs, likes and comments",
+    summary: "Delete a val and all its data",
     auth: "required",
     scope: "val:write",
     valAccess: "own",

@@ -2,7 +2,7 @@ import { ApiError, ConnectionError, createClient, LinkError } from "../../src/cl
 
 // The same program for every platform, so it uses nothing but the client and what all of them have.
 
-/** Set by whoever bundles this. */
+/** Defined by the bundler. */
 declare const SMOKE_BASE_URL: string
 
 /** What came of each step. */

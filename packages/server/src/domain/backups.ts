@@ -8,10 +8,7 @@ export interface BackupOptions {
 
 /** Where backups come from. */
 export interface BackupSource {
-  /**
-   * The bytes of a backup of the moment at which the first is asked for. After the signal nobody
-   * waits for it any longer.
-   */
+  /** The bytes of a backup. Its point in time is the first read. The signal aborts it. */
   read(options: BackupOptions, signal: AbortSignal): AsyncGenerator<Uint8Array, void>
 }
 
@@ -22,7 +19,7 @@ export interface BackupLimits {
    * processor busy.
    */
   readonly atOnceMax: number
-  /** How long somebody may take nothing of what is there. */
+  /** How long a client may read nothing while data is available. */
   readonly idleMsMax: number
   /** How long a backup may take as a whole. */
   readonly wholeMsMax: number
@@ -68,14 +65,14 @@ export class Backups {
     return backup
   }
 
-  /** Cuts off whoever is taking one. */
+  /** Aborts the running backup. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await Promise.all([...this.#running].map((backup) => backup.stop("the server is about to end")))
   }
 }
 
-/** A backup that somebody is taking, as fast or slowly as they want to, within limits. */
+/** A running backup. The client reads at its own speed, within limits. */
 export class RunningBackup {
   readonly #pieces: AsyncGenerator<Uint8Array, void>
   readonly #leaving = new AbortController()

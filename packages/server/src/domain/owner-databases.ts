@@ -25,15 +25,14 @@ export interface SqlRequest {
    */
   readonly mode: "single" | BatchMode
   readonly statements: readonly SqlStatement[]
-  /** Otherwise whatever writes is refused, in every mode. */
+  /** Without it, writes are refused in every mode. */
   readonly canWrite: boolean
   /** How large the database may become; absent for the limit of the server. */
   readonly bytesMax?: number
 }
 
 /**
- * How it ended. The results are the bytes of JSON already: they may be megabytes, and nobody in
- * this process looks into them.
+ * The outcome. Results are JSON bytes: they may be megabytes, and this process does not parse them.
  */
 export type SqlOutcome =
   | { readonly kind: "done"; readonly json: Uint8Array }
@@ -101,7 +100,7 @@ export function batchSql(
   return run(deps, caller, batch)
 }
 
-/** For a server on which nobody can have a database, since its nodes would each have another. */
+/** For a server whose nodes share no data folder: each node would have different databases. */
 export const noOwnerDatabases: OwnerDatabases = {
   async run() {
     throw new AppError(

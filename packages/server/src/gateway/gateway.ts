@@ -19,7 +19,7 @@ import {
   ownerOf,
   type Principal,
 } from "./principal.ts"
-import { type RequestBody, readBody } from "./request/request-body.ts"
+import { type RequestBody, readRequestBody } from "./request/request-body.ts"
 import { type HeaderRecord, prepareRequestHeaders, readHeaders } from "./request/request-headers.ts"
 import { toRunInput } from "./request/run-input.ts"
 import { UploadLimiter } from "./request/upload-limiter.ts"
@@ -137,7 +137,7 @@ async function respond(
     parts.deps.allowances.takeRun(val.ownerId)
     const { limits, deadlines, sockets, deps } = parts
     const acquireUpload = () => parts.uploads.acquire(val.id, connection.address())
-    body = await readBody(request, headers, { limits, deadlines, acquireUpload })
+    body = await readRequestBody(request, headers, { limits, deadlines, acquireUpload })
     const program = await deps.programs.of(val, val.ownerId)
     const isSocket = isSocketRequest(request.method, headers)
     if (isSocket) sockets.assertRoom(val.id)

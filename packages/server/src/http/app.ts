@@ -10,14 +10,14 @@ import { createHandlers } from "./handlers.ts"
 import { createMetrics } from "./ops/metrics.ts"
 import { isWebAppPath, serveWebApp } from "./pages/web-app.ts"
 import { handleRoute } from "./pipeline.ts"
-import { type Match, matchRoute, methodsOf } from "./request/match-route.ts"
+import { matchRoute, methodsOf, type RouteMatch } from "./request/match-route.ts"
 import { toPath } from "./request/request-url.ts"
 import { type ApiResponse, toErrorResponse } from "./response/api-response.ts"
 import { preflight, toResponse } from "./response/to-response.ts"
 import { docsAsset } from "./routes/system.ts"
 
 /** The client's connection. */
-export interface Connection {
+export interface ApiConnection {
   address?(): string
   /** Requests without a token count against this key; the address if it is absent. */
   readonly rateKey?: string
@@ -25,7 +25,7 @@ export interface Connection {
 
 /** The API as a function from request to response, independent of any port. */
 export interface App {
-  fetch(request: Request, connection?: Connection): Promise<Response>
+  fetch(request: Request, connection?: ApiConnection): Promise<Response>
   /** For tests and for programs in the same process. */
   request(input: string | URL | Request, init?: RequestInit): Promise<Response>
 }
@@ -41,7 +41,7 @@ export function createApp(deps: HttpDeps): App {
   )
   const respond = createResponder(deps, createHandlers(deps, metrics))
   const isLogged = deps.log.writes("info")
-  const fetch = async (request: Request, connection: Connection = {}) => {
+  const fetch = async (request: Request, connection: ApiConnection = {}) => {
     const startedMs = performance.now()
     const requestId = Bun.randomUUIDv7()
     const { method } = request
@@ -77,9 +77,9 @@ interface RequestContext {
   readonly request: Request
   readonly requestId: string
   readonly path: string
-  readonly match: Match | undefined
+  readonly match: RouteMatch | undefined
   readonly route: RouteName | undefined
-  readonly connection: Connection
+  readonly connection: ApiConnection
   /** Set after authentication. */
   caller: Caller | undefined
 }

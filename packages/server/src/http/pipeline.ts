@@ -6,7 +6,7 @@ import type { Call, Handler } from "./call.ts"
 import type { HttpDeps } from "./deps.ts"
 import { parseBody, readBody } from "./request/body.ts"
 import { parseIdempotencyKey, parseIfMatch, respondIfChanged } from "./request/preconditions.ts"
-import { parseTarget } from "./request/request-url.ts"
+import { parseRequestUrl } from "./request/request-url.ts"
 import { toQuery, validate } from "./request/validate.ts"
 import { type ApiResponse, toErrorResponse } from "./response/api-response.ts"
 
@@ -47,7 +47,7 @@ export async function handleRoute(
     // fewer scopes must not receive.
     const content = [
       route.method,
-      parseTarget(request.url).pathname,
+      parseRequestUrl(request.url).pathname,
       bytes ?? "",
       [...caller.scopes].sort().join(" "),
     ]

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test"
 import { describeEachDatabase, openAgain, type TestDatabase } from "../../test/support/databases.ts"
-import { FakeResolver } from "../../test/support/fake-resolver.ts"
+import { FakeResolver } from "../../test/support/fakes/fake-resolver.ts"
 import { waitUntil } from "../../test/support/wait-until.ts"
 import type { LockfileStore } from "../domain/modules/lockfiles.ts"
 import { sql } from "../storage/database/sql.ts"
@@ -22,7 +22,7 @@ describeEachDatabase("DependencyJob", (open) => {
   let noted: string[]
   let errors: unknown[]
   let jobs: DependencyJob[]
-  /** How often somebody has looked and found nothing to do. */
+  /** How often a claim found no work. */
   let idle: number
 
   beforeEach(async () => {
@@ -292,7 +292,7 @@ describeEachDatabase("DependencyJob", (open) => {
     await waitUntil(async () => resolver.asked.length === 1)
     await createValStore(database.db).delete(idOf(1), () => {})
     gate.resolve()
-    // Whoever has done their work looks for more.
+    // A worker that has finished looks for more work.
     await waitUntil(async () => idle > 0)
     await job.stop()
     expect([noted, errors]).toEqual([[], []])

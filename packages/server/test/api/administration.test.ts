@@ -601,7 +601,7 @@ function defineAudit(suite: ApiSuite): void {
 
   test("knows all routes that only administrators may change something with", () => {
     const isAct = ({ method, scope }: RouteDefinition) => scope === "admin" && method !== "get"
-    // Whoever adds one says above what the log has of it.
+    // A new action needs an expectation above.
     expect(routeNames.filter((name) => isAct(routes[name])).sort() as string[]).toEqual([
       ...["createInvitation", "createUser", "createUserToken", "deleteUser", "putUserQuotas"],
       ...["revokeInvitation", "suspendUser", "unsuspendUser"],

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { sql } from "../../src/storage/database/sql.ts"
 import { listen } from "../fuzz/listen.ts"
-import { exchange, parseResponses } from "../fuzz/raw-client.ts"
+import { exchange, parseResponses } from "../fuzz/raw/raw-client.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
-import { FakeBucket } from "../support/fake-bucket.ts"
+import { FakeBucket } from "../support/fakes/fake-bucket.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import { type ApiSuite, describeApi, nextMillisecond, refusalOf } from "./suite.ts"
 
@@ -484,7 +484,7 @@ function defineSockets(suite: ApiSuite): void {
       expect((await suite.call("GET", "/v1/blob/a", { as: ada })).text).toBe("old")
     }
     expect(await usageOf(suite, ada)).toEqual([3, 1])
-    // What had come is deleted, by whoever it came to.
+    // The received part is deleted by the node that received it.
     const objects = sql`select id from objects where owner_id = ${ada.id}`
     await waitUntil(async () => (await suite.database.db.read(objects)).length === 0)
   })
@@ -601,8 +601,8 @@ function defineLimits(suite: ApiSuite): void {
     const stored = sizes.filter((_, index) => responses[index]?.status === 201)
     const bytes = stored.reduce((sum, size) => sum + size, 0)
     const others = responses.filter(({ status }) => status !== 201)
-    // What is on its way counts by itself, so that whoever sends too much at once may be asked to
-    // come again.
+    // Running uploads count separately, so a client that uploads too much at once is asked to
+    // retry.
     for (const response of others)
       expect(["413 quota_exceeded", "429 rate_limited"]).toContain(refusalOf(response).join(" "))
     expect([bytes <= all, others.length > 0, stored.length > 0]).toEqual([true, true, true])

@@ -1,7 +1,7 @@
 import { raw } from "../../src/storage/database/sql.ts"
 import { openAgain, type TestDatabase } from "../support/databases.ts"
 
-/** Everything in every table, as whoever has a copy of the database could read it. */
+/** All rows of all tables, as a reader of the database sees them. */
 export async function dumpDatabase(database: TestDatabase): Promise<string> {
   const db = await openAgain(database)
   try {

@@ -296,7 +296,7 @@ function definePages(suite: ApiSuite): void {
     (name) => "offset" in ((routes[name] as RouteDefinition).query?.shape ?? {}),
   )
 
-  /** Somebody with 45 secrets, the newest first. Nobody changes them, so everybody shares them. */
+  /** A user with 45 secrets, newest first. All tests share it, because none changes it. */
   const withSecrets = once(async () => {
     const ada = await person()
     const names = Array.from({ length: 45 }, (_, index) => `S${String(index).padStart(2, "0")}`)
@@ -449,7 +449,7 @@ function defineTimes(suite: ApiSuite): void {
   const { call, addUser: person, sharedUser: anybody } = suite
   const paths = ["/v1/me/runs", "/v1/me/comments", "/v1/me/references"]
 
-  /** Somebody with a run at noon, and how many runs they have in a span of time. */
+  /** A user with a run at noon, and the number of their runs in a period. */
   const withRun = once(async () => {
     const ada = await person()
     await suite.run(await suite.val(ada), { startedAt: Date.parse("2024-05-01T12:00:00.000Z") })

@@ -25,7 +25,7 @@ interface Result {
   readonly message?: string
 }
 
-/** Imports vals as somebody and gives the results. */
+/** Imports vals as a user and returns the results. */
 async function importAs(
   { call }: ApiSuite,
   as: TestUser,

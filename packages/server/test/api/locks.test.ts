@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, openApi, type TestApi, type TestUser } from "../support/api.ts"
 import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
-import { FakeResolver } from "../support/fake-resolver.ts"
+import { FakeResolver } from "../support/fakes/fake-resolver.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import { refusalOf, type ValView } from "./suite.ts"
 

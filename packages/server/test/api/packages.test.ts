@@ -3,7 +3,7 @@ import type { GatewayConnection } from "../../src/gateway/deps.ts"
 import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, openApi, type TestApi, type TestUser, testBaseUrl } from "../support/api.ts"
 import { describeEachDatabase, type OpenDatabase, type TestDatabase } from "../support/databases.ts"
-import { FakeResolver } from "../support/fake-resolver.ts"
+import { FakeResolver } from "../support/fakes/fake-resolver.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import type { ValView } from "./suite.ts"
 
@@ -394,7 +394,7 @@ describeEachDatabase("vals from before there were packages", (open) => {
     expect(await resultOf(main)).toBe("not too lateobject")
 
     expect([await lockOf(lib), await lockOf(main)]).toEqual(["ready", "none"])
-    // Or when somebody asks for it.
+    // Or on request.
     expect(
       expectStatus(
         await api.call("POST", `/v1/vals/${other.id}/versions/1/lock`, { as: token }),

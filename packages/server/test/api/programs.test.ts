@@ -15,7 +15,7 @@ const importing = (...specifiers: string[]) =>
 describeApi("createPrograms", (suite) => {
   const { call, addUser: person, val } = suite
 
-  /** Makes code the next version; a moment later than whatever was saved before. */
+  /** Saves code as the next version, later than the previous save. */
   const save = async (owner: TestUser, { id }: ValView, code: string): Promise<ValView> => {
     await nextMillisecond()
     return expectStatus(

@@ -10,8 +10,8 @@ const table: readonly (readonly [string, RouteDefinition])[] = routeNames.map((n
   routes[name],
 ])
 /**
- * Everything but reading, and calling a val, which is more than reading whatever the method. What
- * vals remember things in is theirs to write.
+ * All routes except reads. Calling a val is not a read, also with GET. Vals may write to their own
+ * storage.
  */
 const writing = table.filter(
   ([name, { method, path, scope, isSignIn }]) =>

@@ -7,7 +7,7 @@ import { type ApiSuite, describeApi, idsOf, refusalOf, type ValView } from "./su
 const missing = "01890000-0000-7000-8000-000000000000"
 const add = "export default (a, b) => a + b"
 const fail = 'export default () => { throw new TypeError("no such luck") }'
-/** Goes on until somebody ends it. */
+/** Runs until it is cancelled. */
 const hang = 'export default () => { console.log("here"); return new Promise(() => {}) }'
 
 describeApi("api/run-vals", (suite) => {

@@ -142,10 +142,7 @@ function pageOf(cookie: string): Record<string, string> {
   return { "x-hamlet-session": toPageKey(cookie.slice(cookie.indexOf("=") + 1)) }
 }
 
-/**
- * Sends a request as a page does that signed in with the one cookie, whatever cookies the browser
- * has now.
- */
+/** Sends a request as the page of one session, with any cookies. */
 function asBrowser(
   { call }: ApiSuite,
   method: string,
@@ -270,7 +267,7 @@ function defineSignIn(suite: ApiSuite): void {
       403,
       "missing_scope",
     ])
-    // Whatever its scopes.
+    // For all scopes.
     await expect(createSignInLink(deps, await authenticate(deps, token))).rejects.toMatchObject({
       code: "invalid_token",
     })
@@ -490,7 +487,7 @@ function defineUse(suite: ApiSuite): void {
     const response = await asBrowser(suite, "GET", "/v1/me", unused.cookie)
     expect(refusalOf(response)).toEqual([401, "invalid_session"])
     expect(isCleared(response)).toBe(true)
-    // Also where nobody has to be signed in: the page has to learn of it.
+    // Also on routes without authentication: the page must learn of it.
     expect(refusalOf(await asBrowser(suite, "GET", "/v1/vals", unused.cookie))).toEqual([
       401,
       "invalid_session",
@@ -676,7 +673,7 @@ function defineCookie(suite: ApiSuite): void {
     const response = await asBrowser(suite, "GET", "/v1/me", mine, undefined, planted)
     expect(refusalOf(response)).toEqual([401, "invalid_session"])
     expect(isCleared(response)).toBe(true)
-    // And where there is no cookie, there is nobody.
+    // Without a cookie the request is anonymous.
     expect(refusalOf(await suite.call("GET", "/v1/me", { headers: pageOf(mine) }))).toEqual([
       401,
       "unauthenticated",

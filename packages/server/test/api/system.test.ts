@@ -4,7 +4,7 @@ import { Validator } from "@seriousme/openapi-schema-validator"
 import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, openApi, testBaseUrl } from "../support/api.ts"
 import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
-import { idleStatus } from "../support/idle-status.ts"
+import { idleStatus } from "../support/fakes/idle-status.ts"
 import { describeApi, refusalOf } from "./suite.ts"
 
 describeApi("api/system", (suite) => {

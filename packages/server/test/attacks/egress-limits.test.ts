@@ -188,7 +188,7 @@ const outside = await OutsideServer.listen({
     const body = "x".repeat(pouredBytes)
     socket.write(`${ok}content-length: ${body.length}\r\n\r\n${body}`)
   },
-  // Frames of 60 KB, which nobody has asked for.
+  // Unsolicited frames of 60 KB.
   "/socket-flood": upgraded((socket) =>
     flood("", `\x82\x7e\xea\x60${"x".repeat(60_000)}`)(socket, {
       method: "",
@@ -328,7 +328,7 @@ describeAttacks("attacks/egress limits", env, (getServer) => {
     expect(
       messages.filter((message) => message.startsWith("Cannot fetch") && !refusal.test(message)),
     ).toEqual([])
-    // That is nobody else's affair.
+    // Other requests are unaffected.
     expect((await (await getPuppet()).evaluate(`return (await fetch("${up}/")).status`)).got).toBe(
       200,
     )

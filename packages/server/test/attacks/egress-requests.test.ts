@@ -20,8 +20,8 @@ afterAll(() => {
 })
 
 /**
- * What a val does with `fetch`; `url` has the mark of this request. Whatever it does, at most one
- * proper request comes of it.
+ * A use of `fetch` by a val; `url` has the mark of this request. It results in at most one
+ * well-formed request.
  */
 interface FetchProbe {
   readonly tries: string
@@ -123,7 +123,7 @@ const fetchProbes: readonly FetchProbe[] = [
 
 let count = 0
 const names = ({ headers }: OutsideRequest) => headers.map(([name]) => name)
-/** What nobody outside may get to see. */
+/** What must not be visible outside. */
 const ofTheWay =
   /^(x-hamlet-.*|proxy-.*|keep-alive|te|trailer|upgrade|http2-settings|expect|x-secret)$/
 

@@ -13,10 +13,7 @@ const runsMax = 16
 /** Several times as long as a val takes to call itself again. */
 const quietMs = 800
 
-/**
- * Ways in which a val calls itself, when its answer is over and nobody waits for anything, so that
- * nobody would ever stop it.
- */
+/** Ways in which a val calls itself after its response, when no client waits that could stop it. */
 const chains: Readonly<Record<string, string>> = {
   "by fetch": "fetch(url).catch(() => {})",
   "by EventSource, which says nothing of its run":

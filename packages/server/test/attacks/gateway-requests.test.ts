@@ -6,8 +6,8 @@ import { describeAttacks, probe } from "./support/describe-attacks.ts"
 import { parseRawResponses, sendRaw } from "./support/raw-http.ts"
 
 /**
- * Tells what it was sent, and remembers it; whoever calls it with something else than a request has
- * bypassed the gateway.
+ * Returns and records the requests it received. A call with anything but a request has bypassed the
+ * gateway.
  */
 const echoCode = `const seen = []
 export default async function (...args) {
@@ -39,7 +39,7 @@ async function seenBy(server: AttackServer, val: SavedVal, mark: string): Promis
   return (json as readonly Seen[]).filter((entry) => JSON.stringify(entry).includes(mark))
 }
 
-/** Headers that a client might use to be somebody else, or to be somewhere else. */
+/** Headers with which a client might fake its identity or its address. */
 const headerProbes: readonly {
   readonly tries: string
   readonly headers: string

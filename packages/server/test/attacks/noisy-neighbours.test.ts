@@ -29,7 +29,7 @@ async function abuse(server: AttackServer, { takes, code, status, run }: Abuse):
   expect(
     `${record.status} ${record.error ? `${record.error.name}: ${record.error.message}` : ""}`,
   ).toMatch(run)
-  // Whatever came of it: the val itself can be called again.
+  // The val can still be called.
   if (atLoad === "")
     await waitUntil(async () => (await server.request(val, { path: "/fine" })).text === "fine")
   expect(readResidentBytes(server.hamlet.pid) - before).toBeLessThan(growthBytesMax)
@@ -40,8 +40,8 @@ function folderBytes(folder: string): number {
 }
 
 /**
- * Whoever takes the CPU gets what others leave: where they leave little, a second of it may take a
- * minute.
+ * A busy process gets the CPU time that others leave: on a loaded machine, one second of it may
+ * take a minute.
  */
 const cpuMsMax = 90_000
 /** More at once would get so little of a processor each that it looks as if they had paused. */

@@ -51,7 +51,7 @@ describeAttacks("attacks/privacy", {}, (getServer) => {
         code: `export default () => new Response("private answer")`,
         privacy: "private",
       })
-      // It has run: whatever is kept of it is there.
+      // It has run, so its record exists.
       const response = await server.request(val, {
         headers: { authorization: `Bearer ${server.ada.token}` },
       })

@@ -135,7 +135,7 @@ else {
             expect(denied ?? `it got ${got}`).toBe(
               `TypeError: Cannot fetch "http://${name}.test:${friend.port}/": ${name}.test ${reason}`,
             )
-          // Nobody has asked a second time, to whom another answer could have been given.
+          // There was no second lookup that could have returned another address.
           expect(names.queries.get(`${name}.test A`)).toBe(1)
           expectNobody()
         })

@@ -112,7 +112,7 @@ export default async () => {
         body: { args: [] },
       })
       expect(called.json).toEqual(["HAMLET_URL", "HAMLET_VAL"])
-      // And once more as its owner: nobody got a process of somebody else's.
+      // And again as its owner: no run got a process of another account.
       expect((await server.run(val, [], server.ada)).returnValue).toContain("ADAS_SECRET")
     },
   )
@@ -269,7 +269,8 @@ export default async () => {
         name: "SECRET",
       }
       const allowed = new Set(["val:read", "user:read", "run:read", undefined])
-      // What takes no scope, or one to read: it lets nobody in, ends nothing and shows nothing.
+      // Routes that need no scope or a reading one: they sign in no user, end nothing and reveal
+      // nothing.
       const refusals: Record<string, string> = {
         createSession: "403 cross_site_request",
         findSignInLinkOwner: "403 cross_site_request",

@@ -166,8 +166,8 @@ describeAttacks(
             server.save(server.mallory, { code: `export default () => "at once ${index}"` }),
           ),
         )
-        // Where a machine is so slow that somebody has waited for a process for as long as one may,
-        // they come again as they are told.
+        // On a very slow machine a client may be refused after the longest wait for a process, and
+        // retries as told.
         const visit = async (val: SavedVal): Promise<ReceivedResponse> => {
           const answer = await server.request(val)
           return answer.status === 503 && answer.headers.has("retry-after") ? visit(val) : answer

@@ -5,7 +5,7 @@ import { makeTokenText } from "../../src/domain/accounts/token-text.ts"
 import { issueToken } from "../../src/domain/accounts/tokens.ts"
 import type { TestApi, TestUser } from "../support/api.ts"
 
-/** Somebody who sends a request, and what the rules may know of them. */
+/** The sender of a request, and what the rules know about it. */
 export interface TestCaller {
   readonly name: string
   /** The whole header; undefined sends none. */
@@ -23,8 +23,8 @@ export interface TestCaller {
 const allScopes = scope.options
 
 /**
- * Everybody who may try the route, out of `createCallers`: of those who have all scopes but one,
- * those who lack one that it needs.
+ * The callers to try on a route: of those who lack one scope, only those who lack a scope that it
+ * needs.
  */
 export function callersFor(
   all: readonly TestCaller[],
@@ -33,10 +33,7 @@ export function callersFor(
   return all.filter(({ lacks }) => lacks === undefined || lacks === scope || lacks === scopeToWrite)
 }
 
-/**
- * Everybody who may try some route. The bad tokens are the owner's: whoever took one for good would
- * let it do everything.
- */
+/** All callers. The bad tokens belong to the owner: accepting one would allow everything. */
 export async function createCallers(
   api: TestApi,
   owner: TestUser,

@@ -5,8 +5,8 @@ import { type Expected, expectedOf, type Privacy } from "./rules.ts"
 import { createSubject, type Subject } from "./subject.ts"
 
 /**
- * A link is shown to nobody but whoever made it, with a token there is nobody to sign out, and code
- * that is run once is no val's run.
+ * A link is visible only to its creator, a token has no session to sign out of, and evaluated code
+ * is not the run of a val.
  */
 const unseen: readonly string[] = ["createSignInLink", "signOut", "evalCode"]
 
@@ -35,7 +35,7 @@ function expectedFor({ name, route, privacy }: MatrixRow, caller: TestCaller): E
   return expectedOf(name, route, caller, privacy)
 }
 
-/** Whoever reads disturbs nobody, so all do it at once; what HEAD answers is what GET would. */
+/** Reads run concurrently. HEAD responds like GET. */
 async function findReadFaults(row: MatrixRow): Promise<readonly string[]> {
   const subject = await newSubject(row)
   const tryAs = async (caller: TestCaller) => {
@@ -74,7 +74,7 @@ async function findRefusalFaults(
     : [...faults, `one of those who must be refused changed something:\n${before}\n${after}`]
 }
 
-/** Whoever may write gets a subject of their own, which nobody else has changed or deleted. */
+/** A caller that may write gets a subject of its own, which no other caller has changed. */
 async function findWriteFaults(row: MatrixRow, caller: TestCaller): Promise<readonly string[]> {
   const subject = await newSubject(row)
   const before = await subject.read()

@@ -17,9 +17,9 @@ export type Expected = "allowed" | ErrorCode
 type Rule = (route: RouteDefinition, caller: RuleCaller, privacy: Privacy) => Expected
 
 /**
- * The law in words. Whoever needs no token is never asked for one. "Missing, malformed, unknown,
- * expired or revoked token on a route that needs one: 401. A bad token on a route that needs none
- * is 401 too. Missing scope: 403." Then it depends on what the path names.
+ * The rules in words. A route without authentication never asks for a token. "Missing, malformed,
+ * unknown, expired or revoked token on a route that needs one: 401. A bad token on a route that
+ * needs none is 401 too. Missing scope: 403." The rest depends on what the path names.
  */
 export function expectedOf(
   name: string,
@@ -75,7 +75,7 @@ const sharedUser: Rule = () => "allowed"
 const rules: Readonly<Record<string, Rule>> = {
   val_id: valRule,
   val_name: valRule,
-  // Whoever may see a val may see its versions.
+  // A caller that can see a val can see its versions.
   version: sharedUser,
   user_id: sharedUser,
   username: sharedUser,

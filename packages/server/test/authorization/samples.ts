@@ -25,8 +25,8 @@ interface JsonSchema {
 }
 
 /**
- * Builds a request from the route's own schemas, or throws an error that names the route: nobody
- * adds one that the matrix leaves out.
+ * Builds a request from the route's own schemas, or throws an error that names the route, so that
+ * no route is missing from the matrix.
  */
 export function toSampleRequest(
   name: string,
@@ -63,8 +63,8 @@ const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
 }
 
 /**
- * What is written for fields whose rules a JSON schema does not tell. `unique` makes names that
- * nobody has yet.
+ * Values for fields whose rules a JSON schema does not express. `unique` makes names that are not
+ * taken.
  */
 function fieldSamples(unique: string): Readonly<Record<string, unknown>> {
   return {

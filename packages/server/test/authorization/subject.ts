@@ -20,7 +20,7 @@ export interface Subject {
 
 let subjectCount = 0
 
-/** Makes a subject that nobody has touched yet. */
+/** Creates an untouched subject. */
 export async function createSubject(
   api: TestApi,
   owner: TestUser,

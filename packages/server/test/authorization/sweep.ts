@@ -17,9 +17,8 @@ interface SweptRequest {
 }
 
 /**
- * Asks every route that reads for everything there is, as the viewer. Gives a line for each answer
- * with a trace of a private val of somebody else's, and for each list with a trace of an unlisted
- * one.
+ * Reads everything through every route, as the viewer. Returns a line for each response with a
+ * trace of another user's private val, and for each list with a trace of an unlisted one.
  */
 export async function findLeaks(
   api: TestApi,

@@ -29,7 +29,7 @@ export const user = (id: string): unknown[] => [
 ]
 export const userId = "01a1dee7-3ec6-710b-93c4-49c53c1f360d"
 
-/** A section of a file that nobody but a test would write. */
+/** A section that only a test would write. */
 export interface BackupSection {
   readonly name: string
   readonly columns?: readonly string[]

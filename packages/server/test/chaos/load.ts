@@ -8,10 +8,7 @@ export interface Tally {
   good: number
   /** Refused or broken off, and plainly so. */
   broken: number
-  /**
-   * Anything else: a request that got somebody else's answer, half of one, or a status that has no
-   * reason to be.
-   */
+  /** Anything else: another request's response, half of one, or an unexpected status. */
   readonly wrong: string[]
 }
 
@@ -35,13 +32,10 @@ export function toEchoCode(name: string): string {
 `
 }
 
-/** Clients that send requests all the time, whatever happens to the server. */
+/** Clients that send requests continuously, also while the server is down. */
 export class Load {
   readonly tally: Tally = { good: 0, broken: 0, wrong: [] }
-  /**
-   * Runs through the API that were answered as done, with what they returned: whatever happens,
-   * they must stay.
-   */
+  /** Runs that the API reported as done, with their return values. They must never be lost. */
   readonly acknowledged = new Map<string, string>()
   readonly #server: AttackServer
   readonly #vals: readonly SavedVal[]
@@ -68,7 +62,7 @@ export class Load {
     await waitUntil(() => this.count >= wanted, { msMax: 60_000 })
   }
 
-  /** Nobody asks anything more, and everybody has been answered. */
+  /** Stops sending, and waits for all responses. */
   async pause(): Promise<void> {
     this.#isPaused = true
     await waitUntil(() => this.#busy === 0, { msMax: 60_000 })
@@ -109,7 +103,7 @@ export class Load {
       else if (problem === undefined) this.tally.good++
       else this.tally.wrong.push(`${val.name} ${word}: ${problem}`)
     } catch {
-      // The connection was refused or broken off: nobody was told anything that is not so.
+      // The connection was refused or closed: no wrong response was given.
       this.tally.broken++
       await Bun.sleep(5)
     }

@@ -10,8 +10,8 @@ import type {
   Stopped,
 } from "../../src/domain/runs/runner.ts"
 import { isJsonText } from "../../src/shared/json-text.ts"
-import { idleStatus } from "../support/idle-status.ts"
-import { toValResponse } from "../support/val-response.ts"
+import { idleStatus } from "../support/fakes/idle-status.ts"
+import { toValResponse } from "../support/fakes/val-response.ts"
 
 const error = {
   name: "Error",

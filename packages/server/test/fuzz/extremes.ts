@@ -16,8 +16,8 @@ const deepTexts = [
 ]
 
 /**
- * Requests that are too large to be made by chance often: to each of the operations, as somebody
- * who may do everything.
+ * Requests that are too large to be generated often by chance: one for each operation, by a user
+ * with all scopes.
  */
 export function* extremes(as: TestUser, operations: readonly Operation[]): Generator<Extreme> {
   for (const { method, path: template, body, isBytesBody, isForAdmin } of operations) {

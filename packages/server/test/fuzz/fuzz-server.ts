@@ -13,7 +13,7 @@ export interface FuzzServer {
   learn(request: Request, response: Pick<TestResponse, "status" | "json">): void
   /** Gives those who send requests something of their own again. */
   refill(): Promise<void>
-  /** What must be the same whatever was sent, since nobody with a right to change it did. */
+  /** State that no request may change, since no sender has the right to. */
   readProtectedState(): Promise<unknown>
 }
 
@@ -45,7 +45,7 @@ export async function createFuzzServer(api: TestApi): Promise<FuzzServer> {
   })
   pools.keep("otherBearer", { token: expired.text })
   pools.keep("token", { id: expired.token.id, token: ada.token })
-  // She may look, with a token of which everybody has a copy.
+  // May read, with a token that every sender has.
   const reader = await addToken(api, eve, [
     "val:read",
     "user:read",
@@ -89,7 +89,7 @@ function toInvitation({ id, url }: { readonly id: string; readonly url: string }
   return { id, code: new URL(url).hash.slice("#code=".length) }
 }
 
-/** A user to whom administrators may do whatever they can. */
+/** A user whom administrators may change. */
 async function addTarget(api: TestApi): Promise<{ id: string }> {
   return {
     id: (await api.addUser(`target_${Bun.randomUUIDv7().replaceAll("-", "").slice(-20)}`)).id,
@@ -259,7 +259,7 @@ function learn(
   if ("comment" in json) pools.add("comment", { id: json.id, token })
   if ("username" in json) pools.add("user", { id: json.id, username: json.username })
   if ("createdBy" in json) pools.add("invitation", toInvitation(json))
-  // Whoever administers could change what must stay as it is.
+  // An administrator could change the state that must not change.
   if (json.scopes?.includes("admin")) return
   if ("token" in json) pools.add("otherBearer", { token: json.token })
   if ("userAgent" in json) pools.add("session", { id: json.id, token })

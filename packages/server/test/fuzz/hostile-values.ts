@@ -14,7 +14,7 @@ export const hostileObjects: readonly string[] = [
   '{"length":{"toString":1},"size":{"toString":1},"toString":1,"valueOf":1,"toJSON":1,"then":1,"0":"a"}',
 ]
 
-/** Texts that have broken somebody's server. */
+/** Texts that have broken other servers. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   { weight: 3, arbitrary: fc.string({ unit: "binary", maxLength: 30 }) },
   {

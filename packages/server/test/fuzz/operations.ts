@@ -34,7 +34,7 @@ export interface Operation {
   readonly body: Schema | undefined
   /** Whether the body may be the code itself. */
   readonly isCodeBody: boolean
-  /** Whether the body is bytes, whatever they are. */
+  /** Whether the body is arbitrary bytes. */
   readonly isBytesBody: boolean
   /** Whether it takes the scope admin. */
   readonly isForAdmin: boolean

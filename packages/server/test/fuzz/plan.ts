@@ -200,7 +200,7 @@ function soundHeaders(operation: Operation): fc.Arbitrary<readonly (readonly [st
     .map((all) => all.filter((one) => one !== undefined))
 }
 
-/** The token of whoever may do most with what the request is about. */
+/** The token with the most rights on the target of the request. */
 function ownToken(operation: Operation): string {
   if (operation.isForAdmin || operation.path === "/v1/backup") return "~admin.0.token~"
   const about = ["run", "comment", "token", "session"].find((kind) =>

@@ -1,4 +1,4 @@
-import { parseTarget } from "../../src/http/request/request-url.ts"
+import { parseRequestUrl } from "../../src/http/request/request-url.ts"
 import type { TestResponse } from "../support/api.ts"
 import { assertMatchesOpenApi, parseJson } from "../support/assert-openapi.ts"
 import type { FuzzServer } from "./fuzz-server.ts"
@@ -40,7 +40,7 @@ const validatorWords =
 export async function send(fuzzServer: FuzzServer, plan: Plan): Promise<number> {
   const request = toRequest(plan, fuzzServer.pools)
   const { method } = request
-  const path = parseTarget(request.url).pathname
+  const path = parseRequestUrl(request.url).pathname
   const response = await fuzzServer.api.hamlet.app.fetch(request)
   const { status, headers } = response
   const text = await response.text()

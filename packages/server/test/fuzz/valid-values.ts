@@ -133,8 +133,7 @@ const unit = fc.constantFrom(
 
 function text(min: number, max: number): fc.Arbitrary<string> {
   const short = fc.string({ unit, minLength: min, maxLength: Math.min(max, 40) })
-  // As long as allowed: the letters are ASCII, so that characters are counted the same by
-  // everybody.
+  // The longest allowed text. It is ASCII, so that every way to count characters agrees.
   const long = fc.constantFrom("x", "\n", "%").map((letter) => letter.repeat(max))
   return fc.oneof(
     { weight: 60, arbitrary: short },
@@ -240,7 +239,7 @@ const soundCode = fc.oneof(
   { weight: 2, arbitrary: imports },
 )
 
-/** Of a small database that everybody makes for themselves, with parameters or without. */
+/** A statement on a small database that every user creates, with or without parameters. */
 const soundSql = fc.oneof(
   {
     weight: 12,

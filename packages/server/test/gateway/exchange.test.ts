@@ -107,7 +107,7 @@ describe("a request through the gateway", () => {
     expect(await pass(`Bearer ${"x".repeat(40)}`)).toBe(`Bearer ${"x".repeat(40)}`)
     expect(await pass(`Bearer ${fixture.bob.token}`)).toBeNull()
     expect(await pass(`token ${fixture.bob.token}`)).toBeNull()
-    // Of the right form, though nobody has it.
+    // Well-formed, but not a valid token.
     expect(await pass(`Bearer hamlet_${"A".repeat(49)}`)).toBeNull()
     expect(await pass(`Bearer hamlet_session_${"A".repeat(49)}`)).toBeNull()
   })

@@ -167,7 +167,7 @@ describeEachDatabase("createPreview", (open) => {
   test("opens that val and nothing else", async () => {
     const host = await hostOf(hidden)
     expect((await fixture.request("other")).status).toBe(404)
-    // The API is not to be found there: whatever the path, it is the val that answers.
+    // The API is not served there: every path goes to the val.
     for (const path of ["/v1/me", `/v1/vals/${hidden.id}`, "/healthz", "/"])
       expect(await (await fixture.request(host, path)).text()).toBe(`hidden at ${host}`)
     const asBearer = { headers: { authorization: `Bearer ${host.split(".")[0]}` } }

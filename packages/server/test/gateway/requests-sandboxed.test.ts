@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { limits, type valResponse } from "@hamlet/contract"
 import type { z } from "zod"
 import { notRun } from "../support/databases.ts"
-import type { HamletProcess } from "../support/hamlet-process.ts"
+import type { HamletProcess } from "../support/processes/hamlet-process.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 type ValResponse = z.output<typeof valResponse>

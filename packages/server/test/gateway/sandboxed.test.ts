@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { connect } from "node:net"
 import { notRun } from "../support/databases.ts"
-import type { HamletProcess } from "../support/hamlet-process.ts"
+import type { HamletProcess } from "../support/processes/hamlet-process.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 import { waitUntil } from "../support/wait-until.ts"
 
@@ -210,7 +210,8 @@ function define(): void {
     const socket = connect(port, "127.0.0.1")
     socket.pause().on("error", () => {})
     socket.write("GET / HTTP/1.1\r\nHost: ada-pours.localhost\r\n\r\n")
-    // What the server takes from the val while nobody reads: other requests are the clock.
+    // What the server reads from the val while the client does not read. Other requests are the
+    // clock.
     for (let index = 0; index < 300; index++) await (await visit("seen")).text()
     expect(rss() - before).toBeLessThan(sizes.growthBytesMax)
     socket.destroy()

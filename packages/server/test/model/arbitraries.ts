@@ -12,7 +12,7 @@ import {
 } from "./model.ts"
 import type { Code, ValFields } from "./val-rules.ts"
 
-/** Who does something to a val: its owner, the user of that number, or nobody. */
+/** The actor: the val's owner, the user with that number, or an anonymous client. */
 export type Actor = "owner" | number | undefined
 
 /** Few names, so that they clash, and in different cases. */

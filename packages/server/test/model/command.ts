@@ -2,7 +2,7 @@ import type fc from "fast-check"
 import type { TestApi, TestResponse } from "../support/api.ts"
 import { type Model, relink } from "./model.ts"
 
-/** One thing that somebody does. */
+/** One action of a user. */
 export type Command = fc.AsyncCommand<Model, TestApi>
 
 /**

@@ -55,7 +55,7 @@ async function takeNothing({ hostname, port }: URL): Promise<Socket> {
   return socket
 }
 
-/** Asks until nobody else has one. */
+/** Retries until no other backup runs. */
 async function untilFree(ask: () => Promise<Response>): Promise<Response> {
   return waitUntil(async () => {
     const response = await ask()

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { createClient } from "@hamlet/contract/client"
 import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
-import { FakeBucket } from "../support/fake-bucket.ts"
+import { FakeBucket } from "../support/fakes/fake-bucket.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 import { waitUntil } from "../support/wait-until.ts"
 

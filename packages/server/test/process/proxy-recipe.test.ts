@@ -8,7 +8,7 @@ import { loadConfig } from "../../src/config/config.ts"
 import { checkExposure } from "../../src/doctor/checks/check-exposure.ts"
 import { type Authority, createAuthority } from "../support/certificates.ts"
 import { notRun } from "../support/databases.ts"
-import type { HamletProcess } from "../support/hamlet-process.ts"
+import type { HamletProcess } from "../support/processes/hamlet-process.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 import { waitUntil } from "../support/wait-until.ts"
 

@@ -6,9 +6,9 @@ import { ConfigError, loadConfig, type options } from "../../src/config/config.t
 import { raw, sql } from "../../src/storage/database/sql.ts"
 import { openPostgres } from "../../src/storage/postgres/open.ts"
 import { describeEachDatabase, notRun } from "../support/databases.ts"
-import type { HamletProcess } from "../support/hamlet-process.ts"
-import { OldPostgres } from "../support/old-postgres.ts"
-import { PrivatePostgres } from "../support/private-postgres.ts"
+import { OldPostgres } from "../support/postgres/old-postgres.ts"
+import { PrivatePostgres } from "../support/postgres/private-postgres.ts"
+import type { HamletProcess } from "../support/processes/hamlet-process.ts"
 import { openServerFixture } from "../support/server-fixture.ts"
 
 const binaries = process.env.HAMLET_TEST_POSTGRES_BIN

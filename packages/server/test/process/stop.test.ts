@@ -20,8 +20,8 @@ describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
     const slow = await beginPost(baseUrl, { name: "slow", code: "1" })
 
     hamlet.signal("SIGTERM")
-    // From now on nobody new is let in, and who has nothing to say is shown out, while the request
-    // is still waited for.
+    // New connections are refused and idle ones closed, while the server still waits for the
+    // request.
     await Promise.all([refused(baseUrl), idle.closed])
     const response = await slow.finish()
 
@@ -103,7 +103,7 @@ describeEachDatabase("hamlet serve, killed by SIGKILL,", (open) => {
     const found = await Array.fromAsync(again.items("listVals", { limit: 100 }))
     const kept = new Map(found.map(({ name, code }) => [name, code]))
     expect(acknowledged.filter(({ name, code }) => kept.get(name) !== code)).toEqual([])
-    // No number was given twice and none is missing, whatever was under way.
+    // Version numbers are unique and without gaps.
     const versions = (
       await Array.fromAsync(again.items("listVersions", { val_id: id, limit: 100 }))
     ).map(({ version }) => version)
@@ -161,7 +161,7 @@ async function open(baseUrl: string): Promise<Socket> {
   return socket
 }
 
-/** Waits until nobody listens any more. */
+/** Waits until the port is closed. */
 async function refused(baseUrl: string): Promise<void> {
   await waitUntil(async () => {
     try {

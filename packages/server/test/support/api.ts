@@ -7,7 +7,7 @@ import { loadConfig } from "../../src/config/config.ts"
 import { createUser, ensureFirstUser } from "../../src/domain/accounts/users.ts"
 import { assertMatchesOpenApi, parseJson } from "./assert-openapi.ts"
 import { databases, type OpenDatabase, type TestDatabase } from "./databases.ts"
-import { FakeResolver } from "./fake-resolver.ts"
+import { FakeResolver } from "./fakes/fake-resolver.ts"
 
 /** A user with a token. */
 export interface TestUser {

@@ -9,7 +9,7 @@ import { migrations } from "../../src/storage/migrations/index.ts"
 import { openPostgres } from "../../src/storage/postgres/open.ts"
 import type { SearchLimits } from "../../src/storage/search/search-limits.ts"
 import { openSqlite } from "../../src/storage/sqlite/open.ts"
-import { PostgresTemplate } from "./postgres-template.ts"
+import { PostgresTemplate } from "./postgres/postgres-template.ts"
 
 export interface TestDatabase {
   readonly db: Database

@@ -14,7 +14,7 @@ import {
 import { sandboxLimits } from "../../src/runtime/sandbox/sandbox-limits.ts"
 import type { Sandboxes, SandboxOptions } from "../../src/runtime/sandbox/sandboxes.ts"
 import { denoPath, openSandboxes } from "../../src/runtime/sandbox/testing/sandbox-testing.ts"
-import { FakeRegistry } from "./fake-registry.ts"
+import { FakeRegistry } from "./fakes/fake-registry.ts"
 import { openForwardingProxy } from "./forwarding-proxy.ts"
 
 /**

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { RuntimeFolder } from "../../src/runtime/sandbox/runtime-folder.ts"
 import type { Database } from "../../src/storage/database/database.ts"
 import { type OpenDatabase, openAgain } from "./databases.ts"
-import { HamletProcess } from "./hamlet-process.ts"
+import { HamletProcess } from "./processes/hamlet-process.ts"
 
 /** A token that the operator has set. */
 export const chosenToken = "chosen-by-the-operator-0123456789-abcdef"

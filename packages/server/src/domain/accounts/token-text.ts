@@ -21,8 +21,7 @@ const secretDigits = 43 // 62^43 > 2^256
 const checksumDigits = 6 // 62^6 > 2^32
 
 /**
- * A secret string of ours of any kind, even one that is no longer valid, and whatever it is wrapped
- * in.
+ * Matches a secret string of ours of any kind inside any text, also one that is no longer valid.
  */
 export const tokenPattern = /hamlet_(?:session_|link_|invitation_)?[0-9A-Za-z]{49}/
 

@@ -2,8 +2,8 @@ import type { TokenStore } from "./tokens.ts"
 
 const limits = {
   /**
-   * A use is noted when the last noted one is older: nobody needs it to the second, and every note
-   * is a write.
+   * A use is recorded when the last recorded one is older than this. Every record is a write, and
+   * seconds do not matter.
    */
   resolutionMs: 60_000,
   /** How long a use waits to be written together with others. */

@@ -87,7 +87,7 @@ describe("mayImportRemote", () => {
   ]
   test.each(sources)("of %s is %p", (code, expected) => {
     expect(mayImportRemote(code)).toBe(expected)
-    // Whoever is asked first whether there are imports at all must not say no.
+    // The quick check for any imports must not miss one.
     if (expected) expect(mayImport(code)).toBe(true)
   })
 })

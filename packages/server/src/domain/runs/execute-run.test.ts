@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { FakeRunner } from "../../../test/support/fake-runner.ts"
+import { FakeRunner } from "../../../test/support/fakes/fake-runner.ts"
 import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"

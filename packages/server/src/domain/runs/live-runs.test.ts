@@ -279,7 +279,7 @@ describe("LiveRuns", () => {
         await waitUntil(() => calls >= 2)
         run.finish(succeed)
         const ended = waits ? run.settled() : undefined
-        // Long enough for whoever would not wait.
+        // Long enough for an implementation that does not wait.
         for (let turn = 0; turn < 20; turn++) await Bun.sleep(1)
         gate.resolve()
         await Promise.all([running, ended])

@@ -13,7 +13,7 @@ export interface ValMention {
   readonly ownerName: string
 }
 
-/** What somebody said about a val. */
+/** A comment on a val. */
 export interface Comment {
   readonly id: string
   readonly comment: string

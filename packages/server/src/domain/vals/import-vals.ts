@@ -129,7 +129,7 @@ function withoutRepeats(sent: readonly ImportItem[]): readonly ImportItem[] {
   })
 }
 
-/** Nothing is linked in a rehearsal, so nobody has to look for imports. */
+/** A dry run links nothing, so no imports are scanned. */
 function toBareSources(one: ImportItem): readonly ValSource[] {
   return "problem" in one ? [] : one.val.versions.map(({ code }) => ({ code, imports: [] }))
 }
@@ -162,8 +162,8 @@ async function readSources(
 type FindAuthor = (username: string) => Promise<string | undefined>
 
 /**
- * Whose name a comment gets. Nobody can put words into the mouth of somebody else: comments of
- * others are imported by an administrator only, who has the database anyway.
+ * The author of an imported comment. Only an administrator may import comments of other users,
+ * because they can read the database anyway.
  */
 function createFindAuthor(deps: Pick<ImportDeps, "users">, caller: Caller): FindAuthor {
   const known = new Map<string, Promise<string | undefined>>([

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { Deadlines } from "../deadlines.ts"
-import { readBody } from "./request-body.ts"
+import { readRequestBody } from "./request-body.ts"
 
 const limits = { requestBytesMax: 100, storedBodyBytesMax: 10, bodyMsMax: 50, bodyStalledMsMax: 50 }
 
@@ -48,9 +48,13 @@ async function codeOf(work: Promise<unknown>): Promise<unknown> {
   )
 }
 
-describe("readBody", () => {
+describe("readRequestBody", () => {
   test("reads a small body whole, without counting an upload", async () => {
-    const body = await readBody(toRequest(["hello"], true), { "content-length": "5" }, deps())
+    const body = await readRequestBody(
+      toRequest(["hello"], true),
+      { "content-length": "5" },
+      deps(),
+    )
     expect(body).toMatchObject({ storedCopy: btoa("hello"), failure: undefined })
     expect([places, deadlines.size]).toEqual([0, 0])
   })
@@ -58,7 +62,9 @@ describe("readBody", () => {
   test("fails when a small body does not arrive in time", async () => {
     expect(
       await codeOf(
-        Promise.resolve(readBody(toRequest(["he"], false), { "content-length": "5" }, deps())),
+        Promise.resolve(
+          readRequestBody(toRequest(["he"], false), { "content-length": "5" }, deps()),
+        ),
       ),
     ).toBe("body_timed_out")
     expect(deadlines.size).toBe(0)
@@ -67,7 +73,11 @@ describe("readBody", () => {
   for (const known of [chunked, { "content-length": "50" }]) {
     const kind = Object.keys(known)[0]
     test(`releases the upload when a larger body with ${kind} is complete`, async () => {
-      const body = await readBody(toRequest(["a".repeat(20), "b".repeat(30)], true), known, deps())
+      const body = await readRequestBody(
+        toRequest(["a".repeat(20), "b".repeat(30)], true),
+        known,
+        deps(),
+      )
       expect(places).toBe(1)
       expect(await new Response(body.content as ReadableStream<Uint8Array>).text()).toBe(
         "a".repeat(20) + "b".repeat(30),
@@ -76,7 +86,7 @@ describe("readBody", () => {
     })
 
     test(`fails when a body with ${kind} stalls`, async () => {
-      const body = await readBody(toRequest(["a".repeat(20)], false), known, deps())
+      const body = await readRequestBody(toRequest(["a".repeat(20)], false), known, deps())
       const reading = new Response(body.content as ReadableStream<Uint8Array>).text()
       expect(await codeOf(reading)).toBe("body_timed_out")
       expect(body.failure?.message).toBe("Cannot accept the body: nothing arrived for 0.05 seconds")
@@ -85,7 +95,7 @@ describe("readBody", () => {
   }
 
   test("does not fail while the val does not read the body", async () => {
-    const body = await readBody(toRequest(["a", "b"], true), chunked, deps())
+    const body = await readRequestBody(toRequest(["a", "b"], true), chunked, deps())
     const laterMs = performance.now() + limits.bodyStalledMsMax * 3
     await new Promise<void>((resolve) => {
       deadlines.add({
@@ -99,7 +109,11 @@ describe("readBody", () => {
   })
 
   test("fails when a body is larger than the limit", async () => {
-    const body = await readBody(toRequest(["a".repeat(60), "b".repeat(60)], false), chunked, deps())
+    const body = await readRequestBody(
+      toRequest(["a".repeat(60), "b".repeat(60)], false),
+      chunked,
+      deps(),
+    )
     expect(await codeOf(new Response(body.content as ReadableStream<Uint8Array>).text())).toBe(
       "body_too_large",
     )
@@ -107,7 +121,7 @@ describe("readBody", () => {
   })
 
   test("releases the upload when the run ends first", async () => {
-    const body = await readBody(toRequest(["a"], false), chunked, deps())
+    const body = await readRequestBody(toRequest(["a"], false), chunked, deps())
     body.stop()
     body.stop()
     expect([places, deadlines.size]).toEqual([0, 0])

@@ -19,7 +19,7 @@ type BodyLimits = Pick<
   "requestBytesMax" | "storedBodyBytesMax" | "bodyMsMax" | "bodyStalledMsMax"
 >
 
-/** The dependencies of `readBody`. */
+/** The dependencies of `readRequestBody`. */
 export interface BodyDeps {
   readonly limits: BodyLimits
   readonly deadlines: Deadlines
@@ -33,7 +33,7 @@ const noBody: RequestBody = { content: null, storedCopy: "", failure: undefined,
  * Reads a small body whole, before its run begins, and returns a larger one as a stream. The number
  * of streams is limited; a stream fails when it is too large or stalls.
  */
-export async function readBody(
+export async function readRequestBody(
   request: Request,
   headers: HeaderRecord,
   deps: BodyDeps,

@@ -7,7 +7,7 @@ import {
 } from "@hamlet/contract"
 
 /** The routes at a path, by method, and the values of the path parameters. */
-export interface Match {
+export interface RouteMatch {
   readonly routes: ReadonlyMap<Method, RouteName>
   readonly params: Readonly<Record<string, string>>
 }
@@ -28,7 +28,7 @@ const root = createTree()
  * Finds the routes at a path. A literal segment takes precedence over a parameter. A trailing slash
  * is ignored, except in a parameter that matches the rest of the path.
  */
-export function matchRoute(path: string): Match | undefined {
+export function matchRoute(path: string): RouteMatch | undefined {
   const segments = path.split("/")
   const values: string[] = []
   const end = segments.length > 2 && segments.at(-1) === "" ? segments.length - 1 : segments.length
@@ -51,7 +51,7 @@ export function matchRoute(path: string): Match | undefined {
 }
 
 /** The methods that a path supports; HEAD comes with GET. */
-export function methodsOf(match: Match): readonly string[] {
+export function methodsOf(match: RouteMatch): readonly string[] {
   const methods = [...match.routes.keys()].map((method) => method.toUpperCase())
   return [...(methods.includes("GET") ? ["HEAD"] : []), ...methods, "OPTIONS"].sort()
 }

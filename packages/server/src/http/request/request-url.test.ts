@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { parseTarget, toPath } from "./request-url.ts"
+import { parseRequestUrl, toPath } from "./request-url.ts"
 
 /** Bun derives `url` from any Host header; `new Request` would refuse some of these. */
 const toRequest = (url: string) => ({ url }) as Request
 
-describe("toPath and parseTarget", () => {
+describe("toPath and parseRequestUrl", () => {
   const table: readonly [string, path: string, target: string][] = [
     ["http://hamlet.test/v1/vals", "/v1/vals", "/v1/vals"],
     ["http://hamlet.test/v1/vals/", "/v1/vals/", "/v1/vals/"],
@@ -28,7 +28,7 @@ describe("toPath and parseTarget", () => {
   ]
   test.each(table)("of %s", (url, path, target) => {
     expect(toPath(toRequest(url))).toBe(path)
-    const parsed = parseTarget(url)
+    const parsed = parseRequestUrl(url)
     expect(parsed.pathname + parsed.search).toBe(target)
   })
 
@@ -44,7 +44,7 @@ describe("toPath and parseTarget", () => {
     fc.assert(
       fc.property(urls, (url) => {
         expect(toPath(toRequest(url))).toStartWith("/")
-        expect(parseTarget(url).host).toBe("localhost")
+        expect(parseRequestUrl(url).host).toBe("localhost")
       }),
       { numRuns: 500 },
     )
@@ -54,7 +54,7 @@ describe("toPath and parseTarget", () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true }), (url) => {
         const request = new Request(url)
-        expect(toPath(request)).toBe(parseTarget(request.url).pathname)
+        expect(toPath(request)).toBe(parseRequestUrl(request.url).pathname)
       }),
     )
   })

@@ -3,7 +3,7 @@
  * URL from the Host header: if that is missing (HTTP/1.0) or invalid, it is only a path, or no
  * valid URL.
  */
-export function parseTarget(url: string): URL {
+export function parseRequestUrl(url: string): URL {
   const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3)
   return new URL(`http://localhost${start < 0 ? "/" : url.slice(start)}`)
 }

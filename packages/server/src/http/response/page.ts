@@ -1,7 +1,7 @@
 import { type CursorKeys, toCursorText } from "@hamlet/contract"
 import type { Page, PageRequest } from "../../domain/paging.ts"
 import { createTimeSlice } from "../../shared/time-slice.ts"
-import { parseTarget } from "../request/request-url.ts"
+import { parseRequestUrl } from "../request/request-url.ts"
 import { type ApiResponse, jsonText } from "./api-response.ts"
 import type { Links } from "./links.ts"
 
@@ -16,7 +16,7 @@ export async function page<Item, View>(
   slice: Page<Item>,
   toView: (item: Item, links: Links) => View,
 ): Promise<ApiResponse> {
-  const url = parseTarget(request.url)
+  const url = parseRequestUrl(request.url)
   const query = toPairs(url.searchParams)
   const linkTo = (offset: number, cursor?: CursorKeys) => {
     const pairs = new Map(query).set("offset", String(offset)).set("limit", String(at.limit))

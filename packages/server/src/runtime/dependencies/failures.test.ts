@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { toTarball } from "../../../test/support/fakes/tarball.ts"
 import {
   importOf,
   type OpenResolver,
   openResolver,
   runBundle,
 } from "../../../test/support/open-resolver.ts"
-import { toTarball } from "../../../test/support/tarball.ts"
 
 const typescript = { "content-type": "text/typescript" }
 

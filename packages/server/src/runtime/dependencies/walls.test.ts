@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { type TarEntry, toTarball } from "../../../test/support/fakes/tarball.ts"
 import {
   importOf,
   type OpenResolver,
   openResolver,
   runBundle,
 } from "../../../test/support/open-resolver.ts"
-import { type TarEntry, toTarball } from "../../../test/support/tarball.ts"
 import { waitUntil } from "../../../test/support/wait-until.ts"
 import {
   findRuntimeFolder,

@@ -5,7 +5,7 @@ import { hasNoBody } from "../http1/write-request.ts"
 import { BodySender, type BodyTarget } from "./body-sender.ts"
 import type { ClientLimits } from "./client-limits.ts"
 import type { Exchange, GuestFailure } from "./exchange.ts"
-import { type RequestHead, toRequestHead } from "./request-head.ts"
+import { type GuestRequestHead, toRequestHead } from "./request-head.ts"
 import { type BodySource, ResponseBody } from "./response-body.ts"
 
 /** The client that a connection belongs to. */
@@ -213,7 +213,7 @@ export class Connection implements ResponseSink, BodyTarget, BodySource {
   async #sendStream(
     exchange: Exchange,
     body: ReadableStream<Uint8Array>,
-    { length }: RequestHead,
+    { length }: GuestRequestHead,
   ): Promise<void> {
     try {
       const sender = new BodySender(body, this)

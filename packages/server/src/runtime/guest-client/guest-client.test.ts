@@ -20,7 +20,7 @@ class Stage {
   readonly client: GuestClient
   readonly sockets: Socket[] = []
   closed = 0
-  /** How often somebody was told what came of a request. */
+  /** How often the outcome of a request was reported. */
   heard = 0
   /** What could be written further when there is room again. */
   onDrain: ((socket: Socket) => void) | undefined

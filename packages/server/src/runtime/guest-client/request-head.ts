@@ -7,14 +7,14 @@ export interface GuestRequest extends Pick<SlotRequest, "method" | "host" | "hea
 }
 
 /** The head of a request, and the framing of its body. */
-export interface RequestHead {
+export interface GuestRequestHead {
   readonly text: string
   /** Bytes of the body; undefined for a chunked one. */
   readonly length: number | undefined
 }
 
 /** Undefined when a character would change the meaning of the request. */
-export function toRequestHead(request: GuestRequest): RequestHead | undefined {
+export function toRequestHead(request: GuestRequest): GuestRequestHead | undefined {
   const { method, headers, body } = request
   const length = body === null ? 0 : body instanceof Uint8Array ? body.length : findLength(headers)
   const text = writeRequestHead(

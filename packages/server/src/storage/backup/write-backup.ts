@@ -47,7 +47,7 @@ interface Section {
   readonly items: number
 }
 
-/** The bytes of a backup, in order. Whoever takes them in decides how fast that goes. */
+/** Yields the bytes of a backup, in order. The consumer sets the pace. */
 export async function* writeBackup(sources: BackupSources): AsyncGenerator<Uint8Array, void> {
   const sections = await planSections(sources)
   const writer = new FrameWriter(await toHeader(sources, sections))

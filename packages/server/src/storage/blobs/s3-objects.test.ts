@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { describeEachDatabase } from "../../../test/support/databases.ts"
-import { FakeBucket } from "../../../test/support/fake-bucket.ts"
+import { FakeBucket } from "../../../test/support/fakes/fake-bucket.ts"
 import type { ObjectStore } from "../../domain/blobs/objects.ts"
 import type { Database } from "../database/database.ts"
 import { sql } from "../database/sql.ts"

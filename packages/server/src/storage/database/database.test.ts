@@ -337,7 +337,8 @@ describeEachDatabase("Database", (open) => {
 
   test("write loses nothing acknowledged when the process is killed", async () => {
     const database = await openWithTables(open)
-    const program = new URL("../../../test/support/writing-child.ts", import.meta.url).pathname
+    const program = new URL("../../../test/support/processes/writing-child.ts", import.meta.url)
+      .pathname
     const child = Bun.spawn([process.execPath, program, database.url ?? "", database.path ?? ""], {
       stdout: "pipe",
       stderr: "inherit",

@@ -8,7 +8,8 @@ import type { Database } from "./database.ts"
 import { type Migration, migrate } from "./migrate.ts"
 import { sql } from "./sql.ts"
 
-const program = new URL("../../../test/support/migrating-child.ts", import.meta.url).pathname
+const program = new URL("../../../test/support/processes/migrating-child.ts", import.meta.url)
+  .pathname
 
 function spawnMigration(database: TestDatabase, isToStop: boolean) {
   const args = [database.url ?? "", database.path ?? "", isToStop ? "stop" : ""]

@@ -5,7 +5,7 @@ import {
   openAgain,
   type TestDatabase,
 } from "../../../test/support/databases.ts"
-import { toBundle } from "../../../test/support/fake-resolver.ts"
+import { toBundle } from "../../../test/support/fakes/fake-resolver.ts"
 import type {
   Bundle,
   BundleStore,

@@ -1,9 +1,6 @@
 import { hostname, networkInterfaces } from "node:os"
 
-/**
- * An address of the machine on which the server runs, or of what is around it, as somebody writes
- * it in order to be let through.
- */
+/** An address of the server's machine or network, written so as to bypass the check. */
 export interface Notation {
   readonly title: string
   /** What stands between `http://` and the port, in the source of a val. */
@@ -98,7 +95,7 @@ const surroundings: Readonly<Record<string, readonly string[]>> = {
   "this very machine": listOwn(),
 }
 
-/** Whatever addresses this machine has, public ones too. */
+/** All addresses of this machine, public ones too. */
 function listOwn(): readonly string[] {
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   return all.map(({ address }) => (address.includes(":") ? `[${address.split("%")[0]}]` : address))

@@ -2,8 +2,8 @@
 export interface Forgery {
   readonly tries: string
   /**
-   * The code of an expression that gives text or bytes; `victim` is a run of somebody else that
-   * goes on, `own` one of the val itself.
+   * An expression that evaluates to text or bytes; `victim` is an active run of another user, `own`
+   * a run of the val itself.
    */
   readonly bytes: string
   /**
@@ -16,7 +16,7 @@ const noMessage = /^crashed \w+: .*sent an invalid control message/
 const log = (fields: string) =>
   `JSON.stringify({ kind: "log", run: victim, at: 1, level: "error", message: "FORGED", ${fields} }) + "\\n"`
 
-/** What is well-formed but about somebody else, or about nothing: nobody listens. */
+/** Well-formed messages about other runs or about none: the host ignores them. */
 export const ignoredForgeries: readonly Forgery[] = [
   { tries: "to log for a run that does not exist", bytes: log(`run: crypto.randomUUID()`) },
   { tries: "to log for a run of a neighbour", bytes: log("") },

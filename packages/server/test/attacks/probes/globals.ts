@@ -4,8 +4,7 @@
 export interface Takeover {
   readonly tries: string
   /**
-   * May call `note(value)` with whatever it gets to see, and use `other`, the id of a run of a
-   * neighbour.
+   * May call `note(value)` with everything it sees, and use `other`, the id of another val's run.
    */
   readonly code: string
   /** Deno itself does not work any more after it, so that the val has no use of its own process. */
@@ -29,7 +28,7 @@ function ruin(target: string, ...names: readonly string[]): string {
     .join("\n")
 }
 
-/** The val listens in, and everything goes on: nothing that it hears is somebody else's. */
+/** The val observes the guest, and everything continues: it sees nothing of others. */
 export const listening: readonly Takeover[] = [
   { tries: "to hear what is made JSON", code: hear("JSON", "stringify", "parse") },
   {
@@ -94,7 +93,7 @@ export const listening: readonly Takeover[] = [
   },
 ]
 
-/** The val claims to be somebody else, or turns the guest's tools against it. */
+/** The val impersonates another run, or turns the guest's tools against it. */
 export const takeovers: readonly Takeover[] = [
   {
     tries: "to log for a neighbour by way of JSON.stringify",

@@ -1,4 +1,4 @@
-/** Something that a val logs, throws or returns so that whoever looks at it trips. */
+/** A value that a val logs, throws or returns to break its reader. */
 export interface HostileValue {
   readonly tries: string
   /** The body of the val's function of `request`. */

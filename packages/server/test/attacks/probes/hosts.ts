@@ -1,6 +1,5 @@
 /**
- * A `Host` header, and who must answer it: a val, the gateway for want of a val, the API, or
- * nobody.
+ * A `Host` header, and what must handle it: a val, the gateway without a val, the API, or nothing.
  */
 export interface HostProbe {
   readonly tries: string

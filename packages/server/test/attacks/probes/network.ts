@@ -281,7 +281,7 @@ export const networkProbes: readonly ValProbe[] = [
     code: `return Object.keys(await import(request.url))`,
     denied: /^TypeError: (Requires import access to |.*not found in cache|.*Cannot import)/is,
   },
-  // Put together, so that nobody sees them when the val is saved.
+  // Concatenated, so that the scan at save does not find them.
   {
     tries: "to import from npm while it runs",
     code: `return Object.keys(await import("npm:" + "left-pad"))`,

@@ -8,8 +8,8 @@ const noChild =
   /^Error: (spawn|spawnSync) .*(EPERM|EACCES|ENOENT)|^NotCapable: Requires run access to |^Error: Failed to spawn 'deno': no path to search/
 
 /**
- * Other programs, native code, signals, other users, and whatever else a process could do to the
- * machine.
+ * Other programs, native code, signals, other users, and other ways in which a process could harm
+ * the machine.
  */
 export const processProbes: readonly ValProbe[] = [
   {
@@ -74,7 +74,7 @@ const answer = await new Promise((resolve, reject) => { worker.onmessage = ({ da
 throw Object.assign(new Error(), { name: "worker", message: answer })`,
     denied: /^worker: NotCapable: Requires (read|net) access to /,
   },
-  // Deno ends at once when somebody uses what it was not started for.
+  // Deno exits at once when code uses an unstable feature that was not enabled.
   {
     tries: "to give a worker more permissions than it has itself",
     code: `new Worker("data:application/javascript,postMessage(Deno.readTextFileSync('/etc/passwd'))", { type: "module", deno: { permissions: { read: true, net: true, run: true, ffi: true } } }); await new Promise(() => {})`,

@@ -1,6 +1,6 @@
 /**
- * A way in which a val could give a secret away to whoever may read its runs. `secret` is the
- * value, `token` that of HAMLET_TOKEN.
+ * A way in which a val could reveal a secret to readers of its runs. `secret` is the value, `token`
+ * that of HAMLET_TOKEN.
  */
 export interface SecretLeak {
   readonly tries: string

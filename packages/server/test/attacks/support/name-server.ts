@@ -16,10 +16,7 @@ export type Zone = (
 const types: Readonly<Record<number, "A" | "AAAA">> = { 1: "A", 28: "AAAA" }
 const headBytes = 12
 
-/**
- * A name server that changes its mind: as little of the DNS as it takes to lie. Whatever it says
- * holds for no time at all.
- */
+/** A minimal name server whose records change. Every record has a time to live of zero. */
 export class NameServer {
   /** How often it was asked, by name and type. */
   readonly queries = new Map<string, number>()

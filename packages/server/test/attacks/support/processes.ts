@@ -8,7 +8,7 @@ export interface ProcessInfo {
   readonly command: readonly string[]
 }
 
-/** Every process that descends from `pid`, whatever namespace it is in. */
+/** Every descendant of `pid`, in any namespace. */
 export function listDescendants(pid: number): readonly ProcessInfo[] {
   const all = listProcesses()
   const found: Omit<ProcessInfo, "command">[] = []

@@ -15,8 +15,8 @@ import type {
   Stopped,
 } from "../../../src/domain/runs/runner.ts"
 import { GuestClient } from "../../../src/runtime/guest-client/guest-client.ts"
-import { idleStatus } from "../../support/idle-status.ts"
-import { readResponseText } from "../../support/val-response.ts"
+import { idleStatus } from "../../support/fakes/idle-status.ts"
+import { readResponseText } from "../../support/fakes/val-response.ts"
 
 /** What a val does with a request; the path is the one that the client asked for. */
 export type PlainVal = (request: Request, path: string) => Response | Promise<Response>
@@ -31,9 +31,9 @@ export interface ReceivedRequest {
 }
 
 /**
- * Runs vals without a sandbox: functions of the test, behind real HTTP servers on Unix sockets. For
- * everything that the gateway does whatever a val may be, and for vals that break the rules in ways
- * that a sandbox makes hard.
+ * Runs vals without a sandbox: functions of the test behind real HTTP servers on Unix sockets. For
+ * behaviour of the gateway that does not depend on the val, and for vals that break the rules in
+ * ways that a sandbox makes hard.
  */
 export class PlainRunner implements Runner {
   readonly #folder = mkdtempSync(join(tmpdir(), "hamlet-plain-"))
@@ -41,7 +41,7 @@ export class PlainRunner implements Runner {
   readonly #paths = new Map<string, string>()
   readonly #clients = new Map<string, GuestClient>()
   readonly seen: ReceivedRequest[] = []
-  /** Seats that nobody has left. */
+  /** Run slots that are not released. */
   readonly taken = new Set<RunSlot>()
   /** Thrown in place of a slot. */
   refusal: Error | undefined
@@ -64,7 +64,7 @@ export class PlainRunner implements Runner {
     this.#servers.push({ stop: () => server.stop(true) })
   }
 
-  /** Lets a val write whatever it likes. */
+  /** Lets a val write any bytes. */
   serveRaw(label: string, val: RawVal): void {
     const open = new Set<Socket>()
     const server: Server = createServer((socket) => {

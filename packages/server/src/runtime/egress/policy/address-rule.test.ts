@@ -13,7 +13,7 @@ const carrier = "an address inside a carrier's network"
 const unspecified = "an unspecified address"
 const cloud = "an address of the cloud's own services"
 
-/** A host as somebody writes it, and why it is refused; undefined when it is public. */
+/** A host as written in a request, and the reason of its refusal; undefined when it is public. */
 const table: readonly (readonly [host: string, fault: string | undefined])[] = [
   // IPv4, with the ends of every range and their neighbours.
   ["0.0.0.0", unspecified],

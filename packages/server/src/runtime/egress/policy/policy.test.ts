@@ -202,7 +202,7 @@ describe("createEgressPolicy", () => {
     const asked: string[] = []
     const resolve = async (name: string) => {
       asked.push(name)
-      // Another answer each time, as of somebody who hopes that we ask twice.
+      // A different response each time, as in a DNS rebinding attack.
       return asked.length === 1 ? ["93.184.216.34"] : ["127.0.0.1"]
     }
     const policy = open({ resolve, deny: ["denied.example"] })

@@ -22,7 +22,8 @@ const lines = (...more: readonly string[]) =>
 const first = (line: string) => `${line}\r\nhost: a.test\r\n\r\n`
 
 /**
- * What must not get anywhere: each is refused, nobody upstream hears of it, and the connection ends.
+ * Requests that must not be forwarded: each is refused, no upstream connection is opened, and the
+ * connection ends.
  */
 const malformed: Readonly<Record<string, string>> = {
   "a path instead of an address": first("GET / HTTP/1.1"),
@@ -303,7 +304,7 @@ describe("ClientConnection is closed", () => {
     await waitUntil(() => upstream.received() !== "" && second.text + third.text !== "")
     const [refused] = [second, third].filter(({ text }) => text !== "")
     expect(refused?.body).toEndWith("the val has 1 outgoing requests open already")
-    // The one that was refused is reading what nobody wants, the other waits: neither is idle.
+    // The refused request discards its body and the other waits: neither connection is idle.
     const fourth = await fixture.connect()
     await fourth.until(() => fourth.isClosed)
   })

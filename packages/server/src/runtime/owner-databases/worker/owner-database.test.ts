@@ -9,7 +9,7 @@ beforeAll(async () => {
 
 afterAll(() => databases[Symbol.asyncDispose]())
 
-/** Somebody with a table of books. */
+/** An owner with a table of books. */
 async function withBooks(): Promise<TestOwner> {
   const owner = databases.owner()
   await owner.execute(

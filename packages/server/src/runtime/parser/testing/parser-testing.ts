@@ -1,18 +1,25 @@
 // What the tests of the parsers share.
 import { readdirSync, readFileSync } from "node:fs"
 
-/** The ids of the parser processes that a process has started, in bubblewrap or not. */
+/**
+ * The ids of the parser processes that a process has started, in bubblewrap or not. Parsers of
+ * another server that the process has started do not count.
+ */
 export function listParsers(parentPid: number): number[] {
   const pids = listNumbers("/proc")
   const parents = new Map(pids.map((pid) => [pid, readParentPid(pid)]))
   const isOfParent = (pid: number | undefined): boolean =>
-    pid !== undefined && (pid === parentPid || isOfParent(parents.get(pid)))
+    pid !== undefined && (pid === parentPid || (!isServer(pid) && isOfParent(parents.get(pid))))
   return pids.filter(
     (pid) =>
       /\0--smol\0[^\0]*(parser-main\.ts|\/worker\.js)\0/.test(readProc(pid, "cmdline")) &&
       !isAround(pid) &&
       isOfParent(pid),
   )
+}
+
+function isServer(pid: number): boolean {
+  return readProc(pid, "cmdline").includes("/server/src/main.ts\0")
 }
 
 function isAround(pid: number): boolean {

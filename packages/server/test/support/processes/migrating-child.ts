@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs"
-import { migrate } from "../../src/storage/database/migrate.ts"
-import { openAgain } from "./databases.ts"
+import { migrate } from "../../../src/storage/database/migrate.ts"
+import { openAgain } from "../databases.ts"
 
 // Migrates as a node does when it starts. Told to stop half-way, it says so after the first
 // statement of the second step and then stands still, until its parent kills it.

@@ -1,4 +1,4 @@
-import type { Bucket } from "../../src/storage/blobs/s3-objects.ts"
+import type { Bucket } from "../../../src/storage/blobs/s3-objects.ts"
 
 /** A request that the bucket got. */
 interface BucketRequest {

@@ -10,10 +10,7 @@ export interface ParsedResponse {
   readonly text: string
 }
 
-/**
- * Whoever hears nothing for so long says that there is nothing to come from them either, and hears
- * the end of it.
- */
+/** After this long without data, the client ends its side and reads the rest. */
 const quietMs = 300
 
 /**

@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs"
-import { sql } from "../../src/storage/database/sql.ts"
-import { openAgain } from "./databases.ts"
+import { sql } from "../../../src/storage/database/sql.ts"
+import { openAgain } from "../databases.ts"
 
 // Writes for ever, several at a time, and names each row on stdout once the write was acknowledged.
 // Its parent kills it.

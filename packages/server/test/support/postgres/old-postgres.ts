@@ -5,10 +5,7 @@ interface Session {
   isOpen: boolean
 }
 
-/**
- * Says to whoever connects that it is a PostgreSQL of some release, and answers every question with
- * that.
- */
+/** Claims to be a PostgreSQL of some release, and answers every query with its version. */
 export class OldPostgres {
   readonly #listener: TCPSocketListener<Session>
 

@@ -1,6 +1,6 @@
 import type { Subprocess } from "bun"
 
-const program = new URL("../../src/main.ts", import.meta.url).pathname
+const program = new URL("../../../src/main.ts", import.meta.url).pathname
 
 /** How the program is started. */
 export interface ProcessOptions {

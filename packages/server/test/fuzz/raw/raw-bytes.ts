@@ -1,8 +1,8 @@
 import fc from "fast-check"
-import { toText } from "./body-mutations.ts"
-import { anyPlan } from "./mutations.ts"
-import type { Plan } from "./plan.ts"
-import type { Pools } from "./pools.ts"
+import { toText } from "../body-mutations.ts"
+import { anyPlan } from "../mutations.ts"
+import type { Plan } from "../plan.ts"
+import type { Pools } from "../pools.ts"
 import type { CloseMode } from "./raw-client.ts"
 
 /** Bytes that were a request once. */

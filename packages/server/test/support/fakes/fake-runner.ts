@@ -1,4 +1,4 @@
-import { AppError } from "../../src/domain/app-error.ts"
+import { AppError } from "../../../src/domain/app-error.ts"
 import type {
   CallArgs,
   CallOutcome,
@@ -12,8 +12,8 @@ import type {
   SlotRequest,
   SocketOutcome,
   Stopped,
-} from "../../src/domain/runs/runner.ts"
-import { isJsonText } from "../../src/shared/json-text.ts"
+} from "../../../src/domain/runs/runner.ts"
+import { isJsonText } from "../../../src/shared/json-text.ts"
 import { idleStatus } from "./idle-status.ts"
 import { toValResponse } from "./val-response.ts"
 
@@ -27,7 +27,7 @@ export class FakeRunner implements Runner {
   readonly slots: FakeSeat[] = []
   /** The error that `acquire` throws. */
   refusal: AppError | undefined
-  /** While it is there, everybody waits for it before they get a slot. */
+  /** While it is set, every run waits for it before it gets a slot. */
   gate: Promise<void> | undefined
   /** Called before a slot is acquired. */
   onEnter: ((run: RunListener) => Promise<void>) | undefined

@@ -19,7 +19,7 @@ const chunked = "Transfer-Encoding: chunked\r\n"
 const body = '{"code":"x"}'
 const chunkedBody = `c\r\n${body}\r\n0\r\n\r\n`
 
-/** Stands for the token of whoever sends; as long as one, so that no length changes. */
+/** A placeholder for the sender's token, with the length of a token. */
 export const tokenMark = "T".repeat(56)
 
 const user = `Host: hamlet.test\r\nAuthorization: Bearer ${tokenMark}\r\n`

@@ -4,7 +4,7 @@ import type {
   DependencyResolver,
   LockedImport,
   ResolvedCode,
-} from "../../src/domain/modules/lockfiles.ts"
+} from "../../../src/domain/modules/lockfiles.ts"
 
 /** A package, by its specifier. */
 export interface FakePackage {
@@ -22,7 +22,7 @@ export class FakeResolver implements DependencyResolver {
   readonly packages = new Map<string, FakePackage>()
   /** Code that was asked for, in order. */
   readonly asked: string[] = []
-  /** While it is there, everybody waits for it. */
+  /** While it is set, every resolution waits for it. */
   gate: Promise<void> | undefined
   /** The error that it throws. */
   failure: Error | undefined

@@ -71,7 +71,7 @@ export class FakeRegistry {
     this.publishTarball(name, version, toTarball(entries), packageJson)
   }
 
-  /** The same with a tarball of whatever kind. */
+  /** The same with any tarball. */
   publishTarball(
     name: string,
     version: string,

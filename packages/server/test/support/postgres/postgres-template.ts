@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto"
 import { SQL } from "bun"
-import { migrate } from "../../src/storage/database/migrate.ts"
-import { migrations } from "../../src/storage/migrations/index.ts"
-import { openPostgres } from "../../src/storage/postgres/open.ts"
+import { migrate } from "../../../src/storage/database/migrate.ts"
+import { migrations } from "../../../src/storage/migrations/index.ts"
+import { openPostgres } from "../../../src/storage/postgres/open.ts"
 
 /** Held while a template is created, so that two test runs do not create the same one. */
 const templateLock = 7_311_042
