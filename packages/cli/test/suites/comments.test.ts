@@ -56,7 +56,9 @@ describe("val comment, usage", () => {
     expect((await grace.hamlet(["val", "comments", "comments3/mine"])).exit).toBe(4)
     expect((await grace.hamlet(["val", "comment", "comments3/mine", "hello"])).exit).toBe(4)
     await using seen = ada.atTerminal(["val", "comments", "mine"])
-    expect((await seen.ended()).stdout).toContain('There are none: "hamlet val comment" makes one')
+    expect((await seen.ended()).stdout).toContain(
+      'No comments; write one with "hamlet val comment"',
+    )
   })
 
   test("usage shows usage and limits", async () => {
@@ -64,10 +66,10 @@ describe("val comment, usage", () => {
     await ada.client.putBlob({ key: "a", content: "x".repeat(1000) })
     const lines = (await ada.print(["usage"])).trimEnd().split("\n")
     expect(lines.map((line) => line.split("\t")[0])).toEqual([
-      "runs in a minute",
-      "runs at once",
-      "outgoing traffic in a minute",
-      "storage requests in a minute",
+      "runs per minute",
+      "concurrent runs",
+      "outgoing bytes per minute",
+      "storage requests per minute",
       "blobs",
       "database",
     ])
@@ -75,7 +77,7 @@ describe("val comment, usage", () => {
     expect(await ada.json(["usage"])).toMatchObject([{ blobs: { count: 1, bytes: 1000 } }])
     await using seen = ada.atTerminal(["usage"])
     expect(Bun.stripANSI((await seen.ended()).stdout)).toMatch(
-      /\nruns in a minute +0 +no limit\r\n[\s\S]+\nblobs +1\.0 kB +1\.1 GB +0%/,
+      /\nruns per minute +0 +unlimited\r\n[\s\S]+\nblobs +1\.0 kB +1\.1 GB +0%/,
     )
   })
 })

@@ -91,7 +91,7 @@ describe("val push, pull, clone", () => {
     for (const text of [
       '"no-name.ts"',
       'read "gone.ts"',
-      'of "bad_line.ts": "secret" is no privacy',
+      'of "bad_line.ts": "secret" is not a valid privacy',
       "UTF-8",
       '"data.json"',
       '"types.d.ts"',
