@@ -39,23 +39,25 @@ export class ChunkDecoder {
   #lineBytes = 0
   #trailerBytes = 0
   isOver = false
+  /** What is wrong with the body, if it is malformed. Nothing after it is decoded. */
+  problem: string | undefined
 
   constructor(limits: ChunkLimits) {
     this.#limits = limits
   }
 
   /**
-   * Joins the contents of the chunks in place: `bytes` is overwritten. Returns a string that says
-   * what is wrong.
+   * Joins the contents of the chunks in place: `bytes` is overwritten. Returns the content up to the
+   * end of the body or up to a `problem`.
    */
-  decode(bytes: Uint8Array, from: number): Decoded | string {
+  decode(bytes: Uint8Array, from: number): Decoded {
     let at = from
     let start = at
     let end = at
     while (at < bytes.length && !this.isOver) {
       if (this.#state !== "data") {
-        const problem = this.#step(bytes[at] as number)
-        if (problem !== undefined) return problem
+        this.problem = this.#step(bytes[at] as number)
+        if (this.problem !== undefined) break
         at++
         continue
       }

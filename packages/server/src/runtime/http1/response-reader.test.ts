@@ -347,6 +347,12 @@ describe("ResponseReader, however the bytes are split into reads,", () => {
     )
   })
 
+  test("delivers the content before a malformed chunk", () => {
+    const whole = `${ok}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\nx`
+    for (const parts of [[whole], [whole.slice(0, -3), whole.slice(-3)]])
+      expect(read(parts)).toMatchObject({ body: "hello", end: "a chunk has an invalid size line" })
+  })
+
   test("finds in chunks what was put there", () => {
     const chunk = fc.tuple(
       fc.string({ unit: "binary-ascii", minLength: 1, maxLength: 40 }),

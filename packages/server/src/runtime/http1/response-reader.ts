@@ -143,10 +143,10 @@ export class ResponseReader {
 
   #readChunks(bytes: Buffer): void {
     const chunks = this.#chunks as ChunkDecoder
-    const decoded = chunks.decode(bytes, 0)
-    if (typeof decoded === "string") return void this.#break(decoded)
-    if (decoded.content.length > 0) this.#sink.onPart(decoded.content)
-    if (chunks.isOver) this.#end(decoded.read === bytes.length)
+    const { content, read } = chunks.decode(bytes, 0)
+    if (content.length > 0) this.#sink.onPart(content)
+    if (chunks.problem !== undefined) this.#breakOpen(chunks.problem)
+    else if (chunks.isOver) this.#end(read === bytes.length)
   }
 
   #end(isAll: boolean): void {
@@ -154,6 +154,11 @@ export class ResponseReader {
     if (this.#expected === "nothing") return
     this.stop()
     this.#sink.onEnd(isAll && this.#isKept)
+  }
+
+  /** Reports a broken body, unless the sink called `stop` while it received the last part. */
+  #breakOpen(reason: string): void {
+    if (this.#expected !== "nothing") this.#break(reason)
   }
 
   #break(reason: string, isClosed = false): undefined {

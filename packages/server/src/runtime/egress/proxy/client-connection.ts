@@ -311,7 +311,10 @@ class BodyDecoder {
 
   /** A string says what is wrong. */
   decode(bytes: Uint8Array): Decoded | string {
-    if (this.#chunks) return this.#chunks.decode(bytes, 0)
+    if (this.#chunks) {
+      const decoded = this.#chunks.decode(bytes, 0)
+      return this.#chunks.problem ?? decoded
+    }
     const count = Math.min(this.#left, bytes.length)
     this.#left -= count
     return { content: bytes.subarray(0, count), read: count }
