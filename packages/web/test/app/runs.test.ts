@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test"
 import { readFile } from "node:fs/promises"
-import type { BrowserContextOptions, Page } from "playwright-core"
+import type { BrowserContextOptions, Page, Route } from "playwright-core"
 import type { Person } from "../../dev/app-stage.ts"
 import { describeApp } from "../support/describe-app.ts"
 import { eventually, seeNote } from "../support/eventually.ts"
@@ -197,13 +197,13 @@ describeApp("runs", (app) => {
       const { id } = await ada.client.createRun({ val_id: ids[name] }, { respondAsync: true })
       await using tab = await open()
       const { page } = tab
-      let isFirst = true
-      // The first response shows a queued run, even when this machine is too fast for that.
-      await page.route(`**/v1/runs/${id}`, async (route) => {
+      // Only the first response is changed: it shows a queued run, even when this machine is too
+      // fast for that.
+      const showQueued = async (route: Route) => {
         const run = await (await route.fetch()).json()
-        await route.fulfill({ json: isFirst ? { ...run, status: "queued", logs: [] } : run })
-        isFirst = false
-      })
+        await route.fulfill({ json: { ...run, status: "queued", logs: [] } })
+      }
+      await page.route(`**/v1/runs/${id}`, showQueued, { times: 1 })
       await page.goto(`/runs/${id}`)
       await page.locator(".page-head").getByText("Running").waitFor()
       await page.getByRole("button", { name: "Cancel" }).click()
