@@ -127,7 +127,7 @@ describe("Pool", () => {
     const machine = new FakeSandboxes()
     machine.isBroken = true
     const pool = machine.createPool()
-    const refused = await Promise.resolve(pool.take("ada")).catch((error) => error.code)
+    const refused = await pool.take("ada").catch((error) => error.code)
     expect(refused).toBe("sandbox_unavailable")
     const tried = machine.said.length
     pool.refill()
@@ -141,9 +141,7 @@ describe("Pool", () => {
     const machine = new FakeSandboxes()
     machine.isBroken = true
     const pool = machine.createPool({ readyMin: 0, readyMax: 0 })
-    expect(await Promise.resolve(pool.take("ada")).catch(({ code }) => code)).toBe(
-      "sandbox_unavailable",
-    )
+    expect(await pool.take("ada").catch(({ code }) => code)).toBe("sandbox_unavailable")
     const tried = machine.said.length
     await waitUntil(() => {
       pool.sweep(performance.now())
@@ -169,7 +167,7 @@ describe("Pool", () => {
     const machine = new FakeSandboxes()
     machine.room = 0
     const pool = machine.createPool()
-    const taken = Promise.resolve(pool.take("ada")).catch((error) => error.code)
+    const taken = pool.take("ada").catch((error) => error.code)
     pool.sweep(performance.now() + limits.waitMsMax + 1)
     expect(await taken).toBe("overloaded")
     expect(machine.launched).toBe(0)

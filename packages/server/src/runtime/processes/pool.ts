@@ -85,7 +85,7 @@ export class Pool {
    * A warm process. It belongs to the caller and never comes back. The caller calls `noteBound` when
    * the process has a program, or has ended.
    */
-  take(accountId: string): Sandbox | Promise<Sandbox> {
+  async take(accountId: string): Promise<Sandbox> {
     if (this.#isStopped)
       throw new AppError("overloaded", "Cannot run the val: the server is stopping")
     this.#noteTaken()
@@ -95,7 +95,7 @@ export class Pool {
       this.#refillSoon()
       return sandbox
     }
-    return new Promise((resolve, reject) => {
+    return await new Promise((resolve, reject) => {
       this.#waiters.push(accountId, { accountId, sinceMs: performance.now(), resolve, reject })
       this.#deps.hurry()
       this.refill()

@@ -306,8 +306,7 @@ export class Supervisor implements Runner, RunSlotOwner {
 
   /** Tells the guest at once which program it gets: it prepares while the program is read. */
   async #takeSandbox(program: Program, runId: string): Promise<Sandbox> {
-    const taken = this.#pool.take(program.accountId)
-    const sandbox = taken instanceof Promise ? await taken : taken
+    const sandbox = await this.#pool.take(program.accountId)
     const { entryUrl: url, label, endpoint, type } = program
     const { logBytesMax, returnBytesMax } = this.#limits
     sandbox.send({
