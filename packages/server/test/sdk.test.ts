@@ -805,7 +805,7 @@ describeEachDatabase("sdk: the official Val Town client", (open) => {
       )
       expect(error).toBeInstanceOf(ValTown.BadRequestError)
       expect(error.error).toMatchObject({ code: "invalid_request", issues: [{ path: "name" }] })
-      expect(error.message).toStartWith('400 Cannot accept the request "name"')
+      expect(error.message).toStartWith('400 Cannot accept the request: "name"')
     })
 
     test("AuthenticationError for a token that is not known", async () => {

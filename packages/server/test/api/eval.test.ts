@@ -70,7 +70,7 @@ describeApi("api/eval", ({ call, addUser: person, val }) => {
         const response = await call("POST", "/v1/eval", { as: ada, body })
         expect(refusalOf(response)).toEqual([400, "invalid_request"])
         expect(response.json.message).toBe(
-          'Cannot accept the request "args": must not be nested more than 100 levels deep',
+          'Cannot accept the request: "args" must not be nested more than 100 levels deep',
         )
       }
     })
@@ -106,7 +106,7 @@ export default () => [two, three, Deno.env.get("GREETING").length]`
       expect(refusalOf(await evaluate(ada, hidden))).toEqual([502, "run_failed"])
     })
 
-    test("is nobody else's: its run is in no list, and can be neither read nor cancelled", async () => {
+    test("is visible to its caller only: others find its run in no list, and can neither read nor cancel it", async () => {
       const [ada, eve] = [await person(), await person()]
       expectStatus(await evaluate(ada, "export default () => 1"), 200)
       const [id] = idsOf(await call("GET", "/v1/me/runs", { as: ada }))

@@ -406,7 +406,7 @@ function defineExisting(suite: ApiSuite): void {
     })
   })
 
-  test("is each user's own: the val of somebody else is neither seen nor touched", async () => {
+  test("affects only the caller's vals: another user's val is neither seen nor changed", async () => {
     const [ada, bob] = [await suite.addUser(), await suite.addUser()]
     await importOne(suite, ada, base)
     const before = await getVal(suite, ada, "hello")
@@ -662,7 +662,7 @@ function defineHostile(suite: ApiSuite): void {
       const response = await suite.call("POST", path, { as: ada, body: toBody(levels) })
       expect(refusalOf(response)).toEqual([400, "invalid_request"])
       expect(response.json.message).toBe(
-        `Cannot accept the request "vals": must not be nested more than ${limits.importLevelsMax} levels deep`,
+        `Cannot accept the request: "vals" must not be nested more than ${limits.importLevelsMax} levels deep`,
       )
     }
     const { json } = expectStatus(

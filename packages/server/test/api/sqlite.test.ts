@@ -21,7 +21,7 @@ function defineSuite(suite: ApiSuite): void {
   const rowsOf = async (as: Caller, statement: unknown) =>
     expectStatus(await execute(as, statement), 200).json.rows
 
-  test("run statements in a database that nobody else has", async () => {
+  test("run statements in a database of their own", async () => {
     const [ada, bob] = [await person(), await person()]
     expectStatus(await execute(ada, "create table notes (id integer primary key, text text)"), 200)
     const sql = "insert into notes (text) values (?), (?)"
@@ -132,7 +132,7 @@ function defineSuite(suite: ApiSuite): void {
       ])
     }
     const { json } = await batch(ada, ["select 1", { sql: "x", args: { a: {} } }])
-    expect(json.message).toStartWith('Cannot accept the request "statements.1": must have null,')
+    expect(json.message).toStartWith('Cannot accept the request: "statements.1" must have null,')
     expect(
       refusalOf(await call("POST", "/v1/sqlite/batch", { as: ada, body: "nonsense" })),
     ).toEqual([400, "invalid_json"])

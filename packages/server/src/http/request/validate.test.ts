@@ -25,7 +25,7 @@ describe("validate", () => {
     const error = caught(() => validate(schema, { name: 1, tags: [{ id: 1 }, { id: "x" }] }))
     expect(error).toMatchObject({ code: "invalid_request" })
     expect(error.issues?.map(({ path }) => path)).toEqual(["name", "tags.1.id"])
-    expect(error.message).toBe(`Cannot accept the request "name": ${error.issues?.[0]?.message}`)
+    expect(error.message).toBe(`Cannot accept the request: "name" ${error.issues?.[0]?.message}`)
   })
 
   test.each([[null], [1], ["x"], [[]], [undefined]])(

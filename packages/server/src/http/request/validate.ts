@@ -14,10 +14,10 @@ export function validate<Schema extends z.ZodType>(
     message: issue.message,
   }))
   const [first] = issues
-  const what = first?.path ? ` "${first.path}"` : ""
+  const field = first?.path ? `"${first.path}" ` : ""
   throw new AppError(
     "invalid_request",
-    `Cannot accept the request${what}: ${first?.message ?? "it is not valid"}`,
+    `Cannot accept the request: ${field}${first?.message ?? "it is not valid"}`,
     { issues },
   )
 }
