@@ -4,14 +4,12 @@ import type { Tree } from "./tree.ts"
 const sourceFilesMax = 15
 const source = /^(?:packages\/[^/]+\/(?:src|test)|scripts|bench)\/.+\.(?:tsx?|mjs)$/
 const isTest = (path: string) => /\.test\.tsx?$/.test(path)
-/** Each file is one table row or one step, in order: a reader looks for a number, not a noun. */
-const exempt = /\/(?:migrations|routes)$/
 
 /** A folder is small enough to read at a glance. */
 export function checkFolderSizes({ files }: Tree): string[] {
   const counts = new Map<string, number>()
   for (const path of files) {
-    if (!source.test(path) || isTest(path) || exempt.test(dirname(path))) continue
+    if (!source.test(path) || isTest(path)) continue
     counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
   }
   return [...counts]

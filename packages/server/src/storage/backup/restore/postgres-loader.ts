@@ -29,6 +29,8 @@ const settings = {
   jit: "off",
 }
 
+type Query = <Row>(text: string, values?: readonly SqlValue[]) => Promise<readonly Row[]>
+
 /** Loads a backup in one transaction. */
 export function createPostgresLoader(address: string): Loader {
   const url = parsePostgresUrl(address)
@@ -45,25 +47,12 @@ export function createPostgresLoader(address: string): Loader {
     connection ??= await client.reserve()
     return connection
   }
-  const query = async <Row>(
-    text: string,
-    values: readonly SqlValue[] = [],
-  ): Promise<readonly Row[]> => {
+  const query: Query = async (text, values = []) => {
     try {
       return await (await connect()).unsafe(text, values as SqlValue[])
     } catch (error) {
       throw fromPostgresError(error)
     }
-  }
-  const findObstacle = async () => {
-    const tables = await query<{ name: string }>(
-      "select relname as name from pg_class where oid in (to_regclass('users'), to_regclass('vals'))",
-    )
-    for (const { name } of tables) {
-      const [row] = await query(`select 1 from ${name} limit 1`)
-      if (row) return `the database already contains ${name}, and a restore needs an empty server`
-    }
-    return undefined
   }
   const close = async () => {
     await client?.close({ timeout: 0 })
@@ -72,12 +61,12 @@ export function createPostgresLoader(address: string): Loader {
   }
   return {
     dialect: postgresDialect,
-    findObstacle,
+    findObstacle: () => findObstacle(query),
     async begin(schemaVersion) {
       await migrateDatabase(address, schemaVersion)
       await query("begin")
       await query("lock table users, vals in share row exclusive mode")
-      const obstacle = await findObstacle()
+      const obstacle = await findObstacle(query)
       if (obstacle !== undefined) throw new RestoreRefused(obstacle)
       dropped = [...(await query<Dropped>(foreignKeys)), ...(await query<Dropped>(indexes))]
       for (const { drop } of dropped) await query(drop)
@@ -111,12 +100,24 @@ export function createPostgresLoader(address: string): Loader {
       } catch (error) {
         // The connection may have broken after the commit, so ask the database whether it happened.
         await close()
-        if ((await findObstacle()) === undefined) throw error
+        if ((await findObstacle(query)) === undefined) throw error
       }
       await close()
     },
     abort: close,
   }
+}
+
+/** Why the database is not empty; undefined if it is. */
+async function findObstacle(query: Query): Promise<string | undefined> {
+  const tables = await query<{ name: string }>(
+    "select relname as name from pg_class where oid in (to_regclass('users'), to_regclass('vals'))",
+  )
+  for (const { name } of tables) {
+    const [row] = await query(`select 1 from ${name} limit 1`)
+    if (row) return `the database already contains ${name}, and a restore needs an empty server`
+  }
+  return undefined
 }
 
 const foreignKeys = `
