@@ -165,7 +165,7 @@ async function request(what: string, path: string, init: RequestInit = {}): Prom
     )
   if (token === undefined)
     throw new ValTownBlobError(
-      `Cannot ${what}: this val runs on somebody else's account, which has no storage`,
+      `Cannot ${what}: this val runs on another user's account, which has no storage`,
     )
   const headers = { ...(init.headers as Record<string, string>), authorization: `Bearer ${token}` }
   const response = await send(`${server}/v1/blob${path}`, { ...init, headers })

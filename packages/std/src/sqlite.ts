@@ -159,7 +159,7 @@ async function request(path: "execute" | "batch", body: unknown): Promise<any> {
     )
   if (token === undefined)
     throw new LibsqlError(
-      "Cannot use SQLite: this val runs on somebody else's account, which has no storage",
+      "Cannot use SQLite: this val runs on another user's account, which has no storage",
     )
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
   const response = await send(`${server}/v1/sqlite/${path}`, {

@@ -119,7 +119,7 @@ export class RunningBackup {
   }
 
   /** Lets go of the database, whether all of it was taken or not. */
-  async stop(problem = "nobody takes it any longer"): Promise<void> {
+  async stop(problem = "the client has disconnected"): Promise<void> {
     this.#problem ??= problem
     this.#leaving.abort()
     clearTimeout(this.#idle)

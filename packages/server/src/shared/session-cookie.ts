@@ -21,7 +21,7 @@ export function listCookies(header: string, name: string): readonly string[] {
 /**
  * The page key of a session: what the page holds of it in storage that only its own origin can
  * write. A cookie counts only together with its key, so a cookie that another page planted counts
- * for nothing. It is a hash, from which nobody can compute the cookie.
+ * for nothing. It is a hash, which does not reveal the cookie.
  */
 export function toPageKey(text: string): string {
   return createHash("sha256").update(`page key of ${text}`).digest("base64url")

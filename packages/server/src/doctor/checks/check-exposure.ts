@@ -12,7 +12,11 @@ export function checkExposure(config: Config): readonly Finding[] {
     if (!isForOthers(config)) return [fine(check, "for this machine only, without rate limits")]
     const found = `it listens on ${config.host} without rate limits, because HAMLET_PUBLIC is no`
     return [
-      warning(check, found, "leave HAMLET_PUBLIC out, unless everybody on that network is trusted"),
+      warning(
+        check,
+        found,
+        "leave HAMLET_PUBLIC out, unless all machines on that network are trusted",
+      ),
     ]
   }
   const problems = [...listAddressProblems(config), ...listRateProblems(config)]

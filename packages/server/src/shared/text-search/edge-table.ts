@@ -3,8 +3,8 @@ const fillMax = 0.5
 
 /**
  * The edges of a tree, by node and unit, in flat arrays: a Map of Maps would take ten times the
- * memory and twice the time. What is hashed are units that a user may choose, so the factor is
- * random: nobody can choose units that all fall into one place.
+ * memory and twice the time. Users choose the hashed units, so the factor is random: a user cannot
+ * choose units that collide.
  */
 export class EdgeTable {
   readonly #factor = Math.floor(Math.random() * 0x3fffffff) * 2 + 1
