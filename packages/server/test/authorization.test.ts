@@ -41,7 +41,7 @@ describe("routes", () => {
     }
   })
 
-  test("let everybody read what is no secret, and ask for a token where things belong to the caller", () => {
+  test("allow reading without a token, except what belongs to the caller", () => {
     for (const [name, { method, path, auth, isSignIn }] of table) {
       if (path.startsWith("/v1/me")) expect([name, auth]).toEqual([name, "required"])
       if (!path.startsWith("/v1/") && !path.startsWith("/v/"))
@@ -59,7 +59,7 @@ describe("routes", () => {
     }
   })
 
-  test("let nobody write to somebody else's val but with likes and comments, by running it on their own account and by looking at it", () => {
+  test("allow writes to another user's val only as likes, comments, runs on one's own account and previews", () => {
     const open = table
       .filter(([, { method, valAccess }]) => method !== "get" && valAccess === "see")
       .map(([name]) => name)
@@ -127,7 +127,7 @@ describeEachDatabase("authorization", (open) => {
 
   for (const [name, route] of table) {
     for (const privacy of privacies) {
-      test(`${name} answers everybody as the rules say, the val being ${privacy}`, async () => {
+      test(`${name} responds to every caller as the rules say, with a ${privacy} val`, async () => {
         expect(
           await findFaults({
             api,
@@ -159,7 +159,7 @@ describeEachDatabase("authorization", (open) => {
       }
     })
 
-    test("createToken gives nobody a scope that they do not have", async () => {
+    test("createToken grants no scope that the caller lacks", async () => {
       const narrow = await tokenWith(owner, ["user:write", "val:read"])
       const administrator = await tokenWith(owner, ["user:write", "admin"])
       for (const [as, scope] of [
@@ -183,7 +183,7 @@ describeEachDatabase("authorization", (open) => {
       ).toEqual([])
     })
 
-    test("createToken under an Idempotency-Key gives its answer again to no token that may do less, and to nobody else", async () => {
+    test("createToken under an Idempotency-Key repeats its response to no token with fewer scopes, and to no other user", async () => {
       const headers = { "idempotency-key": "a token once" }
       const body = { name: "once", scopes: ["val:write"] }
       const send = (as: TestUser | string) =>
@@ -212,7 +212,7 @@ describeEachDatabase("authorization", (open) => {
       ).toBe("missing_scope")
     })
 
-    test("listTokens and listSecrets show nobody else's", async () => {
+    test("listTokens and listSecrets show only the caller's", async () => {
       const lonely = await api.addUser("lonely")
       expect((await api.call("GET", "/v1/me/tokens", { as: lonely })).json.data).toHaveLength(1)
       expect((await api.call("GET", "/v1/me/secrets", { as: lonely })).json.data).toEqual([])
@@ -220,7 +220,7 @@ describeEachDatabase("authorization", (open) => {
   })
 
   describe("other people's vals", () => {
-    test("saveVal with the name of somebody else's val makes one's own and leaves theirs alone", async () => {
+    test("saveVal with the name of another user's val creates a val of the caller and does not change theirs", async () => {
       const theirs = await createVal(owner, { name: "same_name" })
       const mine = expectStatus(
         await api.call("PUT", "/v1/vals", { as: other, body: { name: "same_name", code: "2" } }),
@@ -260,7 +260,7 @@ describeEachDatabase("authorization", (open) => {
       expect(await remove(third, owner)).toBe(204)
     })
 
-    test("getRun and getRunLogs are also for whoever ran the val on their own account", async () => {
+    test("getRun and getRunLogs are also for the caller who ran the val on their own account", async () => {
       const val = await createVal(owner, { name: "run_by_other" })
       const run = toRunRecord(api, { valId: val.id, ownerId: owner.id, accountId: other.id })
       await api.hamlet.deps.runs.record([run])

@@ -76,7 +76,7 @@ describeEachDatabase("blobs", (open) => {
   })
   afterAll(() => api.close())
 
-  test("are whatever was stored last, of whoever stored it, in the order of their keys, and never more than they may be", async () => {
+  test("are what each user stored last, in the order of their keys, within the limits", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.boolean(), operation), { maxLength: 40, size: "max" }),

@@ -870,7 +870,7 @@ describeEachDatabase("createClient with a real server", (open) => {
     await loopback.close()
   })
 
-  test("says ConnectionError when nobody listens", async () => {
+  test("throws ConnectionError when no server listens", async () => {
     const loopback = await openLoopback(open)
     await loopback.close()
     const client = createClient({ baseUrl: loopback.baseUrl, retriesMax: 0 })

@@ -100,7 +100,7 @@ describeEachDatabase("concurrency", (open) => {
     expect(read.map(({ text }) => text.includes("number"))).not.toContain(true)
   })
 
-  test("POST /v1/vals lets one of 50 parallel creates have the name, in whatever case", async () => {
+  test("POST /v1/vals gives the name to one of 50 parallel creates, in any case", async () => {
     const ada = await addUser()
     const saved = await parallel(50, (index) =>
       api.call("PUT", "/v1/vals", { as: ada, body: { name: "wanted", code: `${index}` } }),

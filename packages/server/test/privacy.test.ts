@@ -31,15 +31,15 @@ describeEachDatabase("privacy", (open) => {
     ((await get(path, as)).data as Item[]).map(pick).sort()
 
   describe("every route that reads", () => {
-    test("shows nobody without a token a trace of a hidden val", async () => {
+    test("shows no trace of a hidden val without a token", async () => {
       expect(await findLeaks(api, data, undefined)).toEqual([])
     })
 
-    test("shows no trace of a hidden val to somebody who used it when it was public", async () => {
+    test("shows no trace of a hidden val to a user who used it when it was public", async () => {
       expect(await findLeaks(api, data, data.bob)).toEqual([])
     })
 
-    test("shows no trace of a hidden val to somebody whose val it imports", async () => {
+    test("shows no trace of a hidden val to a user whose val it imports", async () => {
       expect(await findLeaks(api, data, data.ada)).toEqual([])
     })
 
@@ -130,7 +130,7 @@ describeEachDatabase("privacy", (open) => {
       ]
     }
 
-    test("are open to whoever has the address of an unlisted val", async () => {
+    test("are open to clients with the address of an unlisted val", async () => {
       for (const val of [data.adas.unlisted, data.adas.delisted]) {
         for (const path of paths(val))
           for (const viewer of [undefined, data.bob, data.ada])
@@ -138,7 +138,7 @@ describeEachDatabase("privacy", (open) => {
       }
     })
 
-    test("are closed to everybody but the owner of a private val, also to those who have used it", async () => {
+    test("are closed to all but the owner of a private val, also to former users of it", async () => {
       for (const val of [data.adas.secret, data.adas.closed]) {
         for (const path of paths(val)) {
           for (const viewer of [undefined, data.bob, api.admin])
@@ -229,7 +229,7 @@ describeEachDatabase("privacy", (open) => {
   })
 
   describe("counts", () => {
-    test("referenceCount counts no hidden val, whoever asks", async () => {
+    test("referenceCount counts no hidden val, for any caller", async () => {
       for (const viewer of [undefined, data.ada, data.bob, api.admin]) {
         expect((await get(`/v1/vals/${data.bobs.lib.id}`, viewer)).referenceCount).toBe(1)
         expect((await get(`/v1/vals/${data.adas.open.id}`, viewer)).referenceCount).toBe(1)
@@ -357,7 +357,7 @@ describeEachDatabase("privacy", (open) => {
       )
     })
 
-    test("GET /v1/runs/{run_id} and its logs are there for the val's owner and for whoever ran it while they may see the val", async () => {
+    test("GET /v1/runs/{run_id} and its logs are for the val's owner, and for the caller while they may see the val", async () => {
       const expectRun = async (runId: string | undefined, viewer: TestUser, status: number) => {
         for (const part of ["", "/logs"])
           expectStatus(await api.call("GET", `/v1/runs/${runId}${part}`, { as: viewer }), status)

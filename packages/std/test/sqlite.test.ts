@@ -172,8 +172,7 @@ describe("std/sqlite, on Deno,", () => {
         await run('return await sqlite.execute("select 1")', { HAMLET_URL: storage.url }),
       ).toEqual({
         failed: "LibsqlError",
-        message:
-          "Cannot use SQLite: this val runs on somebody else's account, which has no storage",
+        message: "Cannot use SQLite: this val runs on another user's account, which has no storage",
       })
       expect(await run("return await sqlite.batch([])", {})).toEqual({
         failed: "LibsqlError",

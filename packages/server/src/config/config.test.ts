@@ -133,7 +133,7 @@ describe("loadConfig", () => {
       ]).toEqual([6_000, 60_000, 60_000])
     })
 
-    test("not where the addresses are names of this machine, and not where the operator says that nobody else comes", () => {
+    test("not where the addresses are names of this machine, and not where the operator says that the server is private", () => {
       expect(
         rates("::1", {
           HAMLET_BASE_URL: "http://hamlet.localhost:8080",

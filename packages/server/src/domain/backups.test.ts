@@ -58,7 +58,7 @@ describe("Backups", () => {
   })
 
   for (const limit of ["idleMsMax", "wholeMsMax"] as const) {
-    test(`cuts off whoever exceeds ${limit}`, async () => {
+    test(`disconnects a client that exceeds ${limit}`, async () => {
       const { source, seen } = endless()
       const backups = new Backups(source, { [limit]: 5 })
       const backup = await backups.open()
@@ -70,7 +70,7 @@ describe("Backups", () => {
     })
   }
 
-  test("stop cuts off whoever is taking one, and refuses others", async () => {
+  test("stop aborts the running backup, and refuses others", async () => {
     const { source, seen } = endless()
     const backups = new Backups(source)
     const backup = await backups.open()

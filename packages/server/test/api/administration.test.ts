@@ -79,7 +79,7 @@ function defineSuspension(suite: ApiSuite): void {
   const suspend = (user: TestUser, body: object = {}) =>
     admin("PUT", `/v1/users/${user.id}/suspension`, body)
 
-  test("refuses the user's tokens, and their vals to everybody, until it is lifted", async () => {
+  test("refuses the user's tokens, and all requests to their vals, until it is lifted", async () => {
     const [ada, bob] = [await person(), await person()]
     const code = "export default () => new Response('hello')"
     const [page, script] = [
@@ -128,7 +128,7 @@ function defineSuspension(suite: ApiSuite): void {
     expect(await visit(suite, hidden)).toEqual({ status: 404, code: "val_not_found" })
   })
 
-  test("cancels the runs of the user's vals, whoever started them, and those on the user's account", async () => {
+  test("cancels all runs of the user's vals, and those on the user's account", async () => {
     const [ada, bob] = [await person(), await person()]
     const [own, lent] = [await startHanging(suite, ada, ada), await startHanging(suite, ada, bob)]
     expectStatus(await suspend(ada), 204)
@@ -176,7 +176,7 @@ function defineSuspension(suite: ApiSuite): void {
 function defineDelete(suite: ApiSuite): void {
   const { call, addUser: person, val, run } = suite
   const admin = adminOf(suite)
-  test("keeps the data unless told otherwise: nobody can sign in, the code stays readable, the name stays taken", async () => {
+  test("keeps the data by default: signing in fails, the code stays readable, the name stays taken", async () => {
     const ada = await person()
     const shown = await val(ada)
     expectStatus(

@@ -133,7 +133,7 @@ function defineKeys(suite: ApiSuite): void {
       ])
   })
 
-  test("belongs to whoever stores something under it", async () => {
+  test("belongs to the user who stores something under it", async () => {
     const [ada, bob] = [await person(), await person()]
     await store(suite, ada, "same", "of ada")
     await store(suite, bob, "same", "of bob")
@@ -265,7 +265,7 @@ function defineReads(suite: ApiSuite): void {
       ).toBe(200)
     })
 
-    test("says when it was stored, and gives nothing to whoever has it", async () => {
+    test("says when it was stored, and sends no body to a client that has it", async () => {
       const ada = await person()
       const before = Date.now()
       await store(suite, ada, "a", content)

@@ -77,7 +77,7 @@ function defineSame(suite: ApiSuite): void {
     expect(expectStatus(await create(ada, "daily"), 200).json.id).toBe(next.json.id)
   })
 
-  test("is told from the same key of somebody else", async () => {
+  test("differs from the same key of another user", async () => {
     const [ada, bob] = [await person(), await person()]
     const hers = expectStatus(await create(ada, "shared"), 200).json
     const his = expectStatus(await create(bob, "shared"), 200).json
@@ -174,7 +174,7 @@ function defineInFlight(suite: ApiSuite): void {
     }
   }
 
-  test("is 409 to whoever sends it again, 422 to another with its key, and gets its answer when it is done", async () => {
+  test("is 409 when sent again meanwhile, 422 for another request with its key, and gets its response when done", async () => {
     const ada = await person()
     const gate = Promise.withResolvers<readonly string[]>()
     const begun = Promise.withResolvers<void>()

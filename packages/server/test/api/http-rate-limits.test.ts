@@ -99,7 +99,7 @@ function defineAddresses(suite: ApiSuite): void {
     expect(await ask("192.0.2.3")).toBe(429)
   })
 
-  test("does not count whoever sends a token that works", async () => {
+  test("does not count requests with a valid token", async () => {
     const { token } = await suite.addUser()
     for (let count = 0; count < perAddress; count += 1) await ask("192.0.2.4")
     expect(await ask("192.0.2.4")).toBe(429)

@@ -144,7 +144,7 @@ describeEachDatabase("api/locks", (open) => {
   })
 
   describe("GET", () => {
-    test("is for whoever may see the version", async () => {
+    test("is for every caller that may see the version", async () => {
       const hidden = await save(`import "npm:a"`, { privacy: "private" })
       await settled(hidden)
       expect(refusalOf(await api.call("GET", path(hidden), { as: bob }))).toEqual([

@@ -32,7 +32,7 @@ describeApi("api/me", (suite) => {
       )
     })
 
-    test("shows the email, which nobody else sees", async () => {
+    test("shows the email, which other users do not see", async () => {
       const body = { username: "withMail", email: "ada@hamlet.test" }
       const created = expectStatus(
         await call("POST", "/v1/users", { as: suite.api.admin, body }),

@@ -10,7 +10,7 @@ describeApi("api/modules", (suite) => {
   const { call, addUser: person, val } = suite
 
   describe("GET /v/{username}/{val_name}", () => {
-    test("is the code as it is, as TypeScript, to a runtime and to whoever does not say what they are", async () => {
+    test("is the code unchanged, as TypeScript, to a runtime and to an unknown client", async () => {
       const ada = await person()
       const { name } = await val(ada, { code: typescript })
       for (const headers of [runtime, {}]) {
@@ -129,7 +129,7 @@ describeApi("api/modules", (suite) => {
   })
 
   describe("who may read it", () => {
-    test("is everybody, if the val is unlisted", async () => {
+    test("is every client, if the val is unlisted", async () => {
       const ada = await person()
       const { name } = await val(ada, { privacy: "unlisted", code: typescript })
       expect(expectStatus(await call("GET", `/v/${ada.username}/${name}`), 200).text).toBe(

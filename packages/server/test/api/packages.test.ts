@@ -78,7 +78,7 @@ describeEachDatabase("vals with packages", (open) => {
       ])
     })
 
-    test("a package once, whoever imports it how often", async () => {
+    test("a package once, however often it is imported", async () => {
       resolver.packages.set("npm:counter", {
         code: "(globalThis.times = (globalThis.times ?? 0) + 1, { default: globalThis.times })",
         exports: ["default"],

@@ -23,7 +23,7 @@ describeApi("api/profile", (suite) => {
       expect((await call("GET", "/v1/me", { as: ada })).json).toEqual({ ...before, bio: "" })
     })
 
-    test("changes nobody else, and shows the bio to everybody", async () => {
+    test("changes no other user, and shows the bio to all", async () => {
       const [ada, bob] = [await person(), await person()]
       expectStatus(await call("PUT", "/v1/me", { as: ada, body: { bio: "x".repeat(2_000) } }), 200)
       expect((await call("GET", `/v1/users/${ada.id}`, { as: bob })).json.bio).toHaveLength(2_000)
@@ -48,7 +48,7 @@ describeApi("api/profile", (suite) => {
   })
 
   describe("GET /v1/me/vals", () => {
-    test("lists the caller's own vals whatever their privacy, and nobody else's", async () => {
+    test("lists the caller's own vals of every privacy, and no others", async () => {
       const [ada, bob] = [await person(), await person()]
       await val(bob, { name: "bobs" })
       for (const privacy of ["public", "unlisted", "private"])

@@ -300,7 +300,7 @@ describeApi("createPrograms", (suite) => {
   })
 
   describe("environment", () => {
-    test("has the owner's secrets, hides them, and lets nobody choose the names that are given", async () => {
+    test("has the owner's secrets, hides them, and does not let users choose the reserved names", async () => {
       const ada = await person()
       const put = async (name: string, body: object) =>
         expectStatus(await call("PUT", `/v1/me/secrets/${name}`, { as: ada, body }), 204)

@@ -176,7 +176,7 @@ describeApi("api/references", (suite) => {
       expect(await counts(suite, [library])).toEqual([1])
     })
 
-    test("the val that an import of somebody else's is pinned to, not its name", async () => {
+    test("the val that an import of another user's val is pinned to, not its name", async () => {
       const [ada, bob] = [await person(), await person()]
       const library = await val(ada, { name: "library", code: "export default 1" })
       const user = await val(bob, { name: "user", code: importOf(library) })

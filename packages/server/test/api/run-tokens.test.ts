@@ -66,7 +66,7 @@ describeApi("run tokens", (suite) => {
     expectStatus(await call("DELETE", "/v1/blob/a", { as: token }), 204)
   })
 
-  test("are in no list, and nobody can revoke them", async () => {
+  test("are in no list, and cannot be revoked", async () => {
     const ada = await person()
     const token = issue(ada)
     const listed = async () => idsOf(await call("GET", "/v1/me/tokens", { as: ada }))

@@ -121,7 +121,7 @@ function defineCreate(suite: ApiSuite): void {
     }
   })
 
-  test("is on the account of whoever runs it, and the owner sees it too", async () => {
+  test("is on the account of the caller, and the owner sees it too", async () => {
     const [ada, bob, eve] = [await person(), await person(), await person()]
     const hers = await val(ada, { code: add })
     const { id } = expectStatus(
@@ -383,7 +383,7 @@ function defineCancel(suite: ApiSuite): void {
     })
   })
 
-  test("is for whoever started it and for the val's owner", async () => {
+  test("is for its caller and for the val's owner", async () => {
     const [ada, bob, eve] = [await person(), await person(), await person()]
     const hanging = await val(ada, { code: hang })
     const headers = { prefer: "respond-async" }
@@ -477,7 +477,7 @@ function defineReplay(suite: ApiSuite): void {
     expect(begun.headers.get("location")).toEndWith(begun.json.id)
   })
 
-  test("is on the account of whoever asks", async () => {
+  test("is on the account of the caller", async () => {
     const [ada, bob, eve] = [await person(), await person(), await person()]
     const hers = await val(ada, { code: add })
     const { id } = await run(hers, { accountId: bob.id, args: [1, 2] })

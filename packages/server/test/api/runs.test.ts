@@ -141,7 +141,7 @@ function defineMine(suite: ApiSuite): void {
     })
   })
 
-  test("has the runs on the caller's account, whoever owns the val, and no others", async () => {
+  test("has the runs on the caller's account, of any val, and no others", async () => {
     const [ada, bob] = [await person(), await person()]
     const hers = await val(ada)
     const byBob = await run(hers, { accountId: bob.id })
@@ -332,7 +332,7 @@ function defineOne(suite: ApiSuite): void {
   })
 
   for (const path of ["", "/logs"]) {
-    test(`${path} is for the val's owner and for whoever ran it while they may see the val`, async () => {
+    test(`${path} is for the val's owner, and for its caller while they may see the val`, async () => {
       const [ada, bob, eve] = [await person(), await person(), await person()]
       const hers = await val(ada)
       const { id } = await run(hers, { accountId: bob.id })

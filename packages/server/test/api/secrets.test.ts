@@ -184,7 +184,7 @@ function defineDelete(suite: ApiSuite): void {
   const { call, addUser: person } = suite
   const put = toPut(suite)
 
-  test("is 204 once, then 404, and never touches somebody else's", async () => {
+  test("is 204 once, then 404, and never affects another user's", async () => {
     const [ada, bob] = [await person(), await person()]
     for (const as of [ada, bob]) expectStatus(await put(as, "KEY"), 204)
     expectStatus(await call("DELETE", "/v1/me/secrets/KEY", { as: ada }), 204)

@@ -329,7 +329,7 @@ function defineSignIn(suite: ApiSuite): void {
 function defineLinks(suite: ApiSuite): void {
   const { call, addUser: person } = suite
 
-  test("is 200 with an address whose code signs in once, with the scopes of whoever made it", async () => {
+  test("is 200 with an address whose code signs in once, with the scopes of its creator", async () => {
     const ada = await person()
     const { text } = await narrow(suite, ada, ["user:read", "user:write"])
     const { json } = expectStatus(await call("POST", "/v1/me/sign-in-links", { as: text }), 200)
@@ -431,7 +431,7 @@ function defineLinks(suite: ApiSuite): void {
     expect(refusalOf(await signIn(suite, { code: two }))).toEqual([401, "invalid_sign_in_code"])
   })
 
-  test("forgets the oldest when there are too many that nobody has used", async () => {
+  test("drops the oldest when too many are unused", async () => {
     const ada = await person()
     const start = Date.now()
     setSystemTime(new Date(start))
@@ -461,7 +461,7 @@ function defineUse(suite: ApiSuite): void {
     expectStatus(await asBrowser(suite, "DELETE", `/v1/vals/${val.id}`, cookie), 204)
   })
 
-  test("runs vals as somebody in the web app", async () => {
+  test("runs vals as a user of the web app", async () => {
     const ada = await person()
     const { cookie } = await signedIn(suite, ada)
     const val = expectStatus(
@@ -658,7 +658,7 @@ function defineCookie(suite: ApiSuite): void {
       )
   })
 
-  test("that was planted is nobody's: the page holds no key, or the key of another session", async () => {
+  test("that was planted is anonymous: the page has no key, or the key of another session", async () => {
     const [ada, eve] = [await person(), await person()]
     const [mine, planted] = [
       (await signedIn(suite, ada)).cookie,
@@ -709,7 +709,7 @@ function defineCookie(suite: ApiSuite): void {
 function defineForeign(suite: ApiSuite): void {
   const { call, addUser: person, sharedUser: anybody } = suite
 
-  test.each(foreign)("%s is nobody's, and signs nobody in", async (_, headers) => {
+  test.each(foreign)("%s is anonymous, and signs no user in", async (_, headers) => {
     const ada = await anybody()
     const { cookie } = await signedIn(suite, ada)
     const page = headers["x-hamlet-session"] === "1" ? { ...headers, ...pageOf(cookie) } : headers
@@ -843,7 +843,7 @@ function defineEnd(suite: ApiSuite): void {
     ])
   })
 
-  test("/v1/me/sessions/{session_id} says 404 of somebody else's, of a token and of none, and 400 of an id that is none", async () => {
+  test("/v1/me/sessions/{session_id} is 404 for another user's session, a token and an unknown id, and 400 for an invalid id", async () => {
     const [ada, bob] = [await person(), await person()]
     const { id, cookie } = await signedIn(suite, ada)
     const [token] = (await call("GET", "/v1/me/tokens", { as: bob })).json.data

@@ -55,7 +55,7 @@ function defineMine(suite: ApiSuite) {
     })
   })
 
-  test("is about the last day in 48 buckets, and is empty for somebody who has run nothing", async () => {
+  test("is about the last day in 48 buckets, and is empty for a user without runs", async () => {
     const before = Date.now()
     const { since, until, buckets, ...rest } = await get(suite, "/v1/me/stats", await person())
     expect(rest).toEqual({ bucketMs: day / 48, total: nothing, isPartial: false })
@@ -75,7 +75,7 @@ function defineMine(suite: ApiSuite) {
     expect((await get(suite, "/v1/me/stats?buckets=1", ada)).total.runs).toBe(1)
   })
 
-  test("tells nothing of a val that is hidden from whoever ran it, or deleted", async () => {
+  test("says nothing about a val that is hidden from its caller, or deleted", async () => {
     const [ada, bob] = [await person(), await person()]
     const [open, closed, gone] = [await val(ada), await val(ada), await val(bob)]
     for (const ran of [open, closed, gone]) await run(ran, { accountId: bob.id, startedAt: noon })

@@ -235,7 +235,7 @@ function defineInSandbox(suite: ApiSuite): void {
     })
   })
 
-  test("has no storage on the account of somebody else", async () => {
+  test("has no storage on the account of another user", async () => {
     const ended = await run(
       await person(),
       toVal("blob", 'return await blob.get("a")'),

@@ -137,7 +137,7 @@ describeApi("api/system", (suite) => {
         expect(text).not.toContain(secret)
     })
 
-    test("has no line for a method that somebody makes up", async () => {
+    test("has no line for an unknown method", async () => {
       await suite.api.hamlet.app.request(`${testBaseUrl}/v1/vals`, { method: "PROPFIND" })
       expect((await call("GET", "/metrics")).text).not.toContain("PROPFIND")
     })

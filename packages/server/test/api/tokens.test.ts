@@ -61,7 +61,7 @@ function defineSetting(suite: ApiSuite): void {
     ).toHaveLength(1)
   })
 
-  test("may be one that the first user had already, and not one of somebody else", async () => {
+  test("may be a token that the first user already had, and not one of another user", async () => {
     const { admin } = suite.api
     const other = await person()
     const { token: chosen } = expectStatus(
@@ -239,7 +239,7 @@ function defineRevoke(suite: ApiSuite): void {
     )
   })
 
-  test("says 404 of somebody else's token, and 400 of an id that is none", async () => {
+  test("is 404 for another user's token, and 400 for an invalid id", async () => {
     const [ada, bob] = [await person(), await person()]
     const { json } = await create(ada)
     expect(refusalOf(await call("DELETE", `/v1/me/tokens/${json.id}`, { as: bob }))).toEqual([

@@ -14,7 +14,7 @@ const usageOf = async ({ call }: ApiSuite, as: TestUser) =>
 describeApi("GET /v1/me/usage", (suite) => {
   const { call, addUser: person, val } = suite
 
-  test("says all, and where there is no limit null, to somebody who has used nothing", async () => {
+  test("says all, and where there is no limit null, to a user who has used nothing", async () => {
     expect(await usageOf(suite, await person())).toEqual({
       countedSince: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       runs: { lastMinute: 0, sinceStart: 0, perMinuteMax: null, atOnce: 0, atOnceMax: 1024 },

@@ -16,7 +16,7 @@ describeApi("api/users", (suite) => {
 function defineList(suite: ApiSuite): void {
   const { call, addUser: person } = suite
 
-  test("is everybody as they see themselves and whether they are suspended, newest first, page by page", async () => {
+  test("is all users as they see themselves, and whether they are suspended, newest first, page by page", async () => {
     const ada = await person()
     const bob = expectStatus(
       await call("POST", "/v1/users", {
@@ -120,7 +120,7 @@ function defineCreate(suite: ApiSuite): void {
     })
   }
 
-  test("refuses a name that somebody has, in whatever case, and says not to try again", async () => {
+  test("refuses a taken name, in any case, and says not to retry", async () => {
     const { username } = await person()
     const response = await create({ username: username.toUpperCase() })
     expect(refusalOf(response)).toEqual([409, "username_taken"])
@@ -129,7 +129,7 @@ function defineCreate(suite: ApiSuite): void {
 }
 
 function defineById({ call, addUser: person, val }: ApiSuite): void {
-  test("is the user as everybody sees them", async () => {
+  test("is the public view of the user", async () => {
     const ada = await person()
     const { email: _email, tier: _tier, ...user } = (await call("GET", "/v1/me", { as: ada })).json
     expect(expectStatus(await call("GET", `/v1/users/${ada.id}`), 200).json).toEqual(user)
@@ -179,7 +179,7 @@ function defineByName({ call, addUser: person }: ApiSuite): void {
     }
   })
 
-  test("says 404 of a name that nobody has, or that nobody can have", async () => {
+  test("is 404 for an unknown name, and for an invalid one", async () => {
     for (const name of ["nobody", "a-b", "@", "%C3%A9", "a%2Fb", "%25", "person", "' or 1=1"]) {
       expect(
         refusalOf(await call("GET", `/v1/alias/${encodeURI(name).replaceAll("%25", "%")}`)),
@@ -197,7 +197,7 @@ function defineByName({ call, addUser: person }: ApiSuite): void {
 }
 
 function defineValByName({ call, addUser: person, val }: ApiSuite): void {
-  test("finds the val whatever the case of both names, with an @ or without", async () => {
+  test("finds the val by both names in any case, with an @ or without", async () => {
     const ada = await person()
     const made = await val(ada, { name: "MyVal" })
     for (const path of [
@@ -209,7 +209,7 @@ function defineValByName({ call, addUser: person, val }: ApiSuite): void {
     }
   })
 
-  test("shows an unlisted val to everybody and a private one to its owner", async () => {
+  test("shows an unlisted val to every client and a private one to its owner", async () => {
     const ada = await person()
     const [unlisted, hidden] = [
       await val(ada, { privacy: "unlisted" }),

@@ -8,7 +8,7 @@ describeApi("GET /v1/me/val-states", (suite) => {
   const statesOf = async (as: TestUser, etag = "") =>
     call("GET", "/v1/me/val-states", { as, headers: { "if-none-match": etag } })
 
-  test("tells of all vals of the caller by name, whoever may see them, and of nobody else's", async () => {
+  test("lists all vals of the caller by name, of every privacy, and no others", async () => {
     const [ada, bob] = [await person(), await person()]
     await val(bob, { name: "other", privacy: "public" })
     for (const [name, privacy] of [

@@ -184,7 +184,7 @@ function definePost(suite: ApiSuite): void {
     })
   }
 
-  test("refuses a name that the owner has, in whatever case, and says not to try again", async () => {
+  test("refuses a name that the owner has, in any case, and says not to retry", async () => {
     const [ada, bob] = [await person(), await person()]
     await val(ada, { name: "Hello" })
     const response = await call("POST", "/v1/vals", { as: ada, body: { name: "hELLO", code: "1" } })
@@ -279,7 +279,7 @@ function definePut({ call, addUser: person, sharedUser: anybody, val }: ApiSuite
     expect((await call("GET", `/v1/vals/${made.id}`, { as: ada })).json).toEqual(made)
   })
 
-  test("leaves somebody else's val of the same name alone", async () => {
+  test("does not change another user's val of the same name", async () => {
     const [ada, bob] = [await person(), await person()]
     const hers = await val(ada, { name: "shared" })
     const { json } = expectStatus(
@@ -313,7 +313,7 @@ function definePut({ call, addUser: person, sharedUser: anybody, val }: ApiSuite
 
 function defineGet({ call, addUser: person, val }: ApiSuite): void {
   for (const privacy of ["public", "unlisted"]) {
-    test(`shows a ${privacy} val to everybody, with a token or without`, async () => {
+    test(`shows a ${privacy} val to every client, with a token or without`, async () => {
       const made = await val(await person(), { privacy })
       expect(expectStatus(await call("GET", `/v1/vals/${made.id}`), 200).json).toEqual(made)
       expect(
@@ -322,7 +322,7 @@ function defineGet({ call, addUser: person, val }: ApiSuite): void {
     })
   }
 
-  test("shows a private val to its owner and says 404 to everybody else", async () => {
+  test("shows a private val to its owner, and is 404 for all others", async () => {
     const ada = await person()
     const made = await val(ada, { privacy: "private" })
     expect(expectStatus(await call("GET", `/v1/vals/${made.id}`, { as: ada }), 200).json).toEqual(
@@ -431,7 +431,7 @@ function defineUpdate({ call, addUser: person, val }: ApiSuite): void {
     expect((await call("GET", `/v1/vals/${id}`)).json.name).toBe("QUIET")
   })
 
-  test("refuses a name that another val of the owner has, in whatever case", async () => {
+  test("refuses a name that another val of the owner has, in any case", async () => {
     const ada = await person()
     await val(ada, { name: "taken" })
     const made = await val(ada, { name: "mine" })
@@ -471,7 +471,7 @@ function defineUpdate({ call, addUser: person, val }: ApiSuite): void {
     })
   }
 
-  test("is 403 on somebody else's val, and 404 where the caller cannot see it", async () => {
+  test("is 403 on another user's val, and 404 where the caller cannot see it", async () => {
     const [ada, bob] = [await person(), await person()]
     for (const [privacy, refusal] of [
       ["public", [403, "not_owner"]],
@@ -540,7 +540,7 @@ function defineDelete({ call, addUser: person, val }: ApiSuite): void {
     })
   })
 
-  test("is 403 on somebody else's val, 404 where the caller cannot see it, and does nothing", async () => {
+  test("is 403 on another user's val, 404 where the caller cannot see it, and does nothing", async () => {
     const [ada, bob] = [await person(), await person()]
     const [shown, hidden] = [await val(ada), await val(ada, { privacy: "private" })]
     expect(refusalOf(await call("DELETE", `/v1/vals/${shown.id}`, { as: bob }))).toEqual([
@@ -574,7 +574,7 @@ function defineList({ call, addUser: person, val }: ApiSuite): void {
     ] as const
   }
 
-  test("has public vals of everybody and the caller's own, newest first", async () => {
+  test("has all public vals and the caller's own, newest first", async () => {
     const [ada, bob] = [await person(), await person()]
     const [shown, unlisted, hidden] = await three(ada)
     const his = await val(bob)

@@ -179,7 +179,7 @@ function defineCreate(suite: ApiSuite): void {
     })
   }
 
-  test("is 403 on somebody else's val, and 404 where the caller cannot see it", async () => {
+  test("is 403 on another user's val, and 404 where the caller cannot see it", async () => {
     const bob = await person()
     const shown = await withVersions(suite, 1)
     const hidden = await withVersions(suite, 1, { privacy: "private" })
@@ -330,7 +330,7 @@ function defineDelete(suite: ApiSuite): void {
     expect(await numbersOf(path)).toEqual([2])
   })
 
-  test("is 403 on somebody else's val, and 404 where the caller cannot see it", async () => {
+  test("is 403 on another user's val, and 404 where the caller cannot see it", async () => {
     const bob = await person()
     const shown = await withVersions(suite, 2)
     const hidden = await withVersions(suite, 2, { privacy: "private" })

@@ -267,7 +267,7 @@ describeAttacks(
 
     for (const { says, act, statuses, check } of rogueAnswers)
       test(
-        `says ${says}, and nobody but its own client is hurt`,
+        `says ${says}, and only its own client is affected`,
         async () => {
           const server = getServer()
           residentBytes ??= readResidentBytes(server.hamlet.pid)

@@ -48,7 +48,7 @@ describeEachDatabase("the address of a val", (open) => {
     expect((await fixture.request(`127.0.0.1:${fixture.port}`, "/healthz")).status).toBe(200)
   })
 
-  test("an unlisted val answers everybody", async () => {
+  test("an unlisted val responds to every client", async () => {
     expect(await (await fixture.request("unlisted")).text()).toBe("unlisted")
   })
 
@@ -59,7 +59,7 @@ describeEachDatabase("the address of a val", (open) => {
     expect(fixture.runner.seen[seen]?.headers.has("authorization")).toBe(false)
   })
 
-  test("what is not there, private, not of type http or no address at all looks the same to everybody else", async () => {
+  test("what is not there, private, not of type http or no address at all looks the same to all others", async () => {
     const hosts = [
       "ada-nothing",
       "nobody-hello",
@@ -152,7 +152,7 @@ describeEachDatabase("the address of a val", (open) => {
     expect(fixture.runner.taken.size).toBe(0)
   })
 
-  test("a val of the same name of somebody else is another val", async () => {
+  test("another user's val with the same name is another val", async () => {
     const caller = {
       userId: fixture.bob.id,
       username: "bob",

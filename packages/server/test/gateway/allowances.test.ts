@@ -31,7 +31,7 @@ describeEachDatabase("HAMLET_RUNS_PER_MINUTE, at vals' own addresses,", (open) =
     })
   })
 
-  test("counts nobody who is sent away: for want of a val, of the right, of a method", async () => {
+  test("does not count refused requests: without a val, a right or a method", async () => {
     await using fixture = await openGatewayFixture(open, {
       HAMLET_RUNS_PER_MINUTE: String(runsMax),
     })

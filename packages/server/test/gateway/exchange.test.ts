@@ -245,7 +245,7 @@ describe("the cookie of a session", () => {
     expect((await fixture.request("planter")).headers.getSetCookie()).toEqual(["mine=x; Path=/"])
   })
 
-  test("lets nobody in at a private val", async () => {
+  test("gives no access to a private val", async () => {
     const { text } = await signIn(fixture.hamlet.deps, {
       token: fixture.ada.token,
       userAgent: null,

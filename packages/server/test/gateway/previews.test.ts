@@ -59,7 +59,7 @@ describeEachDatabase("createPreview", (open) => {
     return JSON.stringify([response.status, headers, await response.text()])
   }
 
-  test("is the address of a val that everybody may look at", async () => {
+  test("is the address of a val that every client may see", async () => {
     for (const privacy of ["public", "unlisted"] as const) {
       const val = await fixture.addVal(privacy, undefined, { privacy })
       const seen = { url: `http://ada-${privacy}.localhost:${fixture.port}`, expiresAt: null }
@@ -202,7 +202,7 @@ describeEachDatabase("createPreview", (open) => {
     expect(seen).toEqual([200, 200, 200, 200, 404, 200, 404])
   })
 
-  test("is told to nobody by the links of the val, unless the val wants it, and all else that the val says stays", async () => {
+  test("is not leaked by links of the val, unless the val allows it, and the val's other headers stay", async () => {
     const framing = {
       "x-frame-options": "DENY",
       "content-security-policy": "frame-ancestors 'none'",

@@ -104,7 +104,7 @@ describeEachDatabase("log of requests", (open) => {
     expect(unknown).not.toHaveProperty("user")
   })
 
-  test("has no host that lets in whoever has it, whatever is wrong with it", async () => {
+  test("has no host that is a preview pass, valid or not", async () => {
     const caller = {
       userId: fixture.ada.id,
       username: "ada",

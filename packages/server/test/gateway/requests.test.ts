@@ -314,7 +314,7 @@ describeEachDatabase("sendValRequest", (open) => {
       expect((await ask("15")).status).toBe(200)
     })
 
-    test("whoever has no run:write, as vals have not", async () => {
+    test("a caller without run:write, such as a val", async () => {
       expect(runScopes).not.toContain("run:write")
       const token = fixture.hamlet.deps.runTokens.issue(fixture.ada)
       expect(
@@ -328,7 +328,7 @@ describeEachDatabase("sendValRequest", (open) => {
   describe("who comes", () => {
     const bearer = (user: TestUser) => [["authorization", `Bearer ${user.token}`]]
 
-    test("a private val is there for its owner only, whoever's token is among the headers", async () => {
+    test("a private val responds to its owner only, with any token among the headers", async () => {
       expect((await send(vals.hidden)).status).toBe(200)
       expect((await send(vals.hidden, { headers: bearer(fixture.bob) })).status).toBe(200)
       const request = { method: "GET", path: "/", headers: bearer(fixture.ada) }
@@ -338,7 +338,7 @@ describeEachDatabase("sendValRequest", (open) => {
       ])
     })
 
-    test("what went wrong is told to the owner only, whoever's token is among the headers", async () => {
+    test("the owner only gets the error, with any token among the headers", async () => {
       const json = [["accept", "application/json"]]
       const toOwner = await send(vals.throws, { headers: json })
       expect([toOwner.status, toOwner.statusText, toOwner.body]).toEqual([
@@ -448,7 +448,7 @@ describeEachDatabase("sendValRequest", (open) => {
       }
     })
 
-    test("whoever leaves ends what they have asked for", async () => {
+    test("a client that disconnects cancels its request", async () => {
       const asked = Promise.withResolvers<void>()
       const val = await fixture.addVal("waits", () => {
         asked.resolve()

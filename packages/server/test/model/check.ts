@@ -134,9 +134,8 @@ function checkLinks(
 }
 
 /**
- * References are made by what somebody does to either end, and their times are nobody's answer: the
- * list must have the right ones, each with a time at which it can have come to be, the latest
- * first.
+ * References come from changes at either end, and no response contains their times: the list must
+ * have the right ones, each with a possible time, the latest first.
  */
 function checkReferences(model: Model, items: readonly Item[], expected: readonly object[]): void {
   const sorted = (list: readonly object[]) => list.map((item) => JSON.stringify(item)).sort()

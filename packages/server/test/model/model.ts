@@ -186,10 +186,7 @@ export function countLikes(model: Model, val: ModelVal): number {
   return model.likes.filter((like) => like.val === val).length
 }
 
-/**
- * How many vals that everybody may find import this one: others must not show, not even in a
- * number.
- */
+/** How many public vals import this one: hidden vals must not count. */
 export function countReferences(model: Model, val: ModelVal): number {
   return model.vals.filter((other) => other.privacy === "public" && doesImport(other, val)).length
 }

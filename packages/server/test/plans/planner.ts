@@ -144,8 +144,7 @@ async function readUniqueIndexes(session: SQL): Promise<UniqueIndexes> {
 }
 
 /**
- * The same question with other values may have another plan, but nobody asks the same thing twice
- * to learn more.
+ * The same query with other values may have another plan, but running it twice would show no more.
  */
 function distinct(statements: readonly Statement[]): readonly Statement[] {
   return [

@@ -184,7 +184,7 @@ describe("hamlet doctor explains how to repair", () => {
     })
   })
 
-  test("a database that nobody answers for, without its password, and a port that somebody else has", async () => {
+  test("an unreachable database, without its password, and a port in use", async () => {
     await using fixture = await openServerFixture()
     using other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("hello") })
     const args = [
@@ -270,7 +270,7 @@ describe("hamlet doctor explains how to repair", () => {
     })
   })
 
-  test.skipIf(!isRoot)("a data folder that is somebody else's", async () => {
+  test.skipIf(!isRoot)("a data folder of another user", async () => {
     await using fixture = await openServerFixture(undefined)
     mkdirSync(fixture.dataDir, { mode: 0o700 })
     chownSync(fixture.dataDir, nobody, nobody)

@@ -73,7 +73,7 @@ describe("hamlet serve refuses to start, with one sentence,", () => {
     },
   )
 
-  test("when nobody answers at the address of the database", async () => {
+  test("when the database does not respond", async () => {
     await using fixture = await openServerFixture()
     const message = await refusal(
       fixture.start(["serve", "--database-url", "postgres://ada:hush@127.0.0.1:1/hamlet"]),

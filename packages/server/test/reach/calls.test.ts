@@ -61,7 +61,7 @@ describeAttacks("reach/calls", {}, (getServer) => {
     expect(egress.bytesReceived).toBeGreaterThan(text.length)
   })
 
-  test("a chain of vals ends at depth 15, and whoever made the call beyond is told why", async () => {
+  test("a chain of vals ends at depth 15, and the caller beyond gets the reason", async () => {
     const server = getServer()
     const val = await server.save(server.bob, {
       code: `export default async (request) => {

@@ -132,7 +132,7 @@ describe("answerOnce", () => {
   })
 
   test.each([200, 500])(
-    "lets a first request that took too long and ended with %i take nothing from whoever has the key now",
+    "a late first request that ended with %i takes nothing from the current holder of the key",
     async (status) => {
       const gate = Promise.withResolvers<StoredResponse>()
       const started = Promise.withResolvers<void>()
@@ -245,7 +245,7 @@ describe("answerOnce", () => {
       expect((await respondOnce(rules.deps, request, makeToken(request.userId))).body).toBe(body)
     })
 
-    test("nobody else may have the key once something is written, also when its time is over", async () => {
+    test("the key stays taken once something is written, also when its time is over", async () => {
       await expect(respondOnce(toDead(), request, makeToken(request.userId))).rejects.toBe(dying)
       rules.clock.at += inFlightMs
       expect(

@@ -49,7 +49,7 @@ describe("authenticate", () => {
     })
   })
 
-  test("refuses a token that nobody has, and any text at all, with the same words", async () => {
+  test("refuses an unknown token, and any other text, with the same message", async () => {
     const texts = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.uint8Array({ minLength: 32, maxLength: 32 }).map(makeTokenText),

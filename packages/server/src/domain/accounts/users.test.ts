@@ -40,7 +40,7 @@ describe("createUser", () => {
     expect(await getMe(rules.deps, caller)).toEqual(user)
   })
 
-  test("refuses a name that somebody has in whatever case, and makes no token for it", async () => {
+  test("refuses a taken name in any case, and creates no token for it", async () => {
     await using rules = await openRules()
     const { user } = await createUser(rules.deps, { username: "Ada", email: null })
 
@@ -52,7 +52,7 @@ describe("createUser", () => {
 })
 
 describe("getUserByName", () => {
-  test("finds by name in whatever case, with or without one @", async () => {
+  test("finds by name in any case, with or without one @", async () => {
     await using rules = await openRules()
     const { user } = await createUser(rules.deps, { username: "Ada", email: null })
 

@@ -120,7 +120,7 @@ describe("parseImportAddress", () => {
     expect(parseImportAddress("/v/ada/hello", prefixed, importer)).toBeUndefined()
   })
 
-  test("takes root-relative but not relative imports of nobody", () => {
+  test("accepts root-relative but not relative imports without an owner", () => {
     expect(parseImportAddress("/v/ada/hello", hosts)).toEqual(hello)
     expect(parseImportAddress("./hello", hosts)).toBeUndefined()
   })

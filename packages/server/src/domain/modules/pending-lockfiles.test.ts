@@ -53,7 +53,7 @@ describe("createPendingLocks", () => {
     expect(looks).toBe(1)
   })
 
-  test("wait is over when this node says so, for everybody who waits for that version and nobody else", async () => {
+  test("wait ends when this node settles the version, for all waiters of that version and no others", async () => {
     const lockfiles = create(dayMs)
     const over: string[] = []
     const waits = ["first", "second"].map((name) =>

@@ -70,7 +70,7 @@ describe("running a val", () => {
     expect(await find(id)).toMatchObject({ status: "succeeded", returnValue: 1 })
   })
 
-  test("is on the account of whoever asks, which is all that the program is told", async () => {
+  test("is on the account of the caller, and the program gets no more", async () => {
     const val = await addVal("export default () => 1")
     await callVal(deps, bob, "ada", val.name, [])
     await callVal(deps, ada, "ada", val.name, [])
@@ -88,7 +88,7 @@ describe("running a val", () => {
   })
 
   test.each(["too_many_runs", "overloaded", "sandbox_unavailable"] as const)(
-    "says %s to whoever asks, and in the run",
+    "says %s to the caller, and in the run",
     async (code) => {
       const val = await addVal("export default () => 1")
       runner.refusal = new AppError(code, "Cannot run the val: no room")
@@ -100,7 +100,7 @@ describe("running a val", () => {
     },
   )
 
-  test("calls what nobody expected a crash, without telling what it was", async () => {
+  test("reports an unexpected error as a crash, without its message", async () => {
     const val = await addVal("export default () => 1")
     runner.onEnter = () => Promise.reject(new Error("a path on the host"))
     const { ended } = await createRun(deps, ada, val.id, nothing)

@@ -146,7 +146,7 @@ describe("RunFollowers", () => {
     expect(await tellAll(steps)).toEqual(["2 two", end])
   })
 
-  test("follow ends when whoever follows has gone, whether the run is here or elsewhere", async () => {
+  test("follow ends when its client disconnects, whether the run is here or elsewhere", async () => {
     const here = await begin()
     const elsewhere = await record({ status: "running", endedAt: null })
     const waiting = [(await follow(here.id)).next(), (await follow(elsewhere.id)).next()]
@@ -171,7 +171,7 @@ describe("RunFollowers", () => {
     expect(await codeOf(steps.next())).toBe("run_not_found")
   })
 
-  test("follow refuses more than its limits, and has room again when somebody has left", async () => {
+  test("follow refuses more followers than its limits, until one leaves", async () => {
     followers = open({ followersMax: 3, followersPerAccountMax: 2 })
     const run = await begin()
     const start = async (as: Caller) => {

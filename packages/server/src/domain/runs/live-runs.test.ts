@@ -252,7 +252,7 @@ describe("LiveRuns", () => {
     })
 
     test.each([true, false])(
-      "that comes while an earlier state is being written is written after it, somebody waiting: %p",
+      "that comes while an earlier state is being written is written after it, with a waiter: %p",
       async (waits) => {
         jest.useRealTimers()
         const gate = Promise.withResolvers<void>()

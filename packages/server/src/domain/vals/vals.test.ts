@@ -83,7 +83,7 @@ describe("who may do what with a val of Ada's", () => {
     expect(await outcomeOf(() => deleteVal(rules.deps, caller, val.id, 99))).toBe(late)
   })
 
-  test("nobody can tell a private val from one that does not exist", async () => {
+  test("a private val looks to others like one that does not exist", async () => {
     const words = async (id: string) =>
       String(await getVal(rules.deps, bob, id).catch((error: unknown) => error)).replace(id, "ID")
     expect(await words(vals.private.id)).toBe(await words(rules.deps.newId()))
@@ -93,7 +93,7 @@ describe("who may do what with a val of Ada's", () => {
     })
   })
 
-  test("saveVersion has nobody's code but the owner's read", async () => {
+  test("saveVersion has only the owner's code scanned", async () => {
     const read: string[] = []
     const scanImports = async (code: string, ownerId: string) => {
       read.push(`${code} of ${ownerId}`)
@@ -116,7 +116,7 @@ describe("who may do what with a val of Ada's", () => {
 })
 
 describe("getValByName", () => {
-  test("finds by names in whatever case, with one @ or none", async () => {
+  test("finds by names in any case, with one @ or none", async () => {
     for (const [user, name] of [
       ["ada", "public"],
       ["ADA", "PUBLIC"],
@@ -282,7 +282,7 @@ describe("a val that is deleted while it is changed", () => {
 })
 
 describe("saves of code that imports something from elsewhere", () => {
-  test("wake whoever fetches it, once for each new version, and no other save does", async () => {
+  test("wake the job that fetches them, once per new version, and no other save does", async () => {
     let wakes = 0
     const deps = { ...rules.deps, lockfileWork: { wake: () => (wakes += 1) } }
     const remote = (number: number) => `import x from "npm:x" // ${number}`

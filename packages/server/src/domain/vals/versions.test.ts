@@ -57,7 +57,7 @@ describe("versions", () => {
   )
 
   test.each([1, 2, ...missing])(
-    "nobody but the owner learns from version %d that a private val exists",
+    "version %d reveals a private val to its owner only",
     async (version) => {
       const nowhere = rules.deps.newId()
       for (const id of [hidden.id, nowhere]) {

@@ -123,7 +123,7 @@ describe("GuestClient", () => {
     ["said more than was asked", `${say("x")}HTTP/1.1 200 OK`],
     ["wants to close", "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 1\r\n\r\nx"],
   ] as const) {
-    test(`does not ask again where somebody ${title}`, async () => {
+    test(`does not retry where the server ${title}`, async () => {
       stage = new Stage((socket) => socket.write(answer))
       expect(await stage.text()).toBe("x")
       expect(stage.client.size).toBe(0)
@@ -131,7 +131,7 @@ describe("GuestClient", () => {
     })
   }
 
-  test("closes a connection on which somebody speaks without being asked", async () => {
+  test("closes a connection that sends unsolicited bytes", async () => {
     stage = new Stage((socket) => socket.write(say("x")))
     await stage.text()
     stage.sockets[0]?.write(say("forged"))
@@ -253,7 +253,7 @@ describe("GuestClient, the body of a response", () => {
     expect(stage.client.size).toBe(0)
   })
 
-  test("breaks where it is broken off, and nobody hears of it who did not ask", async () => {
+  test("fails where it is broken off, and no other reader is affected", async () => {
     stage = new Stage((socket) => socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc`))
     const read = await stage.text().catch((error: Error) => error.message)
     expect(read).toBe("the connection was closed before its end")
@@ -269,7 +269,7 @@ describe("GuestClient, the body of a response", () => {
     expect(stage.client.size).toBe(0)
   })
 
-  test("is read no faster than somebody takes it", async () => {
+  test("is read no faster than its reader takes it", async () => {
     const part = Buffer.alloc(65_536, 120)
     const bytes = 200 * 1024 ** 2
     let sent = 0
