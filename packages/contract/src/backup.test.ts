@@ -25,7 +25,7 @@ const header: BackupHeader = {
 }
 
 describe("createBackupChecker", () => {
-  test("takes a sound file in pieces of any length, and says how far it is", () => {
+  test("accepts a valid file in chunks of any length, and reports progress", () => {
     const bytes = make()
     for (const length of [1, 7, 16, bytes.length]) {
       const checker = createBackupChecker()
@@ -45,7 +45,7 @@ describe("createBackupChecker", () => {
     }
   })
 
-  test("throws when any byte is another, is missing, or is one too many", () => {
+  test("throws when any byte is changed, missing or added", () => {
     const bytes = make()
     for (let at = 0; at < bytes.length; at++) {
       const damaged = Buffer.from(bytes)
@@ -56,7 +56,7 @@ describe("createBackupChecker", () => {
     expect(check(Buffer.concat([bytes, Buffer.alloc(1)]))).toBe("it continues after its end")
   })
 
-  test("throws when the hashes are right and something else is not", () => {
+  test("throws when the hashes are right but the content is invalid", () => {
     expect(check(make({ header: { ...header, format: 2 } }))).toBe(
       "it has format 2, and this version of Hamlet supports format 1",
     )

@@ -60,7 +60,7 @@ describe("createClient, called once for every row of the route table,", () => {
       )
     })
 
-    test(`gives status, headers and body of ${name} through raw`, async () => {
+    test(`returns status, headers and body of ${name} through raw`, async () => {
       await using server = startScriptedServer(answer)
       const client = createClient({ baseUrl: `${server.url}/` })
       const raw = await (client.raw as unknown as AnyRawMethods)[name]?.(toSampleInput(route))
@@ -80,7 +80,7 @@ describe("createClient, called once for every row of the route table,", () => {
 })
 
 describe("createClient", () => {
-  test("goes below the path of its base URL", async () => {
+  test("appends paths to the path of its base URL", async () => {
     await using server = startScriptedServer(() => Response.json({}))
     await createClient({ baseUrl: `${server.url}/some/where//?x#y` }).getHealth()
     expect(server.seen[0]?.path).toBe("/some/where/healthz")

@@ -22,14 +22,14 @@ describe("errorCodes", () => {
     })
   }
 
-  test("use every status text that there is", () => {
+  test("use every status text", () => {
     const used = new Set(Object.values(errorCodes).map(({ status }) => String(status)))
     expect(Object.keys(statusTexts).sort()).toEqual([...used].sort())
   })
 })
 
 describe("toRetryHeaders", () => {
-  test.each(Object.keys(errorCodes) as ErrorCode[])("gives %s one piece of advice", (code) => {
+  test.each(Object.keys(errorCodes) as ErrorCode[])("returns one header for %s", (code) => {
     const { status } = errorCodes[code]
     if (isRetryable(code)) {
       expect(toRetryHeaders(code, 7)).toEqual({ "retry-after": "7" })

@@ -42,7 +42,7 @@ describe("the client, as one bundle without zod,", () => {
   ]
   for (const [title, command] of runtimes) {
     test(
-      `does in ${title} what it should`,
+      `works in ${title}`,
       async () => {
         turns = new Map()
         const env = { ...process.env, DENO_DIR: join(folder, "deno"), DENO_NO_UPDATE_CHECK: "1" }
@@ -60,7 +60,7 @@ describe("the client, as one bundle without zod,", () => {
   }
 
   test(
-    "does in a browser what it should",
+    "works in a browser",
     async () => {
       if (!existsSync(chromiumPath)) return skipBrowser()
       turns = new Map()
@@ -82,7 +82,7 @@ describe("the client, as one bundle without zod,", () => {
     platformMsMax,
   )
 
-  test("has no zod in it", () => {
+  test("does not contain zod", () => {
     expect(bundle).not.toContain("ZodObject")
     expect(bundle.length).toBeLessThan(20_000)
   })

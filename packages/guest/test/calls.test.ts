@@ -25,7 +25,7 @@ describe("handleCall", () => {
     })
   })
 
-  test("makes a request up for a val that expects one", async () => {
+  test("creates a Request for a val that expects one", async () => {
     const guest = await startVal(
       `export default (request: Request) => new Response(request.method + request.url, { headers: { "x-a": "b" } })`,
     )
@@ -34,7 +34,7 @@ describe("handleCall", () => {
     })
   })
 
-  test("passes a non-http val its arguments, even if there are none", async () => {
+  test("passes a non-http val its arguments, also an empty list", async () => {
     const guest = await startVal(`export default (...args: unknown[]) => args.length`, {
       isHttp: false,
     })
@@ -51,7 +51,7 @@ describe("handleCall", () => {
   })
 })
 
-describe("toJson makes of", () => {
+describe("toJson converts", () => {
   const cases: [title: string, code: string, value: unknown][] = [
     ["nothing, null", `undefined`, null],
     ["a function, null", `() => 1`, null],
@@ -161,7 +161,7 @@ describe("toJson makes of", () => {
     }
   })
 
-  test("an Error, its name, message, stack and fields", async () => {
+  test("an Error to its name, message, stack and fields", async () => {
     const guest = await startVal(
       `export default () => [Object.assign(new RangeError("far"), { code: 7 })]`,
       { isHttp: false },
@@ -177,7 +177,7 @@ describe("toJson makes of", () => {
     ])
   })
 
-  test("values nested too deeply, a mark", async () => {
+  test("values nested too deeply to a mark", async () => {
     const guest = await startVal(evaluating, { isHttp: false })
     const { value, isTruncated } = await guest.call([
       `(() => { let value = {}; for (let i = 0; i < 1e5; i++) value = { value }; return value })()`,
@@ -223,7 +223,7 @@ describe("toReturned", () => {
       "a tree that grows while it is read",
       `(() => { const make = () => Array.from({ length: 10 }, () => ({ toJSON: make })); return make() })()`,
     ],
-  ])("cuts %s", async (_, code) => {
+  ])("truncates %s", async (_, code) => {
     const { value, isTruncated } = await cut(code, 1_000)
     expect(isTruncated).toBe(true)
     expect(typeof value).toBe("string")

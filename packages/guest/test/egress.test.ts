@@ -110,7 +110,7 @@ describe("markOutgoing", () => {
     expect(await (await guest.request(js(code))).json()).toEqual(["fetch", "TypeError", "hello"])
   })
 
-  test("lets no val see or change where the proxy is", async () => {
+  test("hides the address of the proxy from vals", async () => {
     const { guest, proxy } = await start()
     const code = `(async () => { try { Deno.env.set("HTTP_PROXY", "") } catch {} ; return [Deno.env.get("HTTP_PROXY") ?? null, (await fetch("http://a.test/")).status] })()`
     expect(await (await guest.request(js(code))).json()).toEqual([null, 200])

@@ -51,7 +51,7 @@ describe("setEnvironment", () => {
     expect((await guest.call()).value).toEqual(env)
   })
 
-  test("takes names that the system does not", async () => {
+  test("accepts names that the operating system refuses", async () => {
     const guest = await startVal(`export default () => Deno.env.toObject()`, {
       isHttp: false,
       env: { "A=B": "1", "": "2", C: "nul\0" },
@@ -61,7 +61,7 @@ describe("setEnvironment", () => {
 })
 
 describe("hidePaths", () => {
-  test("puts the val into the folder that it may write to", async () => {
+  test("makes the scratch folder the working directory", async () => {
     const guest = await startVal(
       `export default () => { Deno.writeTextFileSync("x", "kept"); return Deno.readTextFileSync("./x") }`,
       {
@@ -71,7 +71,7 @@ describe("hidePaths", () => {
     expect(await guest.call()).toMatchObject({ value: "kept" })
   })
 
-  test("leaves no path of the host to be found", async () => {
+  test("hides all paths of the host", async () => {
     const code = `${imports}export default () => {
       const attempt = (read: () => unknown) => { try { return read() } catch (error) { return String(error) } }
       return [attempt(() => Deno.args), attempt(() => Deno.mainModule), process.argv, process.execPath, process.title, attempt(() => Deno.execPath()),
@@ -118,7 +118,7 @@ describe("the permissions that are left", () => {
   test.each([
     ["fetch", `await fetch("http://127.0.0.1:8080/")`],
     ["open a WebSocket", `new WebSocket("ws://127.0.0.1:8080/")`],
-  ])("do not allow to %s, which is said in words for whoever wrote the val", async (_, code) => {
+  ])("do not allow to %s, with a message for the val's author", async (_, code) => {
     const guest = await startVal(`export default async () => { ${code} }`, { isHttp: false })
     const { name, message } = await guest.callError([])
     expect([name, message]).toEqual([

@@ -11,7 +11,7 @@ async function errorOf(code: string) {
 }
 
 describe("toErrorText", () => {
-  test("has the user's lines, the names of the vals and nothing of ours", async () => {
+  test("has the val's lines and names, and no internal frames", async () => {
     const guest = await startVal(
       `import { fail } from "../bob/lib@2"\n\ninterface Unused { readonly a: string }\n\nasync function outer(): Promise<void> {\n  await 0\n  fail({ a: "x" } as Unused)\n}\nexport default async () => {\n  await outer()\n}`,
       {
@@ -34,7 +34,7 @@ describe("toErrorText", () => {
     expect((await guest.call()).error?.stack).toBe(stack)
   })
 
-  test("leaves frames of Deno and Node out", async () => {
+  test("leaves out frames of Deno and Node", async () => {
     const { stack } = await errorOf(
       `import fs from "node:fs"; export default () => [1].map(() => fs.readFileSync("/etc/hostname"))`,
     )
@@ -45,7 +45,7 @@ describe("toErrorText", () => {
     ])
   })
 
-  test("tells causes and the parts of an AggregateError", async () => {
+  test("includes causes and the errors of an AggregateError", async () => {
     const { message, stack } = await errorOf(`export default () => {
       const cause = new TypeError("inner", { cause: "a text" })
       throw new AggregateError([new Error("one"), 2], "outer", { cause })
@@ -112,7 +112,7 @@ describe("an uncaught error", () => {
     ],
     ["a timer of node:timers", `timers.setTimeout(() => { throw new Error("lost") }, 5)`],
   ]
-  test.each(ways)("in %s ends the run that waits, and no other", async (_, code) => {
+  test.each(ways)("in %s ends the pending run, and no other", async (_, code) => {
     const guest = await startVal(
       `import process from "node:process"; import timers from "node:timers"
       export default async (isBad: boolean) => {
@@ -132,7 +132,7 @@ describe("an uncaught error", () => {
     expect(guest.messages.filter(({ kind }) => kind === "uncaught")).toHaveLength(1)
   })
 
-  test("ends a request that waits", async () => {
+  test("ends a pending request", async () => {
     const guest = await startVal(
       `export default async () => { setTimeout(() => { throw new Error("lost") }, 1); await new Promise(() => {}) }`,
     )
@@ -158,14 +158,14 @@ describe("an uncaught error", () => {
     )
   })
 
-  test("without a context belongs to the only run there is", async () => {
+  test("without a context belongs to the only run", async () => {
     const code = `import { setTimeout as start } from "node:timers"
       export default async () => { start(() => { throw new Error("lost") }, 1); await new Promise(() => {}) }`
     const guest = await startVal(code, { isHttp: false })
     expect((await guest.call([], "only")).error).toMatchObject({ message: "lost" })
   })
 
-  test("while the module loads belongs to the run that waits for it", async () => {
+  test("while the module loads belongs to the run that loads it", async () => {
     const guest = await startVal(
       `Promise.reject(new Error("stray")); await new Promise((done) => setTimeout(done, 5)); export default () => "loaded"`,
     )
@@ -174,7 +174,7 @@ describe("an uncaught error", () => {
     expect((await guest.call([], "next")).value).toBe("loaded")
   })
 
-  test("in a worker belongs to the run that has it", async () => {
+  test("in a worker belongs to the run that created the worker", async () => {
     const guest = await startVal(
       `export default async () => {
       new Worker("data:text/javascript,throw new Error('in the worker')", { type: "module" })
@@ -194,7 +194,7 @@ describe("forbidExit", () => {
     "process.reallyExit(3)",
     "process.abort()",
   ]
-  test.each(ways)("makes of %s a failure of the run", async (code) => {
+  test.each(ways)("turns %s into a failure of the run", async (code) => {
     const guest = await startVal(
       `import process, { exit } from "node:process"
       export default (isBad: boolean) => { if (isBad) ${code}; return "alive" }`,
@@ -209,7 +209,7 @@ describe("forbidExit", () => {
     expect(await guest.call([false])).toMatchObject({ value: "alive" })
   })
 
-  test("says so once, wherever it happens", async () => {
+  test("reports it once, wherever it happens", async () => {
     const guest = await startVal(
       `export default () => { setTimeout(() => Deno.exit(1), 1); setTimeout(() => console.log("after"), 5) }`,
     )
@@ -219,7 +219,7 @@ describe("forbidExit", () => {
     expect(guest.texts("bad")).toEqual(["after"])
   })
 
-  test("fails the run that catches it, too", async () => {
+  test("fails the run also when the val catches it", async () => {
     const guest = await startVal(
       `export default (request: Request) => { try { Deno.exit(1) } catch {} return new Response("never mind") }`,
     )

@@ -147,7 +147,7 @@ describe("a val that uses Deno's internals", () => {
 })
 
 describe("the guest", () => {
-  test("ignores lines that it does not know", async () => {
+  test("ignores unknown messages", async () => {
     const guest = await startGuest()
     guest.send({ kind: "nonsense" } as never)
     guest.send({} as never)

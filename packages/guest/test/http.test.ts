@@ -8,7 +8,7 @@ afterEach(stopVals)
 const evaluating = `export default (request: Request) => (0, eval)(decodeURIComponent(new URL(request.url).search.slice(4)))`
 const js = (code: string) => `/?js=${encodeURIComponent(code)}`
 
-describe("toResponse makes of", () => {
+describe("toResponse converts", () => {
   const cases: [title: string, code: string, status: number, type: string | null, body: string][] =
     [
       ["a string, text", `"hello"`, 200, "text/plain; charset=utf-8", "hello"],
@@ -110,7 +110,7 @@ describe("toResponse makes of", () => {
     expect(guest.messages.some(({ kind }) => kind === "uncaught")).toBe(false)
   })
 
-  test("an exported value, the same for every run", async () => {
+  test("an exported value to the same response for every run", async () => {
     const guest = await startVal(
       `export default new Response("<p>static", { headers: { "content-type": "text/html" } })`,
     )
@@ -121,7 +121,7 @@ describe("toResponse makes of", () => {
     })
   })
 
-  test("a Response that cannot be sent, a failure", async () => {
+  test("a Response that cannot be sent to a failure", async () => {
     const guest = await startVal(`const kept = {
         stream: new Response(new Blob(["x"]).stream()), text: new Response("x"), json: Response.json("x"), status: new Response("x", { status: 201 }),
       }
@@ -143,7 +143,7 @@ describe("toResponse makes of", () => {
 })
 
 describe("the request of a val", () => {
-  test("has its public address, and so have its copies", async () => {
+  test("has the public URL, also in copies", async () => {
     const code = `export default (request: Request) => Response.json([request.url, request.clone().url, new Request(request).url,
       new Request(request, { headers: { a: "b" } }).url, request.headers.get("host")])`
     const guest = await startVal(code, { scheme: "https" })
@@ -155,7 +155,7 @@ describe("the request of a val", () => {
     expect(await (await guest.request("/")).json()).toContain("https://ada-hello.localhost:8080/")
   })
 
-  test("comes with any method, headers and body", async () => {
+  test("has any method, headers and body", async () => {
     const code = `export default async (request: Request) => Response.json([request.method, request.headers.get("x-a"), await request.text()])`
     const guest = await startVal(code)
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "PROPFIND"]) {
@@ -167,7 +167,7 @@ describe("the request of a val", () => {
     expect([head.status, await head.text()]).toEqual([200, ""])
   })
 
-  test("is aborted when the host goes away, and the run can say so", async () => {
+  test("is aborted when the host disconnects, and the run can log it", async () => {
     const code = `export default (request: Request) => new Promise(() => {
       request.signal.addEventListener("abort", () => console.log("aborted", request.signal.aborted))
       console.log("waiting")
@@ -216,7 +216,7 @@ describe("a body that is a stream", () => {
     expect(await (await response).text()).toBe("thanks")
   })
 
-  test("leaves the val as it is made", async () => {
+  test("is sent while the val creates it", async () => {
     const guest = await startVal(`let push: (text: string) => void
       export default (request: Request) => {
         if (request.method === "POST") return request.text().then((text) => push(text))
@@ -260,7 +260,7 @@ describe("a body that is a stream", () => {
     expect([guest.texts("a"), guest.texts("b")]).toEqual([lines, lines])
   })
 
-  test("that throws breaks off and fails its run", async () => {
+  test("that throws breaks the response and fails its run", async () => {
     const guest = await startVal(`export default () => {
       let n = 0
       return new Response(new ReadableStream({ pull(controller) {
@@ -275,7 +275,7 @@ describe("a body that is a stream", () => {
     expect((await guest.uncaught("broken")).error).toMatchObject({ message: "out of chunks" })
   })
 
-  test("that has something else than bytes in it fails its run", async () => {
+  test("with chunks that are not bytes fails its run", async () => {
     const guest = await startVal(`export default () => new Response(ReadableStream.from(["text"]))`)
     await guest
       .request("/", {}, "broken")
@@ -285,7 +285,7 @@ describe("a body that is a stream", () => {
     expect((await guest.uncaught("broken")).error).toMatchObject({ name: "TypeError", message })
   })
 
-  test("is cancelled when the host goes away", async () => {
+  test("is cancelled when the host disconnects", async () => {
     const guest = await startVal(`export default () => new Response(new ReadableStream({
       pull(controller) { controller.enqueue(new Uint8Array(65536)) },
       cancel() { console.log("cancelled") },
@@ -312,7 +312,7 @@ describe("a WebSocket", () => {
     return response
   }`
 
-  test("opens, and all that happens in it belongs to its run", async () => {
+  test("opens, and its logs belong to its run", async () => {
     const guest = await startVal(echo)
     const received: unknown[] = []
     const socket = new WebSocket(`ws+unix://${guest.inSocket}:/hsocket/chat?x=1`, {
@@ -359,7 +359,7 @@ describe("a WebSocket", () => {
     expect(atob(refused.body)).toBe("no sockets")
   })
 
-  test("that is refused with a stream without end is cut", async () => {
+  test("that is refused with an endless stream is truncated", async () => {
     const guest = await refuse(
       `export default () => new Response(new ReadableStream({ pull(to) { to.enqueue(new Uint8Array(40000)) } }))`,
     )

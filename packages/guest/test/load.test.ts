@@ -30,7 +30,7 @@ describe("loadVal chooses the export to run:", () => {
     ).toMatchObject({ value: "told" })
   })
 
-  test("the only exported value, which is no function to call again", async () => {
+  test("the only exported value, which is not a function", async () => {
     const guest = await startGuest()
     expect(await guest.load(`export const answer = 42`, { isHttp: false })).toEqual({
       kind: "loaded",
@@ -39,11 +39,11 @@ describe("loadVal chooses the export to run:", () => {
     expect(await guest.call()).toMatchObject({ value: 42 })
   })
 
-  test("an exported promise, once it is kept", async () => {
+  test("an exported promise, once it is resolved", async () => {
     expect(await run(`export default Promise.resolve("kept")`)).toMatchObject({ value: "kept" })
   })
 
-  test("nothing, when nothing is exported", async () => {
+  test("undefined, when nothing is exported", async () => {
     expect(await run(`console.log("for the effect")`)).toEqual({
       value: null,
       isTruncated: false,
@@ -51,7 +51,7 @@ describe("loadVal chooses the export to run:", () => {
     })
   })
 
-  test("none of several", async () => {
+  test("none of several candidates", async () => {
     const message = "Cannot choose what to run: the val exports a, b and none of them as default"
     expect(
       await refusal(`export const a = () => 1; export const b = () => 2; export const c = 3`),
@@ -62,7 +62,7 @@ describe("loadVal chooses the export to run:", () => {
     expect((await refusal(`export const a = 1, b = 2`)).message).toBe(message)
   })
 
-  test("the fetch of an object, for a val that is asked over http", async () => {
+  test("the fetch method of an object, for an http val", async () => {
     const guest = await startGuest()
     const code = `export default { name: "app", fetch(request: Request) { return new Response(this.name + new URL(request.url).pathname) } }`
     expect(await guest.load(code)).toEqual({ kind: "loaded", isCallable: true })
@@ -71,7 +71,7 @@ describe("loadVal chooses the export to run:", () => {
   })
 })
 
-describe("loadVal takes", () => {
+describe("loadVal accepts", () => {
   test("TypeScript with top-level await", async () => {
     const code = `enum Colour { Red = "red" }\nconst wait: Promise<Colour> = new Promise((resolve) => setTimeout(() => resolve(Colour.Red), 1))
       const colour = await wait\nexport default (): string => colour satisfies string`
@@ -93,7 +93,7 @@ describe("loadVal takes", () => {
     })
   })
 
-  test("no JSX without a pragma unless React is there", async () => {
+  test("JSX without a pragma only when React is defined", async () => {
     expect(await refusal(`export default <p>hi</p>`)).toMatchObject({
       name: "ReferenceError",
       message: "React is not defined",
@@ -186,7 +186,7 @@ describe("loadVal refuses", () => {
     })
   })
 
-  test("the same when it is imported while it runs", async () => {
+  test("the same in a dynamic import", async () => {
     const { error } = await run(
       `export default () => import("http://localhost:8080/v/bob/" + "none")`,
     )
@@ -231,7 +231,7 @@ describe("loadVal refuses", () => {
 })
 
 describe("loadVal", () => {
-  test("attributes logs of the module to the run that waits for it, and continues that run", async () => {
+  test("attributes logs of the module to the run that loads it, and continues that run", async () => {
     const guest = await startVal(
       `console.log("loading"); export default () => { console.log("running"); return 1 }`,
       { isHttp: false },
@@ -242,7 +242,7 @@ describe("loadVal", () => {
     expect(await guest.call([], "next")).toMatchObject({ logCount: 1 })
   })
 
-  test("keeps runs waiting that come before it is done", async () => {
+  test("lets runs wait until it is done", async () => {
     const guest = await startGuest()
     const early = Promise.all([guest.request("/early"), guest.call([])])
     await guest.load(
@@ -264,7 +264,7 @@ describe("loadVal", () => {
     expect(guest.messages.filter(({ kind }) => kind === "loaded")).toHaveLength(1)
   })
 
-  test("responds to a ping, and ends when the host has gone", async () => {
+  test("responds to a ping, and ends when the host disconnects", async () => {
     const guest = await startVal(`export default () => { setInterval(() => {}, 1000); return 1 }`)
     await guest.call()
     await guest.settle()

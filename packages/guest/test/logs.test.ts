@@ -35,7 +35,7 @@ describe("captureConsole", () => {
     for (const { at } of guest.logs()) expect(at >= before && at <= Date.now()).toBe(true)
   })
 
-  test("formats as Deno does, without colours", async () => {
+  test("formats like Deno, without colours", async () => {
     const { lines } =
       await logsOf(`console.log("%s is %d, %o%c!", "a", 1.5, { b: [1] }, "color: red", "rest", new Map([["k", { deep: true }]]))
       console.log("100%", { a: 1, text: "x" }, [undefined, null, 1n]); console.log(); console.log("two\\nlines"); console.log("%s"); console.log("n", -0, true, 1.5); console.log("n", null)`)
@@ -50,7 +50,7 @@ describe("captureConsole", () => {
     ])
   })
 
-  test("has groups, counts, tables and the rest", async () => {
+  test("supports groups, counts, tables and the other methods", async () => {
     const { lines } =
       await logsOf(`console.group("outer"); console.warn("in"); console.group(); console.log("deeper"); console.groupEnd(); console.info("in again")
       console.groupEnd(); console.log("out"); console.count(); console.count(); console.count("x"); console.countReset(); console.count()
@@ -81,14 +81,14 @@ describe("captureConsole", () => {
     expect(lines[0]).toMatch(/^log: t: .*ms so far$/)
   })
 
-  test("traces where it is called", async () => {
+  test("trace prints the val's stack", async () => {
     const { lines } = await logsOf("\nfunction inner() { console.trace('here', 1) }\ninner()")
     expect(lines).toEqual([
       "log: Trace: here 1\n    at inner (ada/hello.tsx:3:28)\n    at default (ada/hello.tsx:4:1)",
     ])
   })
 
-  test("indents and counts for each run apart", async () => {
+  test("keeps groups and counts separate for each run", async () => {
     const guest = await startVal(
       `export default async (name: string) => {
       console.group(name); console.count()
@@ -122,7 +122,7 @@ describe("captureConsole", () => {
 })
 
 describe("a line of a log belongs to", () => {
-  test("the run that printed it, however the run goes on", async () => {
+  test("the run that printed it, across every kind of asynchronous work", async () => {
     const guest = await startVal(
       `import { EventEmitter } from "node:events"; import { setTimeout as wait } from "node:timers/promises"; import timers from "node:timers"
       import process from "node:process"
@@ -238,7 +238,7 @@ describe("sendLog", () => {
 })
 
 describe("toUserText", () => {
-  test("shows an error that is logged as its author knows it", async () => {
+  test("shows a logged error with the val's lines and names", async () => {
     const { guest, lines } = await logsOf(
       `console.error(new Error("seen"));\n console.log({ nested: new Error("inside") }); console.log("look at this")`,
     )

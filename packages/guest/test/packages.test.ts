@@ -20,7 +20,7 @@ async function run(bundle: string, code: string, cache?: Uint8Array) {
 }
 
 describe("providePackages", () => {
-  test("gives each package of a bundle, which is evaluated once and when it is asked for", async () => {
+  test("evaluates each package of a bundle once, when it is first imported", async () => {
     const bundle = `let times = 0; times += 1; globalThis.evaluated = times
       const first = { name: "first" }; module.exports = [() => first, () => ({ times, exports: exports === this })]`
     const code = `const before = globalThis.evaluated; const a = ${find}(HASH, 0), b = ${find}(HASH, 0), c = ${find}(HASH, 1)
@@ -46,7 +46,7 @@ describe("providePackages", () => {
     expect(value).toBe("from a cache")
   })
 
-  test("takes V8's cache where it fits, and does without where it does not", async () => {
+  test("uses V8's code cache when it matches, and works without it otherwise", async () => {
     const bundle = `const value = ${JSON.stringify("é😀\u2028".repeat(100))}; module.exports = [() => ({ value })]`
     const code = `export default () => ${find}(HASH, 0).value.length`
     for (const cache of [
@@ -134,7 +134,7 @@ export default (which: string) => which === "load" ? import("${stub(0)}") : fail
     ])
   })
 
-  test("tells where the import of a package stands that is not there", async () => {
+  test("reports the line that imports a missing package", async () => {
     const guest = await startGuest()
     const stub = "http://localhost:8080/packages/none/0-1-2/ada/hello:7:14/npm:luck@1"
     guest.add({ [stub]: `throw new TypeError("Cannot import it")` })
@@ -147,7 +147,7 @@ export default (which: string) => which === "load" ? import("${stub(0)}") : fail
     })
   })
 
-  test("names a package without the imported export as the code does", async () => {
+  test("names a package that lacks an export as the code does", async () => {
     const guest = await startGuest()
     const stub = `http://localhost:8080/packages/${"0".repeat(64)}/0/npm:@scope/luck@1`
     guest.add({ [stub]: "export const a = 1" })

@@ -17,7 +17,7 @@ const table: readonly (readonly [string, RouteDefinition])[] = routeNames.map((n
 ])
 
 describe("routes", () => {
-  test("name what the caller must be to a val wherever the path names one", () => {
+  test("declare the required relation to the val wherever the path names one", () => {
     for (const [name, route] of table)
       expect([name, route.valAccess !== undefined]).toEqual([
         name,
@@ -25,7 +25,7 @@ describe("routes", () => {
       ])
   })
 
-  test("need a token and a scope for every write and for every run, and a reading scope for every read", () => {
+  test("require a token and a scope for every write and run, and a reading scope for every read", () => {
     // Who signs in has nothing else to show yet, and who may do next to nothing may still sign out.
     const others = table.filter(
       ([name, { isSignIn }]) =>
@@ -59,7 +59,7 @@ describe("routes", () => {
     }
   })
 
-  test("allow writes to another user's val only as likes, comments, runs on one's own account and previews", () => {
+  test("allow writes to another user's val only as likes, comments, runs on the caller's account and previews", () => {
     const open = table
       .filter(([, { method, valAccess }]) => method !== "get" && valAccess === "see")
       .map(([name]) => name)
@@ -87,14 +87,14 @@ describe("authorization matrix", () => {
     responses: {},
   }
 
-  test("refuses by name a route whose path names something it does not know", () => {
+  test("names a route with an unknown path parameter", () => {
     const unknown = { ...route, path: "/v1/things/{thing_id}" }
     expect(() => toSampleRequest("getThing", unknown, {}, "1")).toThrow(/getThing.*\{thing_id\}/)
     const owner = { token: "good", scopes: ["val:read"], isOwner: true } as const
     expect(() => expectedOf("getThing", unknown, owner, "public")).toThrow(/getThing.*\{thing_id\}/)
   })
 
-  test("refuses by name a route that accepts no sample", () => {
+  test("names a route that accepts no sample", () => {
     const picky = z.object({ colour: z.string().regex(/^#[0-9a-f]{6}$/) })
     expect(() =>
       toSampleRequest("paintThing", { ...route, method: "post", body: picky }, {}, "1"),
@@ -151,7 +151,7 @@ describeEachDatabase("authorization", (open) => {
     (await issueToken(api.hamlet.deps, user.id, { name: "narrow", scopes, expiresAt: null })).text
 
   describe("tokens", () => {
-    test("the word Bearer is read in any case and with any number of spaces after it", async () => {
+    test("Bearer is read in any case, with any number of spaces after it", async () => {
       for (const authorization of [`bearer ${owner.token}`, `BEARER   ${owner.token} `]) {
         expect(
           (await api.call("GET", "/v1/me", { headers: { authorization } })).json.username,
@@ -198,7 +198,7 @@ describeEachDatabase("authorization", (open) => {
       expect((await send(await tokenWith(owner, ["user:read"]))).json.code).toBe("missing_scope")
     })
 
-    test("createUser gives the new user a token for everything but administration", async () => {
+    test("createUser gives the new user a token with all scopes except admin", async () => {
       const created = expectStatus(
         await api.call("POST", "/v1/users", { as: api.admin, body: { username: "newcomer" } }),
         200,
@@ -219,7 +219,7 @@ describeEachDatabase("authorization", (open) => {
     })
   })
 
-  describe("other people's vals", () => {
+  describe("other users' vals", () => {
     test("saveVal with the name of another user's val creates a val of the caller and does not change theirs", async () => {
       const theirs = await createVal(owner, { name: "same_name" })
       const mine = expectStatus(
@@ -230,7 +230,7 @@ describeEachDatabase("authorization", (open) => {
       expect((await api.call("GET", `/v1/vals/${theirs.id}`, { as: owner })).json).toEqual(theirs)
     })
 
-    test("deleteComment is for its author and for the val's owner, and for neither of those beyond what they can see", async () => {
+    test("deleteComment is allowed to its author and to the val's owner while they can see the val", async () => {
       const val = await createVal(owner, { name: "commented" })
       const comment = async () =>
         expectStatus(
@@ -260,7 +260,7 @@ describeEachDatabase("authorization", (open) => {
       expect(await remove(third, owner)).toBe(204)
     })
 
-    test("getRun and getRunLogs are also for the caller who ran the val on their own account", async () => {
+    test("getRun and getRunLogs are also allowed to the caller whose account the run is on", async () => {
       const val = await createVal(owner, { name: "run_by_other" })
       const run = toRunRecord(api, { valId: val.id, ownerId: owner.id, accountId: other.id })
       await api.hamlet.deps.runs.record([run])

@@ -789,7 +789,7 @@ describeEachDatabase("createClient with a real server", (open) => {
     ])
   })
 
-  test("follows a run from the line that is asked for to its end", async () => {
+  test("follows a run from the given line to its end", async () => {
     const { client, sample } = scene
     const events = await Array.fromAsync(client.follow({ run_id: sample.runs[0]?.id ?? "" }))
     expect(events).toMatchObject([
@@ -803,7 +803,7 @@ describeEachDatabase("createClient with a real server", (open) => {
     expect(refused).toMatchObject({ status: 404, code: "run_not_found" })
   })
 
-  test("gives the items of all pages, from the offset that is asked for", async () => {
+  test("iterates the items of all pages, from the given offset", async () => {
     const { client, sample } = scene
     const items = await Array.fromAsync(
       client.items("listMyRuns", { limit: 1, offset: 1, error: false }),
@@ -811,7 +811,7 @@ describeEachDatabase("createClient with a real server", (open) => {
     expect(items.map((run) => run.id)).toEqual([sample.runs[0]?.id ?? ""])
   })
 
-  test("does a POST once however often it is sent with the same key", async () => {
+  test("executes a POST once per Idempotency-Key", async () => {
     const { client } = scene
     const first = await client.createVal({ code: "once" }, { idempotencyKey: "the key" })
     expect(await client.createVal({ code: "once" }, { idempotencyKey: "the key" })).toEqual(first)
@@ -819,7 +819,7 @@ describeEachDatabase("createClient with a real server", (open) => {
     expect(other).toMatchObject({ status: 422, code: "idempotency_mismatch" })
   })
 
-  test("throws an ApiError with code, issues and the id under which the server logged it", async () => {
+  test("throws an ApiError with code, issues and request id", async () => {
     const error = await failure(scene.client.createVal({ code: "", name: "1st" }))
     expect(error).toMatchObject({ name: "ApiError", status: 400, code: "invalid_request" })
     expect(error.issues.map((issue) => issue.path).sort()).toEqual(["code", "name"])
@@ -848,13 +848,13 @@ describeEachDatabase("createClient with a real server", (open) => {
       413,
       ({ client }: Scene) => client.createVal({ code: "x".repeat(3_000_000) }),
     ],
-  ] as const)("throws an ApiError %s (%i), and asks only once", async (code, status, call) => {
+  ] as const)("throws an ApiError %s (%i) without a retry", async (code, status, call) => {
     const before = scene.loopback.seen.length
     expect(await failure(call(scene))).toMatchObject({ code, status })
     expect(scene.loopback.seen.length - before).toBe(1)
   })
 
-  test("waits as long as the server asks while it is away, and gives up with an ApiError", async () => {
+  test("waits for retry-after while the database is unavailable, and gives up with an ApiError", async () => {
     const loopback = await openLoopback(open)
     const { token } = await loopback.api.addUser("eve")
     await loopback.api.hamlet.stop()

@@ -71,7 +71,7 @@ describeEachDatabase("concurrency", (open) => {
     expect((await getVal(id)).version).toBe(51)
   })
 
-  test("PUT /v1/vals takes 50 parallel saves of code with imports, one after the other", async () => {
+  test("PUT /v1/vals accepts 50 parallel saves of code with imports, one after the other", async () => {
     const ada = await addUser()
     // Several, because vals that begin to refer to one and the same val take turns in the database.
     for (const index of range(0, 9)) await addVal(ada, `library${index}`)
@@ -87,7 +87,7 @@ describeEachDatabase("concurrency", (open) => {
     expect((await list("/v1/me/references", ada)).length).toBe(50)
   })
 
-  test("GET /v/{username}/{val_name} gives 60 modules at once to a browser", async () => {
+  test("GET /v/{username}/{val_name} serves 60 modules at once to a browser", async () => {
     const ada = await addUser()
     for (const index of range(1, 60))
       await addVal(ada, `module${index}`, `export const value: number = ${index}`)
@@ -100,7 +100,7 @@ describeEachDatabase("concurrency", (open) => {
     expect(read.map(({ text }) => text.includes("number"))).not.toContain(true)
   })
 
-  test("POST /v1/vals gives the name to one of 50 parallel creates, in any case", async () => {
+  test("POST /v1/vals gives the name to one of 50 parallel creates, ignoring case", async () => {
     const ada = await addUser()
     const saved = await parallel(50, (index) =>
       api.call("PUT", "/v1/vals", { as: ada, body: { name: "wanted", code: `${index}` } }),
@@ -112,7 +112,7 @@ describeEachDatabase("concurrency", (open) => {
     expect(await list(`/v1/vals/${saved[0]?.json.id}/versions`, ada)).toHaveLength(50)
   })
 
-  test("PUT /v1/vals makes one val of 50 parallel saves of names that differ in case, and refuses the other spellings", async () => {
+  test("PUT /v1/vals creates one val of 50 parallel saves of names that differ in case, and refuses other spellings", async () => {
     const ada = await addUser()
     const names = ["wanted", "Wanted", "WANTED"]
     const saved = await parallel(50, (index) =>
@@ -180,7 +180,7 @@ describeEachDatabase("concurrency", (open) => {
     expect(await getVal(id)).toMatchObject({ version: 2, code: won?.json.code })
   })
 
-  test("PUT /v1/vals/{val_id} lets one of 20 parallel renames have the name", async () => {
+  test("PUT /v1/vals/{val_id} gives the name to one of 20 parallel renames", async () => {
     const ada = await addUser()
     const ids = await parallel(20, (index) => addVal(ada, `candidate${index}`))
     const renamed = await parallel(20, (index) =>
@@ -197,7 +197,7 @@ describeEachDatabase("concurrency", (open) => {
     expect(new Set(names).size).toBe(20)
   })
 
-  test("a name that is taken in parallel by create, save and rename is one val's", async () => {
+  test("parallel create, save and rename give a name to one val", async () => {
     const ada = await addUser()
     const ids = await parallel(10, (index) => addVal(ada, `candidate${index}`))
     const body = { name: "contested", code: "1" }
@@ -296,7 +296,7 @@ describeEachDatabase("concurrency", (open) => {
     }
   }
 
-  test("referenceCount is true after parallel saves of vals that import each other", async () => {
+  test("referenceCount is correct after parallel saves of vals that import each other", async () => {
     const owners = await parallel(6, addUser)
     const ids = await Promise.all(owners.map((owner) => addVal(owner, "ring")))
     const responses = await parallel(60, (index) => {
@@ -313,7 +313,7 @@ describeEachDatabase("concurrency", (open) => {
     await expectTrueReferences(owners)
   })
 
-  test("referenceCount is true after vals that import each other are saved, created, renamed, hidden and deleted in parallel", async () => {
+  test("referenceCount is correct after vals that import each other are saved, created, renamed, hidden and deleted in parallel", async () => {
     const owners = await parallel(4, addUser)
     const names = ["ring", "Ring", "round"]
     const addresses = owners.flatMap((owner) => [
@@ -351,7 +351,7 @@ describeEachDatabase("concurrency", (open) => {
     }
   })
 
-  test("Idempotency-Key makes one val of 30 parallel creates", async () => {
+  test("Idempotency-Key creates one val of 30 parallel creates", async () => {
     const ada = await addUser()
     const create = () =>
       api.call("POST", "/v1/vals", {
@@ -369,7 +369,7 @@ describeEachDatabase("concurrency", (open) => {
       if (status === 200) expect(json).toEqual(vals[0])
   })
 
-  test("PUT secrets never lets parallel new ones exceed the limit", async () => {
+  test("PUT secrets never exceeds the limit with parallel new secrets", async () => {
     const ada = await addUser()
     const put = (name: string) =>
       api.call("PUT", `/v1/me/secrets/${name}`, { as: ada, body: { value: "x" } })
@@ -391,7 +391,7 @@ describeEachDatabase("concurrency", (open) => {
     expect(pages.map(({ json }) => json.data.length)).toEqual([100, 100, 0])
   })
 
-  test("DELETE of a val while it is saved, liked, commented on and read is never a fault of the server", async () => {
+  test("DELETE of a val while it is saved, liked, commented on and read is never a 500", async () => {
     const ada = await addUser()
     const bob = await addUser()
     const importer = await addVal(ada, "importer")
@@ -437,7 +437,7 @@ describeEachDatabase("concurrency", (open) => {
     }
   })
 
-  test("a deletion in parallel with itself happens once", async () => {
+  test("parallel deletions of one val succeed once", async () => {
     const ada = await addUser()
     const id = await addVal(ada, "doomed")
     const { json } = await api.call("POST", `/v1/vals/${id}/comments`, {
@@ -457,7 +457,7 @@ describeEachDatabase("concurrency", (open) => {
     })
   })
 
-  test("none of this needs the database to break a deadlock", async () => {
+  test("the database has broken no deadlock", async () => {
     await api.hamlet.stop()
     if (database.url !== undefined) expect(await countDeadlocks(database)).toBe(0)
   })
@@ -484,7 +484,7 @@ else
 
     const nodeOf = (index: number) => (index % 2 === 0 ? left : right)
 
-    test("a save on one node is seen by the other at once", async () => {
+    test("a save on one node is visible on the other at once", async () => {
       const ada = await left.addUser("Ada")
       const created = expectStatus(
         await left.call("POST", "/v1/vals", {
@@ -539,7 +539,7 @@ else
       }
     })
 
-    test("one Idempotency-Key on both nodes makes one val", async () => {
+    test("one Idempotency-Key on both nodes creates one val", async () => {
       const dee = await left.addUser("Dee")
       const create = (index: number) =>
         nodeOf(index).call("POST", "/v1/vals", {

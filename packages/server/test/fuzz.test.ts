@@ -67,7 +67,7 @@ const invalidStatuses: readonly number[] = [400, 413]
 describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
   for (let round = 0; round < rounds; round += 1) {
     test(
-      `no request makes the server fail, answer what the document does not say, or change what is not the caller's, ${round + 1} of ${rounds}`,
+      `no request causes a 500, an undocumented response or a change of others' data, ${round + 1} of ${rounds}`,
       async () => {
         const api = await openApi(open, loud, { runner: echoRunner })
         try {
@@ -93,7 +93,7 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
 
   for (let part = 0; part < extremesParts; part += 1) {
     test(
-      `the longest, the deepest and the most of everything is answered like anything else, ${part + 1} of ${extremesParts}`,
+      `extreme lengths, depths and counts get documented responses, ${part + 1} of ${extremesParts}`,
       async () => {
         const api = await openApi(open, loud, { runner: echoRunner })
         try {
@@ -139,7 +139,7 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
     }, setupMsMax)
 
     for (const { title, bytes, statuses, row, leaving } of rawCases) {
-      test(`${title} is answered or refused, and the next client is served`, async () => {
+      test(`${title} gets a response or is refused, and the next client is served`, async () => {
         const responses = parseResponses(
           await exchange(server.port ?? 0, bytes.replaceAll(tokenMark, token), leaving),
         )
@@ -154,7 +154,7 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
     }
 
     test(
-      `bytes that were a request once make the server neither fail nor change what is not the sender's, ${connections} connections`,
+      `damaged bytes of requests cause no 500 and no change of others' data, ${connections} connections`,
       async () => {
         const property = fc.asyncProperty(anyRawPlan(), async (plan) => {
           const bytes = await exchange(
@@ -184,7 +184,7 @@ describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
       timeoutMs,
     )
 
-    test("whatever was sent, nothing of it is counted as a fault of the server, and nothing of others has changed", async () => {
+    test("afterwards the metrics count no 500, and others' data is unchanged", async () => {
       const { text } = expectStatus(await fuzzServer.api.call("GET", "/metrics"), 200)
       const isAllowed = (line: string) =>
         /route="callVal/.test(line) || /route="searchVals",.*status="50[34]"/.test(line)

@@ -102,7 +102,7 @@ describeEachDatabase("model", (open) => {
   const runMsMax = sequences * limits.sequenceMsMax + limits.shrinkMsMax
 
   test(
-    `the API answers ${sequences} sequences of requests as the model does`,
+    `the API responds to ${sequences} sequences of requests like the model`,
     async () => {
       const anySequence = fc.commands([anyCommand], { maxCommands: commandsMax, size: "max" })
       const property = fc.asyncProperty(anySequence, async (commands) =>

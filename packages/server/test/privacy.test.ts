@@ -31,19 +31,19 @@ describeEachDatabase("privacy", (open) => {
     ((await get(path, as)).data as Item[]).map(pick).sort()
 
   describe("every route that reads", () => {
-    test("shows no trace of a hidden val without a token", async () => {
+    test("shows nothing of a hidden val without a token", async () => {
       expect(await findLeaks(api, data, undefined)).toEqual([])
     })
 
-    test("shows no trace of a hidden val to a user who used it when it was public", async () => {
+    test("shows nothing of a hidden val to a user who used it when it was public", async () => {
       expect(await findLeaks(api, data, data.bob)).toEqual([])
     })
 
-    test("shows no trace of a hidden val to a user whose val it imports", async () => {
+    test("shows nothing of a hidden val to a user whose val it imports", async () => {
       expect(await findLeaks(api, data, data.ada)).toEqual([])
     })
 
-    test("shows an administrator no more than anybody else", async () => {
+    test("shows an administrator no more than other users", async () => {
       expect(await findLeaks(api, data, api.admin)).toEqual([])
     })
   })
@@ -57,7 +57,7 @@ describeEachDatabase("privacy", (open) => {
       "unlisted_of_ada",
     ]
 
-    test("GET /v1/vals shows the owner all of theirs and others the public ones", async () => {
+    test("GET /v1/vals shows the owner all their vals, and others the public ones", async () => {
       const path = `/v1/vals?userId=${data.ada.id}`
       expect(await names(path, data.ada)).toEqual(everything)
       for (const viewer of [undefined, data.bob, api.admin])
@@ -74,14 +74,14 @@ describeEachDatabase("privacy", (open) => {
         expect(await names(`${path}&privacy=${privacy}`, data.bob)).toEqual([])
     })
 
-    test("GET /v1/users/{user_id}/vals shows the owner all of theirs and others the public ones", async () => {
+    test("GET /v1/users/{user_id}/vals shows the owner all their vals, and others the public ones", async () => {
       const path = `/v1/users/${data.ada.id}/vals`
       expect(await names(path, data.ada)).toEqual(everything)
       for (const viewer of [undefined, data.bob, api.admin])
         expect(await names(path, viewer)).toEqual(["open_of_ada"])
     })
 
-    test("GET /v1/search/vals finds hidden vals for their owner alone, by name, code and readme", async () => {
+    test("GET /v1/search/vals finds hidden vals for their owner only, by name, code and readme", async () => {
       for (const word of ["_of_ada", "code_of_", "readme_of_"]) {
         expect(
           (await names(`/v1/search/vals?query=${word}`, data.ada)).filter((name) =>
@@ -98,7 +98,7 @@ describeEachDatabase("privacy", (open) => {
       }
     })
 
-    test("GET /v1/me/likes leaves out what was made private after it was liked, as comments and runs do, and keeps one's own", async () => {
+    test("GET /v1/me/likes leaves out vals that became private, and keeps the caller's own", async () => {
       expect(
         (await names("/v1/me/likes", data.ada)).filter((name) => name.endsWith("_ada")),
       ).toEqual(everything)
@@ -130,7 +130,7 @@ describeEachDatabase("privacy", (open) => {
       ]
     }
 
-    test("are open to clients with the address of an unlisted val", async () => {
+    test("are open to all for an unlisted val", async () => {
       for (const val of [data.adas.unlisted, data.adas.delisted]) {
         for (const path of paths(val))
           for (const viewer of [undefined, data.bob, data.ada])
@@ -138,7 +138,7 @@ describeEachDatabase("privacy", (open) => {
       }
     })
 
-    test("are closed to all but the owner of a private val, also to former users of it", async () => {
+    test("are closed to all but the owner of a private val, also to its former users", async () => {
       for (const val of [data.adas.secret, data.adas.closed]) {
         for (const path of paths(val)) {
           for (const viewer of [undefined, data.bob, api.admin])
@@ -148,7 +148,7 @@ describeEachDatabase("privacy", (open) => {
       }
     })
 
-    test("do not say that a copy from when the val was public is still good", async () => {
+    test("do not confirm a cached copy from when the val was public", async () => {
       const tags = Object.entries(data.adas.closed.etags)
       expect(tags).toHaveLength(5)
       for (const [path, etag] of tags) {
@@ -158,7 +158,7 @@ describeEachDatabase("privacy", (open) => {
       }
     })
 
-    test("GET /v/{username}/{val_name} lets only the owner's own browser keep a private module", async () => {
+    test("GET /v/{username}/{val_name} lets no shared cache store a private module", async () => {
       const path = `/v/ada/${data.adas.closed.name}`
       for (const pinned of ["", "@1"]) {
         const response = expectStatus(await api.call("GET", path + pinned, { as: data.ada }), 200)
@@ -177,7 +177,7 @@ describeEachDatabase("privacy", (open) => {
     const from = (item: Item) => item.reference.name
     const to = (item: Item) => item.dependsOn.name
 
-    test("GET /v1/me/references leaves out the hidden vals of others that import one's own", async () => {
+    test("GET /v1/me/references leaves out hidden vals of others that import the caller's", async () => {
       expect(
         await names("/v1/me/references", data.bob, (item) => `${from(item)} ${to(item)}`),
       ).toEqual(["open_of_ada lib_of_bob"])
@@ -187,7 +187,7 @@ describeEachDatabase("privacy", (open) => {
       ).toEqual(["app_of_bob"])
     })
 
-    test("GET /v1/me/references tells the owner who imports their hidden vals", async () => {
+    test("GET /v1/me/references shows the owner the importers of their hidden vals", async () => {
       const fromApp = (item: Item) => (from(item) === "app_of_bob" ? to(item) : "")
       const found = (await names("/v1/me/references", data.ada, fromApp)).filter(
         (name) => name !== "",
@@ -201,7 +201,7 @@ describeEachDatabase("privacy", (open) => {
       ])
     })
 
-    test("GET /v1/vals/{val_id}/references shows the importers that the viewer may find", async () => {
+    test("GET /v1/vals/{val_id}/references shows the importers that the viewer can find", async () => {
       const path = `/v1/vals/${data.bobs.lib.id}/references`
       for (const viewer of [undefined, data.bob, api.admin])
         expect(await names(path, viewer, from)).toEqual(["open_of_ada"])
@@ -214,7 +214,7 @@ describeEachDatabase("privacy", (open) => {
       ])
     })
 
-    test("GET /v1/vals/{val_id}/dependencies shows the imported vals that the viewer may find", async () => {
+    test("GET /v1/vals/{val_id}/dependencies shows the imported vals that the viewer can find", async () => {
       const path = `/v1/vals/${data.bobs.app.id}/dependencies`
       for (const viewer of [undefined, data.bob, api.admin])
         expect(await names(path, viewer, to)).toEqual(["open_of_ada"])
@@ -279,7 +279,7 @@ describeEachDatabase("privacy", (open) => {
     })
   })
 
-  describe("counts of a val that comes after those who import it", () => {
+  describe("counts of a val that is created after its importers", () => {
     test("leave out hidden importers when it is created and when it is renamed", async () => {
       const { ada, bob } = data
       const create = async (as: TestUser, body: object) =>
@@ -304,7 +304,7 @@ describeEachDatabase("privacy", (open) => {
   describe("comments", () => {
     const on = (item: Item) => `${item.author.username} on ${item.val.name}`
 
-    test("GET /v1/me/comments leaves out those that one gave on a val that is private now", async () => {
+    test("GET /v1/me/comments leaves out the caller's comments on a val that is now private", async () => {
       const given = await names("/v1/me/comments?relationship=given", data.bob, on)
       const onAdas = given.filter((comment) => comment.endsWith("_ada"))
       expect(onAdas).toEqual([
@@ -314,7 +314,7 @@ describeEachDatabase("privacy", (open) => {
       ])
     })
 
-    test("GET /v1/me/comments shows the owner of a val that is private now what others said about it", async () => {
+    test("GET /v1/me/comments shows the owner of a val that is now private others' comments on it", async () => {
       const received = await names("/v1/me/comments?relationship=received", data.ada, on)
       expect(received).toEqual([
         "bob on closed_of_ada",
@@ -324,7 +324,7 @@ describeEachDatabase("privacy", (open) => {
       ])
     })
 
-    test("GET /v1/vals/{val_id}/comments shows the owner of a val that is private now all of them", async () => {
+    test("GET /v1/vals/{val_id}/comments shows the owner of a val that is now private all comments", async () => {
       const path = `/v1/vals/${data.adas.closed.id}/comments`
       expect(await names(path, data.ada, on)).toEqual([
         "ada on closed_of_ada",
@@ -336,14 +336,14 @@ describeEachDatabase("privacy", (open) => {
   describe("runs", () => {
     const of = (item: Item) => item.val.name
 
-    test("GET /v1/me/runs leaves out those of a val that is private now", async () => {
+    test("GET /v1/me/runs leaves out runs of a val that is now private", async () => {
       const ofAdas = (await names("/v1/me/runs", data.bob, of)).filter((name) =>
         name.endsWith("_ada"),
       )
       expect(ofAdas).toEqual(["delisted_of_ada", "open_of_ada", "unlisted_of_ada"])
     })
 
-    test("GET /v1/vals/{val_id}/runs shows the owner every run and others those on their own account", async () => {
+    test("GET /v1/vals/{val_id}/runs shows the owner every run, and others their own runs", async () => {
       const { open: shown, closed } = data.adas
       expect(await names(`/v1/vals/${shown.id}/runs`, data.ada, (item) => item.id)).toEqual(
         [...shown.runIds].sort(),
@@ -357,7 +357,7 @@ describeEachDatabase("privacy", (open) => {
       )
     })
 
-    test("GET /v1/runs/{run_id} and its logs are for the val's owner, and for the caller while they may see the val", async () => {
+    test("GET /v1/runs/{run_id} and its logs are visible to the val's owner, and to the caller while they can see the val", async () => {
       const expectRun = async (runId: string | undefined, viewer: TestUser, status: number) => {
         for (const part of ["", "/logs"])
           expectStatus(await api.call("GET", `/v1/runs/${runId}${part}`, { as: viewer }), status)
@@ -378,7 +378,7 @@ describeEachDatabase("privacy", (open) => {
     })
   })
 
-  describe("what is hidden and what does not exist", () => {
+  describe("a hidden val and a missing val", () => {
     const twinsOf = (): HiddenAndMissing => {
       const { closed } = data.adas
       const hidden = {
@@ -397,7 +397,7 @@ describeEachDatabase("privacy", (open) => {
     }
     const newId = () => Bun.randomUUIDv7()
 
-    test("are told apart on no route by anybody but the owner", async () => {
+    test("get the same response on every route, except for the owner", async () => {
       const pair = twinsOf()
       const checked = routesThatMayHide(pair)
       expect(checked.length).toBeGreaterThan(15)
@@ -422,7 +422,7 @@ describeEachDatabase("privacy", (open) => {
       }
     })
 
-    test("are told apart on no route when a request is to be done once", async () => {
+    test("get the same response on every route with an Idempotency-Key", async () => {
       const { hidden, absent } = twinsOf()
       const statuses = []
       for (const { val_id: valId } of [hidden, absent]) {

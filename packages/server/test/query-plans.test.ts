@@ -322,7 +322,7 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
   }
 
   test(
-    "what writes",
+    "writes",
     async () => {
       for (const [method, path, body] of writes) {
         const statements = await record(method, path, "the owner", body)
@@ -335,7 +335,7 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
     fillMsMax,
   )
 
-  test("what cleans up", async () => {
+  test("cleaning up", async () => {
     recorded = []
     await hamlet.deps.runs.purge(10)
     await hamlet.deps.idempotency.purge(Date.parse("2100-01-01"), 0, 10)
@@ -354,7 +354,7 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
     expect(await planner.findFaults(recorded)).toEqual([])
   })
 
-  test("what signs a browser in, and keeps it signed in", async () => {
+  test("sign-in and sessions", async () => {
     const { deps } = hamlet
     recorded = []
     const token = tokens["the owner"] ?? ""
@@ -375,7 +375,7 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
     ).toEqual([])
   })
 
-  test("what makes a program of a val", async () => {
+  test("building a program from a val", async () => {
     const { secrets, tokens: store, newId, now } = hamlet.deps
     const db = recording(await openAgain(database), (statement) => recorded.push(statement))
     try {
@@ -408,7 +408,7 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
     }
   })
 
-  test("what fetches packages", async () => {
+  test("fetching packages", async () => {
     const db = recording(await openAgain(database), (statement) => recorded.push(statement))
     try {
       recorded = []
@@ -439,7 +439,7 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
     }
   })
 
-  test("what keeps runs in order", async () => {
+  test("recording and ending runs", async () => {
     const { runs, newId } = hamlet.deps
     const nodeId = newId()
     const about = {
@@ -480,11 +480,11 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
     expect(await planner.findFaults(recorded)).toEqual([])
   })
 
-  test("the references of every table to another are found through an index", async () => {
+  test("every foreign key has an index", async () => {
     expect(await planner.findBareReferences()).toEqual([])
   })
 
-  describe("and this is noticed, for", () => {
+  describe("query plans: a full scan is detected in", () => {
     const bad: Record<string, Statement> = {
       "a column without an index": sql`select id from vals where readme = ${"x"}`,
       "a limit that does not help": sql`select id from vals where readme = ${"x"} order by name limit ${20}`,

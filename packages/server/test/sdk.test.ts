@@ -8,6 +8,7 @@ import { signIn } from "../src/domain/accounts/sessions.ts"
 import { describeEachDatabase } from "./support/databases.ts"
 import { type Loopback, openLoopback } from "./support/loopback.ts"
 import { createSampleData, firstRunAt, type SampleData } from "./support/sample-data.ts"
+import { waitUntil } from "./support/wait-until.ts"
 
 type Run = Item<"listMyRuns">
 
@@ -760,7 +761,7 @@ describeEachDatabase("sdk: the official Val Town client", (open) => {
   describe("calls", () => {
     for (const name of routeNames) {
       const { method, path }: RouteDefinition = routes[name]
-      test(`${method.toUpperCase()} ${path} and understands its answer`, async () => {
+      test(`${method.toUpperCase()} ${path} and parses the response`, async () => {
         const { seen } = scene.loopback
         const before = seen.length
         await calls[name](scene)
@@ -798,7 +799,7 @@ describeEachDatabase("sdk: the official Val Town client", (open) => {
     ])
   })
 
-  describe("is told of errors by their class", () => {
+  describe("throws by status", () => {
     test("BadRequestError with the issues", async () => {
       const error = await failure(() =>
         scene.client.post("/v1/vals", { body: { name: "1st", code: "1" } }),
@@ -808,7 +809,7 @@ describeEachDatabase("sdk: the official Val Town client", (open) => {
       expect(error.message).toStartWith('400 Cannot accept the request: "name"')
     })
 
-    test("AuthenticationError for a token that is not known", async () => {
+    test("AuthenticationError for an unknown token", async () => {
       const error = await failure(() =>
         openClient(scene.loopback, "x".repeat(40)).me.profile.retrieve(),
       )
@@ -816,7 +817,7 @@ describeEachDatabase("sdk: the official Val Town client", (open) => {
       expect(error.headers?.["www-authenticate"]).toBe("Bearer")
     })
 
-    test("PermissionDeniedError with the words that clients look for", async () => {
+    test("PermissionDeniedError with the message that clients look for", async () => {
       const made = await scene.client.post<object, Output<"createToken">>("/v1/me/tokens", {
         body: { name: "r", scopes: ["val:read"] },
       })
@@ -828,7 +829,7 @@ describeEachDatabase("sdk: the official Val Town client", (open) => {
       expect(error.message).toContain("val:write")
     })
 
-    test("NotFoundError, also for the second version of the API, which is not ours", async () => {
+    test("NotFoundError, also for /v2, which does not exist", async () => {
       const missing = await failure(() => scene.client.get(`/v1/vals/${crypto.randomUUID()}`))
       expect(missing).toBeInstanceOf(ValTown.NotFoundError)
       expect(missing.error).toMatchObject({
@@ -841,7 +842,7 @@ describeEachDatabase("sdk: the official Val Town client", (open) => {
       expect(unknown.error).toMatchObject({ code: "route_not_found" })
     })
 
-    test("UnprocessableEntityError for an idempotency key that stands for something else", async () => {
+    test("UnprocessableEntityError for an Idempotency-Key of another request", async () => {
       const headers = { "Idempotency-Key": "once" }
       const made = await scene.client.post<object, Output<"createVal">>("/v1/vals", {
         body: { code: "1" },
@@ -877,7 +878,7 @@ describeEachDatabase("sdk: the official Val Town client", (open) => {
         (client: ValTown) => client.post("/v1/vals", { body: { code: "x".repeat(3_000_000) } }),
       ],
     ] as const)(
-      "APIError with status %i where it has no class for it",
+      "APIError with status %i that has no class of its own",
       async (status, code, call) => {
         const error = await failure(() => call(scene.client, scene.sample.library.id))
         expect(error.constructor).toBe(ValTown.APIError)
@@ -887,7 +888,7 @@ describeEachDatabase("sdk: the official Val Town client", (open) => {
     )
   })
 
-  describe("does not ask again", () => {
+  describe("does not retry", () => {
     const conflicts: Record<string, (scene: Scene) => Promise<unknown>> = {
       name_taken: ({ client }) => client.post("/v1/vals", { body: { name: "LIBRARY", code: "1" } }),
       username_taken: ({ loopback }) =>
@@ -910,13 +911,13 @@ describeEachDatabase("sdk: the official Val Town client", (open) => {
     })
   })
 
-  test("waits as long as a 429 says and asks again", async () => {
+  test("retries a 429 after retry-after", async () => {
     const loopback = await openLoopback(open, { HAMLET_RATE_PER_TOKEN: "60" })
     const { token } = await loopback.api.addUser("eager")
     const impatient = openClient(loopback, token, 0)
-    let error: Awaited<ReturnType<typeof failure>> | undefined
-    while (!error)
-      error = await failure(() => impatient.me.profile.retrieve()).catch(() => undefined)
+    const error = await waitUntil(() =>
+      failure(() => impatient.me.profile.retrieve()).catch(() => undefined),
+    )
     expect(error).toBeInstanceOf(ValTown.RateLimitError)
     expect(error.error).toMatchObject({ code: "rate_limited" })
     expect(Number(error.headers?.["retry-after"])).toBe(1)
@@ -924,12 +925,14 @@ describeEachDatabase("sdk: the official Val Town client", (open) => {
     // The bucket may have filled in between, so the first call is not always the one that is
     // refused.
     const patient = openClient(loopback, token)
-    while (!loopback.seen.some(isRetry))
+    await waitUntil(async () => {
       expect((await patient.me.profile.retrieve()).username).toBe("eager")
+      return loopback.seen.some(isRetry)
+    })
     await loopback.close()
   })
 
-  test("asks again when the database is away, and is told InternalServerError if it stays away", async () => {
+  test("retries while the database is unavailable, and then throws InternalServerError", async () => {
     const loopback = await openLoopback(open)
     const { token } = await loopback.api.addUser("eve")
     await loopback.api.hamlet.stop()

@@ -105,7 +105,7 @@ describe("std/blob, on Deno,", () => {
   })
   for (const key of ['""', '"."', '".."', '"\\ud800"']) {
     test(
-      `refuses the key ${key}, which would mean another address`,
+      `refuses the key ${key}, which would change the URL`,
       async () => {
         expect(await run(`return await blob.get(${key})`)).toMatchObject({
           failed: "ValTownBlobError",
@@ -121,7 +121,7 @@ describe("std/blob, on Deno,", () => {
   cases("is also the default export", "return modules.blob.default === blob", true)
 
   test(
-    "encodes keys as one piece of the address, and sends the token",
+    "encodes keys as one path segment, and sends the token",
     async () => {
       await run('await blob.set("a/../b?c#d%2f é", "x")')
       expect(storage.seen).toMatchObject([
@@ -136,7 +136,7 @@ describe("std/blob, on Deno,", () => {
   )
 
   test(
-    "goes on with the fetch that was there when it was loaded",
+    "uses the fetch of the time when it was loaded",
     async () => {
       expect(
         await run(
@@ -148,7 +148,7 @@ describe("std/blob, on Deno,", () => {
   )
 
   test(
-    "says what is missing where there is no storage",
+    "reports what is missing when storage is not available",
     async () => {
       expect(await run('return await blob.get("a")', { HAMLET_URL: storage.url })).toEqual({
         failed: "ValTownBlobError",

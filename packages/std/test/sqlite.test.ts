@@ -44,7 +44,7 @@ describe("std/sqlite, on Deno,", () => {
   ]
   for (const [call, sent] of statements) {
     test(
-      `execute(${call}) is sent as the server takes it`,
+      `execute(${call}) sends the body that the server expects`,
       async () => {
         expect(await run(`return await sqlite.execute(${call})`)).toEqual(result)
         expect(storage.seen).toMatchObject([
@@ -74,7 +74,7 @@ describe("std/sqlite, on Deno,", () => {
   )
 
   test(
-    "batch sends statements of every kind and the mode, if there is one",
+    "batch sends statements of every kind, and the optional mode",
     async () => {
       storage.answer = () => Response.json([result, { ...result, rowsAffected: 2 }])
       const all = await run(
@@ -93,7 +93,7 @@ describe("std/sqlite, on Deno,", () => {
   )
 
   test(
-    "rows are arrays, and have their values under the names of their columns too",
+    "rows are arrays that also have their values by column name",
     async () => {
       const columns = ["id", "at", "id", "length", "0", "__proto__"]
       const rows = [
@@ -122,7 +122,7 @@ describe("std/sqlite, on Deno,", () => {
   )
 
   test(
-    "fails with what the database says",
+    "fails with the message of the database",
     async () => {
       storage.answer = () =>
         Response.json({ code: "sql_failed", message: "no such table: x" }, { status: 400 })
@@ -154,7 +154,7 @@ describe("std/sqlite, on Deno,", () => {
   )
 
   test(
-    "refuses arguments that would become something else on the way, before anything is sent",
+    "refuses arguments that JSON would change, before anything is sent",
     async () => {
       for (const value of ["undefined", "NaN", "-Infinity"])
         expect(await run(`return await sqlite.execute("select ?", [${value}])`)).toMatchObject({
@@ -166,7 +166,7 @@ describe("std/sqlite, on Deno,", () => {
   )
 
   test(
-    "says what is missing where there is no storage",
+    "reports what is missing when storage is not available",
     async () => {
       expect(
         await run('return await sqlite.execute("select 1")', { HAMLET_URL: storage.url }),
@@ -185,7 +185,7 @@ describe("std/sqlite, on Deno,", () => {
   )
 
   test(
-    "is also the default export, and goes on with the fetch that was there when it was loaded",
+    "is also the default export, and uses the fetch of the time when it was loaded",
     async () => {
       const body =
         'globalThis.fetch = () => { throw new Error("mine") }; return [modules.sqlite.default === sqlite, await sqlite.execute("x")]'

@@ -17,11 +17,11 @@ describe("orderVals", () => {
     ])
   })
 
-  test("has every val once, also where they import each other or themselves", () => {
+  test("contains every val once, also with circular imports", () => {
     expect(namesOf({ a: ["b"], b: ["c"], c: ["a"], d: ["d", "a"] })).toEqual(["c", "b", "a", "d"])
   })
 
-  test("follows a chain that is longer than a program may call", () => {
+  test("handles a chain longer than the call stack", () => {
     const chain = Array.from({ length: 100_000 }, (_, index) => ({
       name: `v${index}`,
       imports: [`v${index + 1}`],

@@ -7,7 +7,7 @@ const read = (value: unknown, path = "vals/stem.json") =>
   readVal(path, Buffer.from(JSON.stringify(value)))
 
 describe("readVal", () => {
-  test("reads JSON of other services as well as it can", () => {
+  test("reads JSON of other services", () => {
     const table: readonly (readonly [title: string, fields: object, expected: object])[] = [
       ["a name from the file", { code: "1" }, { name: "stem", versions: [{ code: "1" }] }],
       ["the old flag", { code: "1", public: true }, { privacy: "public" }],

@@ -53,7 +53,7 @@ describe("parseFile", () => {
     "__proto__=a",
     "constructor=a",
   ])
-    test(`refuses ${line.slice(0, 20)}, and says in which file`, () => {
+    test(`refuses ${line.slice(0, 20)}, and names the file`, () => {
       const read = () => parseFile(`// hamlet: ${line}\n1`, "x.ts")
       expect(read).toThrow(CliError)
       expect(read).toThrow(/^Cannot read the first line of "x.ts": /)

@@ -84,7 +84,7 @@ describe("createProgress", () => {
     expect(written.error).not.toContain("\x1b")
   })
 
-  test("writes nothing over and over that has not changed, and nothing once it is stopped", () => {
+  test("writes nothing while nothing changes, and nothing after it is stopped", () => {
     const { progress, pass, written } = open({ total: undefined })
     pass(0, 3)
     const before = written.error
@@ -97,7 +97,7 @@ describe("createProgress", () => {
     expect(written.error).toBe(after)
   })
 
-  test("ends when the program is interrupted, and asks for nothing once it has ended", () => {
+  test("ends when the program is interrupted, and reads nothing afterwards", () => {
     const { endings, pass, lines, progress } = open()
     pass(0, 1)
     for (const tidy of [...endings]) tidy()
@@ -106,7 +106,7 @@ describe("createProgress", () => {
     progress.stop()
   })
 
-  test("puts remarks above the line", () => {
+  test("prints remarks above the line", () => {
     const { progress, pass, lines } = open()
     pass(0, 1)
     progress.note("One val was left out")
@@ -118,7 +118,7 @@ describe("createProgress", () => {
     progress.stop()
   })
 
-  test("writes a line now and then in a pipe, without a bar", () => {
+  test("prints a line from time to time in a pipe, without a bar", () => {
     const { progress, pass, written } = open({
       isTerminal: false,
       mode: "plain",
@@ -164,7 +164,7 @@ describe("toProgressLine", () => {
     expect(at(6)).toBe("Backi…")
   })
 
-  test("says no more than is known", () => {
+  test("shows only what is known", () => {
     const line = (change: object) => toProgressLine({ ...state, ...change }, 60)
     expect(line({ total: undefined })).toBe("Backing up  50.0 MB  1.0 MB/s")
     expect(line({ total: undefined, perSecond: undefined })).toBe("Backing up  50.0 MB")
@@ -174,7 +174,7 @@ describe("toProgressLine", () => {
   })
 })
 
-test("toSize is a size as people read it", () => {
+test("toSize formats a size with a unit", () => {
   expect([0, 999, 1_000, 1_234_567, 5e9, 7e15].map(toSize)).toEqual([
     "0 bytes",
     "999 bytes",

@@ -17,7 +17,7 @@ describe("toTable", () => {
     ])
   })
 
-  test("takes from the widest columns until a line fits", () => {
+  test("shortens the widest columns until a line fits", () => {
     const rows = toTable(
       [
         column("ID", ["0123456789"], true),
@@ -37,7 +37,7 @@ describe("toTable", () => {
     ).toBe("0123456789  abcde…")
   })
 
-  test("paints after it has cut, so that colours take no room", () => {
+  test("colours after truncating, so that colours take no width", () => {
     const painted = {
       title: "A",
       cells: [{ text: "abcdefghij", paint: (text: string) => `<${text}>` }],

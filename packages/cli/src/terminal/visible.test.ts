@@ -8,7 +8,7 @@ test("toVisible shows control characters, and leaves text unchanged", () => {
   )
 })
 
-test("toOneLine has no line and no column of its own", () => {
+test("toOneLine removes line breaks and tabs", () => {
   expect(toOneLine("a\tb\n\nc\r\nd\x1b")).toBe("a b c d␛")
 })
 

@@ -84,7 +84,7 @@ describe("createScanner", () => {
     )
   })
 
-  test("leaves a file alone that was touched a moment ago, and one that has only just gone", () => {
+  test("waits for a file that was just written or just deleted", () => {
     put("a.ts", "1")
     const scan = createScanner(folder, restlessMs).scan(["gone.ts"])
     expect([names(scan), [...scan.blocked], [...scan.missing], scan.isUnsettled]).toEqual([
@@ -95,14 +95,14 @@ describe("createScanner", () => {
     ])
   })
 
-  test("takes nothing for missing while a file is still being written", () => {
+  test("reports no file as missing while another is being written", () => {
     put("a.ts", "1")
     const scanner = createScanner(folder, 0)
     expect([...scanner.scan(["gone.ts"]).missing]).toEqual(["gone.ts"])
     expect([...createScanner(folder, restlessMs).scan(["gone.ts"]).missing]).toEqual([])
   })
 
-  test("sees each change of a file that it has seen before, also one of the same length", () => {
+  test("detects each change of a known file, also with the same length", () => {
     const scanner = createScanner(folder, 0)
     const hashOf = () => scanner.scan([]).files.get("a.ts")?.hash
     put("a.ts", "1")
@@ -118,7 +118,7 @@ describe("createScanner", () => {
     expect(hashes[0]).toBe(hashes[1] as string)
   })
 
-  test("takes readmes for readmes and never for vals, and waits for one that has only just gone", () => {
+  test("reads readmes, never as vals, and waits for one that was just deleted", () => {
     const scanner = createScanner(folder, 0)
     for (const path of ["a.ts", "a.ts.README.md", "a.ts.README.conflict-1.md", "README.md"])
       put(path, "1")
@@ -139,7 +139,7 @@ describe("createScanner", () => {
     expect([third.readmes.size, third.isUnsettled]).toEqual([0, false])
   })
 
-  test("refuses to look through a folder that is gone, instead of finding all files deleted", () => {
+  test("fails for a missing folder instead of reporting all files as deleted", () => {
     expect(() => createScanner(join(folder, "gone"), 0).scan(["a.ts"])).toThrow(CliError)
   })
 })

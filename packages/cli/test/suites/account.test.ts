@@ -7,7 +7,7 @@ import { until } from "../support/until.ts"
 describe("login, whoami, server", () => {
   const stage = useStage()
 
-  test("login keeps the token of standard input where only its owner can read it, once the server has said that it is good", async () => {
+  test("login checks the token from standard input with the server, and stores it with mode 0600", async () => {
     const ada = await stage().holder((await stage().person("login1")).token, false)
 
     expect(await ada.hamlet(["whoami"])).toMatchObject({
@@ -35,7 +35,7 @@ describe("login, whoami, server", () => {
     ])
   })
 
-  test("login keeps nothing of a token that is not good, and says who refused", async () => {
+  test("login stores no invalid token, and names the server that refused it", async () => {
     const nobody = await stage().holder("not-a-token-of-anybody-0123456789", false)
     const ended = await nobody.hamlet(["login", stage().url], { input: nobody.token })
     expect(ended).toMatchObject({

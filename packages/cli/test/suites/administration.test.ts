@@ -55,7 +55,7 @@ describe("user, invite, blob, sql, session", () => {
     expect((await admin.hamlet(["user", "quota", "grace2", "--blob-bytes", "lots"])).exit).toBe(2)
   })
 
-  test("invite makes a link with which join makes an account and signs in, once", async () => {
+  test("invite creates a link with which join creates an account and signs in, once", async () => {
     const { admin } = stage()
     const link = (await admin.print(["invite", "new", "--note", "for Ida", "--hours", "2"])).trim()
     expect(await admin.print(["invite", "list"])).toContain("for Ida\troot\t")
@@ -73,7 +73,7 @@ describe("user, invite, blob, sql, session", () => {
     )
   })
 
-  test("login works with a token that may not say whose it is", async () => {
+  test("login works with a token without the scope to read its user", async () => {
     const ada = await stage().person("nameless")
     const { token } = await ada.client.createToken({
       name: "reader",
@@ -87,7 +87,7 @@ describe("user, invite, blob, sql, session", () => {
     expect(await reader.hamlet(["whoami"])).toMatchObject({ exit: 3 })
   })
 
-  test("blob put, list, get and rm keep bytes as they are", async () => {
+  test("blob put, list, get and rm keep bytes unchanged", async () => {
     const ada = await stage().person("blobber")
     const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => index % 256)
     writeFileSync(join(ada.folder, "in.bin"), bytes)

@@ -77,7 +77,7 @@ async function makeVals({ client, username }: Person): Promise<void> {
 }
 
 function defineExport(stage: () => Stage): void {
-  test("writes everything into an archive, which import makes the same of", async () => {
+  test("writes everything into an archive that import restores", async () => {
     const [ada, bob] = [await stage().person("export1"), await stage().person("export2")]
     await makeVals(ada)
     const { id } = await ada.client.getValByName({ username: "export1", val_name: "lib" })
@@ -170,7 +170,7 @@ function defineExport(stage: () => Stage): void {
     expect(readdirSync(ada.folder).sort()).toEqual(["link.zip", "out.zip", "real.zip"])
   })
 
-  test("leaves nothing when the disk is full, the place cannot be written, or it is broken off", async () => {
+  test("leaves no file when the disk is full, the path is not writable, or it is interrupted", async () => {
     const ada = await stage().person("export8")
     await ada.client.createVal({ name: "hello", code: "1" })
     mkdirSync(join(ada.folder, "folder"))
@@ -206,7 +206,7 @@ function defineExport(stage: () => Stage): void {
 }
 
 function defineImport(stage: () => Stage): void {
-  test("takes a folder of files, those that others import first", async () => {
+  test("accepts a folder of files, and imports dependencies first", async () => {
     const ada = await stage().person("import1")
     write(
       ada,
@@ -237,7 +237,7 @@ function defineImport(stage: () => Stage): void {
     })
   })
 
-  test("takes JSON files as other services write them, from a folder and from a zip file", async () => {
+  test("accepts JSON files of other services, from a folder and from a zip file", async () => {
     const [ada, bob] = [await stage().person("import2"), await stage().person("import3")]
     const files = {
       "export/vals/one/hello.json": {
@@ -328,7 +328,7 @@ function defineImport(stage: () => Stage): void {
     expect((await ada.hamlet(["import", "x.zip", "--versions", "0"])).exit).toBe(2)
   })
 
-  test("shows how far it is at a terminal, and ends with a sum", async () => {
+  test("shows progress at a terminal, and ends with totals", async () => {
     const ada = await stage().person("import5")
     write(ada, "a.ts", "1")
     write(ada, "no-name.ts", "1")
@@ -341,7 +341,7 @@ function defineImport(stage: () => Stage): void {
 }
 
 function defineResume(stage: () => Stage): void {
-  test("goes on after it was killed, and no val is ever there in part", async () => {
+  test("continues after it was killed, and never leaves a partial val", async () => {
     const ada = await stage().person("import6")
     const names = Array.from({ length: 240 }, (_, index) => `val${index}`)
     const code = (name: string, version: number) => `// ${name} ${version}\n${"x".repeat(8_000)}`
@@ -370,7 +370,7 @@ function defineResume(stage: () => Stage): void {
     expect(Object.keys(await describeVals(ada)).sort()).toEqual([...names].sort())
   })
 
-  test("says how far it came when the server goes away, and that one can go on", async () => {
+  test("reports its progress when the server becomes unreachable, and that it can be continued", async () => {
     const ada = await stage().person("import7")
     for (let index = 0; index < 250; index += 1) write(ada, `vals/v${index}.ts`, String(index))
     using flaky = Bun.serve({
@@ -468,7 +468,7 @@ function defineHostile(stage: () => Stage): void {
     expect(await describeVals(ada)).toEqual({})
   })
 
-  test("needs the scope val:write and no other", async () => {
+  test("requires only the scope val:write", async () => {
     const ada = await stage().person("import10")
     const holderOf = async (scope: "val:write" | "val:read") =>
       stage().holder((await ada.client.createToken({ name: "x", scopes: [scope] })).token, false)

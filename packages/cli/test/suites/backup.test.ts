@@ -43,7 +43,7 @@ describe("backup, restore", () => {
 })
 
 function defineBackingUp(stage: () => Stage): void {
-  test("writes a whole backup that only its owner can read, and says so in three ways", async () => {
+  test("writes a whole backup with mode 0600, and prints it in three formats", async () => {
     const admin = await openAdmin(stage())
     const path = join(admin.folder, "a.backup")
     expect(await admin.hamlet(["backup", "a.backup"])).toEqual({
@@ -150,7 +150,7 @@ function defineBackingUp(stage: () => Stage): void {
     }
   })
 
-  test("without a server, with a wrong token or without the scope there is one sentence and no file", async () => {
+  test("prints one sentence and creates no file without a server, a valid token or the scope", async () => {
     const admin = await openAdmin(stage())
     const { token } = await admin.client.createToken({ name: "little", scopes: ["val:read"] })
     const cases = [
@@ -239,7 +239,7 @@ function defineBackingUp(stage: () => Stage): void {
     expect(readFileSync(join(admin.folder, "x"), "utf8")).toBe("the one before")
   })
 
-  test.skipIf(!isRoot)("a disk that is full leaves one sentence and nothing else", async () => {
+  test.skipIf(!isRoot)("prints one sentence and leaves no file when the disk is full", async () => {
     const admin = await openAdmin(stage())
     mkdirSync(join(admin.folder, "disk"))
     const env = { ...process.env, HAMLET_CONFIG_DIR: admin.configDir } as Record<string, string>
@@ -258,7 +258,7 @@ function defineBackingUp(stage: () => Stage): void {
 }
 
 function defineRestoring(stage: () => Stage): void {
-  test("makes the same server again, and refuses a target that is not empty", async () => {
+  test("recreates the server, and refuses a target that is not empty", async () => {
     const admin = await openAdmin(stage())
     const ada = await stage().person("restored1")
     await ada.client.createVal({ name: "kept", code: "export default () => 'still here'" })

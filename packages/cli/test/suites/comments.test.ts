@@ -6,7 +6,7 @@ import { useStage } from "../support/shared-stage.ts"
 describe("val comment, usage", () => {
   const stage = useStage()
 
-  test("comment says something in words, from standard input and in an editor, and takes it back", async () => {
+  test("comment adds a comment from arguments, standard input and an editor, and deletes it", async () => {
     const ada = await stage().person("comments1")
     const grace = await stage().person("comments2")
     await ada.client.createVal({ name: "hello", code: "1", privacy: "public" })

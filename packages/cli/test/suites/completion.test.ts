@@ -7,7 +7,7 @@ import type { Person, Stage } from "../support/stage.ts"
 describe("completion", () => {
   const stage = useStage()
 
-  test("__complete knows vals, secrets, servers and oneself, and is silent about everything else", async () => {
+  test("__complete lists vals, secrets, servers and the user, and prints nothing otherwise", async () => {
     const [ada, bob] = [await stage().person("complete1"), await stage().person("complete2")]
     for (const name of ["hello", "help_me", "other"])
       await ada.client.createVal({
@@ -51,7 +51,7 @@ describe("completion", () => {
     ["zsh", ["zsh", "-n"]],
     ["fish", ["fish", "--no-execute"]],
   ] as const) {
-    test(`completion ${shell} prints a script that names every verb, and that ${shell} can read`, async () => {
+    test(`completion ${shell} prints a script with every verb that ${shell} can parse`, async () => {
       const script = await stage().admin.print(["completion", shell])
       for (const text of ["__complete", "restore", "privacy", "replay", "revoke"])
         expect(script).toContain(text)

@@ -22,7 +22,7 @@ const toObjects = (text: string) =>
 describe("doctor", () => {
   const stage = useStage()
 
-  test("looks at the machine with the server's flags, then at the server, and changes nothing", async () => {
+  test("checks the machine with the server's flags, then the server, and changes nothing", async () => {
     const { admin } = stage()
     const before = readdirSync(admin.folder)
     const { exit, stdout, stderr } = await admin.hamlet([
@@ -67,7 +67,7 @@ describe("doctor", () => {
     expect(findings.filter(({ status }) => status === "failure")).toEqual([])
   })
 
-  test("ends with 1 when something is broken, whichever of the two", async () => {
+  test("ends with 1 when the machine or the server has a problem", async () => {
     const { admin } = stage()
     expect(await admin.hamlet(["doctor", "--only", "machine", "--port", "http"])).toEqual({
       exit: 1,
@@ -87,7 +87,7 @@ describe("doctor", () => {
     expect([gone.exit, Object.keys(summarise(toObjects(gone.stdout)))]).toEqual([1, ["server"]])
   })
 
-  test("notices another version, another time, a database that is gone, and something that is no server", async () => {
+  test("reports another version, another time, an unavailable database, and a program that is not a server", async () => {
     const { admin } = stage()
     const answers: Record<string, () => Response> = {
       "/healthz": () =>
@@ -154,7 +154,7 @@ describe("doctor", () => {
     expect(toObjects(stdout)[0]).toMatchObject({ check: "settings", status: "ok" })
   })
 
-  test("has marks and colour at a terminal, and Ctrl-C ends it", async () => {
+  test("prints marks and colour at a terminal, and Ctrl-C ends it", async () => {
     const { admin } = stage()
     await using seen = admin.atTerminal(["doctor", "--only", "machine", "--port", "http"])
     const { exit, stdout } = await seen.ended()

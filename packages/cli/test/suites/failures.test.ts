@@ -69,14 +69,14 @@ describe("failures", () => {
     return results
   }
 
-  test("a token that is not good ends every command with 3, and one sentence", async () => {
+  test("an invalid token ends every command with 3 and one sentence", async () => {
     const nobody = await stage().holder("not-a-token-of-anybody-0123456789")
     await Bun.write(`${nobody.folder}/x.ts`, "1")
     const results = await all((args) => nobody.hamlet(args, { input: "x" }))
     expect(results).toEqual(calls.map((args) => [args.join(" "), 3, "", true]))
   })
 
-  test("a token without the scope ends every command with 3, and the scope is named", async () => {
+  test("a token without the scope ends every command with 3 and names the scope", async () => {
     const ada = await stage().person("scopeless")
     const { token } = await ada.client.createToken({ name: "little", scopes: ["blob:read"] })
     const little = await stage().holder(token)
@@ -93,7 +93,7 @@ describe("failures", () => {
       })
   })
 
-  test("a server that is not there ends a command with 6, and one sentence", async () => {
+  test("an unreachable server ends a command with 6 and one sentence", async () => {
     const ada = await stage().holder(stage().admin.token)
     // A free port may be taken a moment later; port 1 never listens.
     const env = { HAMLET_URL: "http://localhost:1", HAMLET_TOKEN: "x" }
@@ -129,7 +129,7 @@ describe("failures", () => {
     })
   })
 
-  test("a command line that is not understood ends with 2 and says where to look", async () => {
+  test("an invalid command line ends with 2 and points to the help", async () => {
     const table: readonly (readonly [args: readonly string[], advice: string])[] = [
       [["val", "lst"], "hamlet val --help"],
       [["vals"], "hamlet --help"],

@@ -14,7 +14,7 @@ const codeOf = async (person: Person, name: string) =>
 describe("val push, pull, clone", () => {
   const stage = useStage()
 
-  test("push makes vals of files and changes them, without their first lines", async () => {
+  test("push creates and updates vals from files, without their first lines", async () => {
     const ada = await stage().person("push1")
     write(ada, "hello.ts", "export default 1\n")
     write(
@@ -188,7 +188,7 @@ describe("val push, pull, clone", () => {
     expect((await bob.hamlet(["val", "clone", "nobody_at_all"])).exit).toBe(4)
   })
 
-  test("a readme travels with its file, and neither push nor pull undoes one that they have not seen", async () => {
+  test("push and pull include the readme, and do not overwrite one that changed meanwhile", async () => {
     const ada = await stage().person("readme1")
     const readmeOf = async () =>
       (await ada.client.getValByName({ username: "readme1", val_name: "hello" })).readme

@@ -17,7 +17,7 @@ const document = readFileSync(new URL("../../../../docs/cli.md", import.meta.url
 describe("help", () => {
   const stage = useStage()
 
-  test("alone, and with --help, it lists every noun", async () => {
+  test("hamlet without arguments and with --help lists every noun", async () => {
     const nouns = Object.entries(tree).filter(([, node]) => isGroup(node) || !node.isHidden)
     for (const args of [[], ["--help"], ["help"]]) {
       const text = await stage().admin.print(args)

@@ -63,7 +63,7 @@ describe("run, logs", () => {
     ])
   })
 
-  test("run takes arguments as JSON, as words, as key=value and from standard input", async () => {
+  test("run accepts arguments as JSON, as words, as key=value and from standard input", async () => {
     const ada = await withVals(await stage().person("run2"), "args")
     const table: readonly (readonly [args: readonly string[], value: unknown, input?: string])[] = [
       [[], []],
@@ -97,7 +97,7 @@ describe("run, logs", () => {
       expect((await ada.hamlet(["run", "args", ...args])).exit).toBe(2)
   })
 
-  test("run says by its exit code how the val ended, and why on standard error", async () => {
+  test("run sets the exit code by outcome, and prints the error on standard error", async () => {
     const ada = await withVals(await stage().person("run3"), "fail")
     const { exit, stdout, stderr } = await ada.hamlet(["run", "fail"])
     expect([exit, stdout]).toEqual([7, ""])
@@ -217,7 +217,7 @@ describe("run, logs", () => {
     expect((await ada.hamlet(["logs", "nothing_there"])).exit).toBe(4)
   })
 
-  test("logs -f goes on with every run that begins, until Ctrl-C", async () => {
+  test("logs -f follows every new run until Ctrl-C", async () => {
     const ada = await withVals(await stage().person("logs2"), "talk", "fail", "wait")
     await ada.hamlet(["run", "talk"])
     await using following = ada.start(["logs", "-f"])

@@ -5,7 +5,7 @@ import { useStage } from "../support/shared-stage.ts"
 describe("serve", () => {
   const stage = useStage()
 
-  test("starts the server with its flags, ends it with itself, and ends as it does", async () => {
+  test("starts the server with its flags, ends together with it, and has its exit code", async () => {
     const { admin } = stage()
     const data = join(admin.folder, "served")
     await using served = admin.start(

@@ -6,7 +6,7 @@ const missing = "01890000-0000-7000-8000-000000000000"
 describe("secret, token, user", () => {
   const stage = useStage()
 
-  test("secret set takes its value from standard input without the newline, list shows names only, rm deletes", async () => {
+  test("secret set reads its value from standard input without the newline, list shows names only, rm deletes", async () => {
     const ada = await stage().person("secrets1")
     expect(await ada.print(["secret", "set", "API_KEY"], { input: "hush hush\n" })).toBe(
       "API_KEY\n",
@@ -64,7 +64,7 @@ describe("secret, token, user", () => {
     expect((await ada.client.listSecrets()).data.map(({ name }) => name)).toEqual(["TYPED"])
   })
 
-  test("token new prints the token alone, list shows it, revoke ends it", async () => {
+  test("token new prints only the token, list shows it, revoke ends it", async () => {
     const ada = await stage().person("tokens1")
     const token = (
       await ada.print([
@@ -135,7 +135,7 @@ describe("secret, token, user", () => {
     expect((await admin.hamlet(["user", "add", "no-name"])).exit).toBe(2)
   })
 
-  test("user list and add are refused without the scope, which is named", async () => {
+  test("user list and add without the scope are refused with its name", async () => {
     const ada = await stage().person("plain1")
     for (const args of [
       ["user", "list"],

@@ -49,7 +49,7 @@ describe("at a terminal", () => {
     ])
   })
 
-  test("NO_COLOR, --no-color and TERM=dumb mean no colour, also in help", async () => {
+  test("NO_COLOR, --no-color and TERM=dumb turn colours off, also in help", async () => {
     const ada = await stage().person("colour1")
     await ada.client.createVal({ name: "hello", code: "1" })
     const plain = [
@@ -85,7 +85,7 @@ describe("at a terminal", () => {
     }
   })
 
-  test("records, runs and differences are for people", async () => {
+  test("records, runs and diffs are formatted for reading", async () => {
     const ada = await stage().person("human1")
     await ada.client.createVal({
       name: "hello",

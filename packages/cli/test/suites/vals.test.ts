@@ -8,7 +8,7 @@ import { until } from "../support/until.ts"
 describe("val", () => {
   const stage = useStage()
 
-  test("new takes code from standard input and from a file, with its first line, and makes a name up", async () => {
+  test("new reads code from standard input and from a file with its first line, and generates a name", async () => {
     const ada = await stage().person("new1")
     expect(await ada.print(["val", "new", "answer"], { input: "export default () => 42\n" })).toBe(
       "new1/answer@1\n",
@@ -64,7 +64,7 @@ describe("val", () => {
     ).toBe(2)
   })
 
-  test("list shows one's own, another user's or all vals, up to the limit, and notes when there are more", async () => {
+  test("list shows the user's, another user's or all vals, up to the limit, and notes when there are more", async () => {
     const [ada, bob] = [await stage().person("list1"), await stage().person("list2")]
     for (const name of ["one", "two", "three"])
       await ada.client.createVal({
@@ -105,11 +105,11 @@ describe("val", () => {
 
   describe("show", () => defineShow(stage))
   describe("edit", () => defineEdit(stage))
-  describe("what changes a val", () => defineChanges(stage))
+  describe("commands that change a val", () => defineChanges(stage))
 })
 
 function defineShow(stage: () => Stage): void {
-  test("finds a val by its name, its owner's and its own, its version, its id and every address", async () => {
+  test("finds a val by name, owner and name, version, id and every address", async () => {
     const ada = await stage().person("show1")
     await ada.client.createVal({
       name: "Hello",
@@ -277,7 +277,7 @@ function defineEdit(stage: () => Stage): void {
 }
 
 function defineChanges(stage: () => Stage): void {
-  test("rename gives another name, and refuses one that is taken", async () => {
+  test("rename changes the name, and refuses a taken one", async () => {
     const ada = await stage().person("rename1")
     await ada.client.createVal({ name: "one", code: "1" })
     await ada.client.createVal({ name: "two", code: "1" })
@@ -290,7 +290,7 @@ function defineChanges(stage: () => Stage): void {
     expect(await ada.json(["val", "rename", "three", "one"])).toMatchObject([{ name: "one" }])
   })
 
-  test("rm needs --yes in a pipe, deletes several, and goes on after one that is not there", async () => {
+  test("rm needs --yes in a pipe, deletes several, and continues after a missing one", async () => {
     const ada = await stage().person("rm1")
     for (const name of ["one", "two", "three"]) await ada.client.createVal({ name, code: "1" })
     expect(await ada.hamlet(["val", "rm", "one"], { input: "y\n" })).toMatchObject({
@@ -311,7 +311,7 @@ function defineChanges(stage: () => Stage): void {
     ])
   })
 
-  test("rm asks at a terminal, and yes is yes and everything else is no", async () => {
+  test("rm asks at a terminal, and only yes confirms", async () => {
     const ada = await stage().person("rm2")
     await ada.client.createVal({ name: "hello", code: "1" })
     for (const [answer, exit] of [
@@ -346,7 +346,7 @@ function defineChanges(stage: () => Stage): void {
     ).toBe(3)
   })
 
-  test("search finds by code, and like counts once until it is taken back", async () => {
+  test("search finds by code, and like counts once until it is removed", async () => {
     const [ada, bob] = [await stage().person("like1"), await stage().person("like2")]
     await ada.client.createVal({
       name: "hello",

@@ -10,7 +10,7 @@ async function saveAll(ada: Person, ...codes: readonly string[]) {
 describe("version", () => {
   const stage = useStage()
 
-  test("list marks the current one, and show prints the code and nothing else", async () => {
+  test("list marks the current version, and show prints only the code", async () => {
     const ada = await stage().person("versions1")
     await saveAll(ada, "one\n", "two\nlines", "three")
     const rows = (await ada.print(["version", "list", "hello"]))
@@ -43,7 +43,7 @@ describe("version", () => {
     expect((await ada.hamlet(["version", "list", "hello@1"])).exit).toBe(2)
   })
 
-  test("diff is a unified diff that patch understands", async () => {
+  test("diff prints a unified diff that patch accepts", async () => {
     const ada = await stage().person("versions2")
     const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`)
     const first = `${lines.join("\n")}\n`
@@ -69,7 +69,7 @@ describe("version", () => {
     expect((await ada.hamlet(["version", "diff", "hello@1"])).exit).toBe(4)
   })
 
-  test("restore makes old code a new version", async () => {
+  test("restore saves old code as a new version", async () => {
     const ada = await stage().person("versions3")
     await saveAll(ada, "one", "two")
     expect(await ada.print(["version", "restore", "hello", "1"])).toBe("versions3/hello@3\n")

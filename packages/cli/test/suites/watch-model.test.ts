@@ -18,7 +18,7 @@ describe("val watch, at random", () => {
   const stage = useStage()
 
   test(
-    `watch loses nothing and brings both sides together, whatever happens in ${stepCount} steps`,
+    `watch --once loses nothing and makes both sides equal after ${stepCount} random steps`,
     async () => {
       const seed = toSeed()
       const ada = await stage().person(`model${seed}`)
@@ -38,7 +38,7 @@ describe("val watch, at random", () => {
   )
 
   test(
-    "two watchers that run all the time do so too, while people go on",
+    "two running watchers lose nothing and make both sides equal while both sides change at a random pace",
     async () => {
       const seed = toSeed()
       const ada = await stage().person(`live${seed}`)

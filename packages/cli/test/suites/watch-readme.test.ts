@@ -18,7 +18,7 @@ const trash = (person: Person) =>
 describe("val watch, readmes", () => {
   const stage = useStage()
 
-  test("watch --once carries readmes over, and keeps both sides of a conflict", async () => {
+  test("watch --once copies readmes, and keeps both sides of a conflict", async () => {
     const ada = await stage().person("readme2")
     const { id } = await ada.client.createVal({ name: "hello", code: "one\n" })
     await ada.print(once)

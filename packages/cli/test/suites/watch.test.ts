@@ -48,7 +48,7 @@ const head = "// hamlet: name=hello privacy=private type=script\n"
 describe("val watch", () => {
   const stage = useStage()
 
-  test("watch --once makes files of vals and vals of files, and then finds nothing to do", async () => {
+  test("watch --once creates files from vals and vals from files, and then finds nothing to do", async () => {
     const ada = await stage().person("once1")
     await ada.client.createVal({ name: "remote", code: "r\n", type: "http" })
     mkdirSync(join(ada.folder, "in"))
@@ -83,7 +83,7 @@ describe("val watch", () => {
     expect([read(ada, "local.ts"), await ada.print(once)]).toEqual(["l\n", ""])
   })
 
-  test("watch --once carries each change to the other side: code, name, privacy, type, of either", async () => {
+  test("watch --once copies each change to the other side: code, name, privacy, type", async () => {
     const ada = await withHello(stage(), "once2")
     write(ada, "hello.ts", "// hamlet: name=hello privacy=public\ntwo\n")
     expect(await ada.print(once)).toBe("saved\thello.ts\thello@2\t\n")
@@ -129,7 +129,7 @@ describe("val watch", () => {
     expect([list(ada), read(ada, "in/welcome.tsx.README.md")]).toEqual([["in"], "beside the file"])
   })
 
-  test("changes of both sides that do not touch each other are both kept", async () => {
+  test("independent changes of both sides are both kept", async () => {
     const ada = await withHello(stage(), "merge1")
     write(ada, "hello.ts", `${head}mine\n`)
     await ada.client.updateVal({ val_id: ada.id, privacy: "public" })
@@ -219,7 +219,7 @@ describe("val watch", () => {
     expect(codes).toEqual(["theirs again\n", "theirs\n", "one\n"])
   })
 
-  test("a file that is deleted leaves its val, until that changes or is fetched again", async () => {
+  test("a deleted file does not delete its val, and comes back when the val changes or is pulled", async () => {
     const ada = await withHello(stage(), "left1")
     rmSync(join(ada.folder, "hello.ts"))
     expect(await ada.hamlet(once)).toEqual({
@@ -237,7 +237,7 @@ describe("val watch", () => {
     expect([read(ada, "hello.ts"), await ada.print(once)]).toEqual([`${head}two\n`, ""])
   })
 
-  test("with --delete it takes the val with it, whose versions are put aside first, unless that has changed or too many are gone", async () => {
+  test("with --delete a deleted file deletes its val after saving its versions, unless the val has changed or too many files are gone", async () => {
     const ada = await withHello(stage(), "delete1")
     await ada.client.saveVal({ name: "hello", code: "two\n" })
     await ada.print(once)
@@ -261,7 +261,7 @@ describe("val watch", () => {
     expect(await names(ada)).toHaveLength(12)
   })
 
-  test("a val that is deleted takes its file to the trash, or to a conflict file if that has changed", async () => {
+  test("a deleted val moves its file to the trash, or to a conflict file if it has changed", async () => {
     const ada = await withHello(stage(), "gone1")
     await ada.client.deleteVal({ val_id: ada.id })
     expect(await ada.print(once)).toMatch(
@@ -336,7 +336,7 @@ describe("val watch", () => {
     expect([read(ada, "hello.ts"), await names(bob)]).toEqual([`${head}one\n`, []])
   })
 
-  test("watch goes on in both directions until Ctrl-C, at a terminal", async () => {
+  test("watch synchronises in both directions until Ctrl-C, at a terminal", async () => {
     const ada = await withHello(stage(), "live1")
     await using watching = ada.atTerminal(["val", "watch", "."])
     await watching.waitFor(/Watching "\."/)
@@ -367,7 +367,7 @@ describe("val watch", () => {
     expect(await ada.hamlet(once)).toEqual({ exit: 0, stdout: "", stderr: "" })
   })
 
-  test("watch waits for a file that is written slowly, and does not notice how editors save", async () => {
+  test("watch waits for a file that is written with pauses, and handles every way in which editors save", async () => {
     const ada = await withHello(stage(), "live2")
     await using watching = ada.start(["val", "watch", "--json"])
     await watching.waitFor(/Watching/)
@@ -395,7 +395,7 @@ describe("val watch", () => {
     expect(codes).toEqual(["at once\n", "by vim\n", "half and the other half\n", "one\n"])
   })
 
-  test("watch waits for a server that is away, says so once, and goes on when it is back", async () => {
+  test("watch waits for an unreachable server, reports it once, and continues when it is back", async () => {
     const ada = await stage().person("away1")
     await using gate = openGate(stage().url)
     const env = { HAMLET_URL: gate.url, HAMLET_TOKEN: ada.token }
@@ -427,7 +427,7 @@ describe("val watch", () => {
     expect((await ada.hamlet(once, { env })).exit).toBe(6)
   })
 
-  test("an unchanged folder costs one small request at a time", async () => {
+  test("an unchanged folder costs one small request per poll", async () => {
     const ada = await withHello(stage(), "cheap1")
     await using gate = openGate(stage().url)
     const env = { HAMLET_URL: gate.url, HAMLET_TOKEN: ada.token }

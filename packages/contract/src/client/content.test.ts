@@ -45,7 +45,7 @@ describe("putBlob", () => {
     })
   }
 
-  test("is tried again after the server was busy, since storing the same again changes nothing, but not with a stream", async () => {
+  test("is retried after 503, but not with a stream", async () => {
     await using server = startSequence(busy, stored)
     await createClient({ baseUrl: server.url, clock: createFakeClock() }).putBlob({
       key: "a",
@@ -62,7 +62,7 @@ describe("putBlob", () => {
 })
 
 describe("getBlob", () => {
-  test("returns the response before its body has arrived, and reads on beyond the time limit of an attempt", async () => {
+  test("returns the response before its body, which may arrive after the time limit of an attempt", async () => {
     const rest = Promise.withResolvers<void>()
     const body = new ReadableStream<Uint8Array>({
       async start(controller) {
@@ -88,7 +88,7 @@ describe("getBlob", () => {
     expect(await response.text()).toBe("first last")
   })
 
-  test("ends when the caller's signal says so, also while the body is read", async () => {
+  test("ends when the caller's signal is aborted, also while the body is read", async () => {
     const controller = new AbortController()
     const body = new ReadableStream<Uint8Array>({
       start: (opened) => opened.enqueue(new Uint8Array(3)),

@@ -56,7 +56,7 @@ describe("follow", () => {
     }
   })
 
-  test("goes on after the last line when the connection breaks", async () => {
+  test("continues after the last line when the connection breaks", async () => {
     await using server = startSequence(
       () => stream(log(4, "four"), log(5, "fi").slice(0, 20)),
       () => stream(),
@@ -69,7 +69,7 @@ describe("follow", () => {
     expect(server.seen.map(({ headers }) => headers.get("last-event-id"))).toEqual(["3", "4", "4"])
   })
 
-  test("gives up when nothing comes however often it tries", async () => {
+  test("gives up after several attempts without data", async () => {
     await using server = startSequence(
       () => stream(),
       () => stream(),

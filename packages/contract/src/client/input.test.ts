@@ -19,7 +19,7 @@ describe("Input", () => {
     expectTypeOf<Input<"getMe">>().toEqualTypeOf<Record<string, never>>()
   })
 
-  test("has numbers, booleans, moments and lists where the wire has text", () => {
+  test("has numbers, booleans, dates and lists where the wire has text", () => {
     expectTypeOf<Input<"listValRuns">>().toEqualTypeOf<{
       val_id: string
       limit?: number | undefined
@@ -57,7 +57,7 @@ describe("Input", () => {
     expectTypeOf<Input<"getBlob">>().toEqualTypeOf<{ key: string }>()
   })
 
-  test("knows every field that is a moment", () => {
+  test("knows every date field", () => {
     const known: Record<MomentField, true> = { since: true, until: true, expiresAt: true }
     const found = routeNames.flatMap((name) => toMoments(routes[name]))
     expect([...new Set(found)].sort()).toEqual(Object.keys(known).sort())
@@ -87,7 +87,7 @@ describe("Output", () => {
   })
 })
 
-test("Client takes and refuses what tsc says in compileOnly", () => {
+test("Client accepts and refuses what compileOnly declares", () => {
   expect(compileOnly).toBeFunction()
 })
 

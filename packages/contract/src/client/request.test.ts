@@ -10,7 +10,7 @@ function start() {
 }
 
 describe("toRequest", () => {
-  test("encodes path parameters, so that none of them can reach another route", async () => {
+  test("encodes path parameters so that none can reach another route", async () => {
     const { server, client } = start()
     await using _ = server
     await client.getValByName({ username: "@ada", val_name: "../me?x=1#é/%2e" })
@@ -31,7 +31,7 @@ describe("toRequest", () => {
     })
   }
 
-  test("writes numbers, booleans, moments and lists into the query as the server reads them, and leaves out what is undefined", async () => {
+  test("writes numbers, booleans, dates and lists into the query, and leaves out undefined", async () => {
     const { server, client } = start()
     await using _ = server
     await client.listMyRuns({
@@ -85,7 +85,7 @@ describe("toRequest", () => {
     expect(server.seen[1]?.headers.get("if-none-match")).toBe('W/"3-x"')
   })
 
-  test("makes up an idempotency key for each POST, and sends the caller's own instead", async () => {
+  test("generates an idempotency key for each POST, unless the caller gives one", async () => {
     const { server, client } = start()
     await using _ = server
     await client.createVal({ code: "1" })
@@ -98,7 +98,7 @@ describe("toRequest", () => {
     expect(keys[2]).toBe("mine")
   })
 
-  test("reports a key that is no header value as the caller's mistake", async () => {
+  test("throws for a key that is not a header value", async () => {
     const { server, client } = start()
     await using _ = server
     await expect(client.createVal({ code: "1" }, { idempotencyKey: "a\nb" })).rejects.toThrow(

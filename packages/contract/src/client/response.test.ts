@@ -76,7 +76,7 @@ describe("toRawResponse, for an error response,", () => {
     })
   }
 
-  test("takes the token out of a message that echoes it", async () => {
+  test("removes the token from a message that echoes it", async () => {
     const error = await fail(() =>
       Response.json({ message: `Bad header: Bearer ${token}` }, { status: 400 }),
     )
@@ -99,7 +99,7 @@ describe("toRawResponse, for an error response,", () => {
 })
 
 describe("toRawResponse, for a successful response,", () => {
-  test("gives text as text even when it looks like JSON", async () => {
+  test("returns text as text even when it looks like JSON", async () => {
     await using server = startSequence(
       () => new Response("[1]", { headers: { "content-type": "text/javascript" } }),
     )
@@ -111,7 +111,7 @@ describe("toRawResponse, for a successful response,", () => {
     ).toBe("[1]")
   })
 
-  test("tells a val that has changed from one that has not", async () => {
+  test("distinguishes 200 from 304", async () => {
     await using server = startSequence(
       () => Response.json({ name: "hello" }, { headers: { etag: '"3"' } }),
       () => new Response(null, { status: 304, headers: { etag: '"3"' } }),

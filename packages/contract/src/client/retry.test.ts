@@ -73,7 +73,7 @@ describe("toRetryMs", () => {
     headers: new Headers({ "retry-after": value }),
   })
 
-  test("waits as long as the server asks, up to the limit", () => {
+  test("waits for retry-after, up to the limit", () => {
     expect(toRetryMs(asking("7"), 0, nowMs, 0.5)).toBe(7_000)
     expect(toRetryMs(asking("86400"), 0, nowMs, 0.5)).toBe(clientLimits.retryAfterMsMax)
     expect(toRetryMs(asking("Tue, 02 Jan 2024 00:00:00 GMT"), 0, nowMs, 0.5)).toBe(
@@ -81,14 +81,14 @@ describe("toRetryMs", () => {
     )
   })
 
-  test("doubles from one attempt to the next, up to the limit, when the server asks for nothing", () => {
+  test("doubles with each attempt, up to the limit, without retry-after", () => {
     const waits = [0, 1, 2, 3, 4, 5, 1_000].map((attempt) =>
       toRetryMs(undefined, attempt, nowMs, 0),
     )
     expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000])
   })
 
-  test("takes off up to a half at random", () => {
+  test("subtracts up to a half at random", () => {
     expect(toRetryMs(undefined, 0, nowMs, 0.5)).toBe(375)
     expect(toRetryMs(asking("rubbish"), 1, nowMs, 0.999)).toBeCloseTo(500.5)
   })

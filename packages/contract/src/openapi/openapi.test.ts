@@ -48,7 +48,7 @@ describe("toOpenApi", () => {
     expect(validator.version).toBe("3.1")
   })
 
-  test("points only to components that say something", () => {
+  test("refers only to components that exist", () => {
     const names = new Set(
       Array.from(text.matchAll(/"\$ref":"([^"]+)"/g), ([, ref]) => ref as string),
     )
@@ -66,7 +66,7 @@ describe("toOpenApi", () => {
 
   for (const name of routeNames) {
     const route: RouteDefinition = routes[name]
-    test(`describes ${name} as the route table has it`, () => {
+    test(`describes ${name} like the route table`, () => {
       const operation = document.paths[route.path]?.[route.method]
       expect(operation?.operationId).toBe(name)
       const inPlace = (place: string) =>
@@ -87,7 +87,7 @@ describe("toOpenApi", () => {
     })
   }
 
-  test("shows parameters as a caller would write them, with their defaults", () => {
+  test("shows parameters as a caller writes them, with defaults", () => {
     const schemas = Object.fromEntries(
       find("listMyRuns").parameters.map((parameter) => [parameter.name, parameter.schema]),
     )

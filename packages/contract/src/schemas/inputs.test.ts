@@ -175,7 +175,7 @@ describe("text", () => {
     ["value of a secret", inputs.putSecretBody, "value", {}, limits.secretValueBytesMax],
   ]
   for (const [title, schema, field, others, charsMax] of fields) {
-    test(`of a ${title} is kept as it is, up to ${charsMax} characters`, () => {
+    test(`of a ${title} is kept unchanged, up to ${charsMax} characters`, () => {
       for (const value of ["\n", " é😀\u2028\r\n\ufeff", "x".repeat(charsMax)])
         expect(read(schema, field, value, others)).toEqual({ read: value })
       expect(read(schema, field, "x".repeat(charsMax + 1), others)).toEqual({ refused: [field] })
@@ -236,7 +236,7 @@ describe("names, ids and versions", () => {
 })
 
 describe("bodies", () => {
-  test("ignore keys that they do not know", () => {
+  test("ignore unknown keys", () => {
     expect(inputs.createValBody.parse({ code: "1", moon: true })).toEqual({ code: "1" })
   })
   test("read the older names of http", () => {

@@ -46,7 +46,7 @@ describe("a statement", () => {
     expect(problemOf({ sql, args: [] })).toBe(problem)
   })
 
-  test("cannot have args that are no list and no object, or too many", () => {
+  test("cannot have args that are neither a list nor an object, or too many", () => {
     for (const args of [5, "x", true])
       expect(problemOf({ sql: "x", args })).toBe("must have an array or an object as its args")
     expect(problemOf({ sql: "x", args: Array(limits.sqlArgsMax).fill(1) })).toBeUndefined()
@@ -75,7 +75,7 @@ describe("a statement", () => {
 })
 
 describe("a batch", () => {
-  test("is deferred where nothing is said, and may be empty", () => {
+  test("is deferred by default, and may be empty", () => {
     expect(batchSqlBody.parse({ statements: [] })).toEqual({ statements: [], mode: "deferred" })
     expect(batchSqlBody.safeParse({ statements: ["a"], mode: "exclusive" }).success).toBe(false)
     expect(batchSqlBody.safeParse({ statements: "a" }).success).toBe(false)

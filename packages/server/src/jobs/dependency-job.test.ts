@@ -141,7 +141,7 @@ describeEachDatabase("DependencyJob", (open) => {
     await addVal(1)
     const job = startJob()
     const waits: number[] = []
-    for (let attempt = 1; ; attempt++) {
+    for (let attempt = 1; attempt <= 10; attempt++) {
       await waitUntil(async () => resolver.asked.length === attempt && (await isAtRest(1)))
       const lock = await lockfiles.find(idOf(1), 1)
       if (lock?.state !== "pending") break

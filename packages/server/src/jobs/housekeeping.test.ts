@@ -361,7 +361,10 @@ describe("Housekeeping", () => {
 
   /** Lets as much time pass, on the clock of timers, as it takes. */
   async function advanceUntil(isDone: () => Promise<boolean>): Promise<void> {
+    // The test has replaced the clocks that `waitUntil` uses.
+    const deadlineNs = Bun.nanoseconds() + 20e9
     while (!(await isDone())) {
+      if (Bun.nanoseconds() > deadlineNs) throw new Error(`Waited 20 s for: ${isDone}`)
       jest.advanceTimersByTime(500)
       await nextTurn()
     }

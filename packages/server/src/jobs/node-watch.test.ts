@@ -208,7 +208,10 @@ describeEachDatabase("NodeWatch", (open) => {
     try {
       await watch.start()
       const passUntil = async (isSo: () => Promise<boolean>) => {
+        // The test has replaced the clocks that `waitUntil` uses.
+        const deadlineNs = Bun.nanoseconds() + 20e9
         while (!(await isSo())) {
+          if (Bun.nanoseconds() > deadlineNs) throw new Error(`Waited 20 s for: ${isSo}`)
           jest.advanceTimersByTime(10_000)
           await new Promise((resolve) => setImmediate(resolve))
         }

@@ -117,7 +117,7 @@ function defineSuspension(suite: ApiSuite): void {
     expect((await admin("GET", `/v1/users/${ada.id}/account`)).json.suspendedAt).toBeNull()
   })
 
-  test("does not tell strangers of private vals", async () => {
+  test("shows other users nothing of private vals", async () => {
     const ada = await person()
     const hidden = await val(ada, {
       code: "export default () => new Response('')",
@@ -156,7 +156,7 @@ function defineSuspension(suite: ApiSuite): void {
     ])
   })
 
-  test("is refused for oneself and for a user who is not there", async () => {
+  test("is refused for the caller's own account and for an unknown user", async () => {
     expect(refusalOf(await suspend(suite.api.admin))).toEqual([409, "own_account"])
     expect(refusalOf(await admin("DELETE", `/v1/users/${suite.api.admin.id}`))).toEqual([
       409,
@@ -208,7 +208,7 @@ function defineDelete(suite: ApiSuite): void {
     expect((await call("GET", "/v1/me/secrets", { as: token })).json.data).toEqual([])
   })
 
-  test("with the data leaves nothing behind, and counts what others have as it was before", async () => {
+  test("with the data deletes everything of the user, and corrects the counts of other users' vals", async () => {
     const [ada, bob] = [await person(), await person()]
     const bobs = await val(bob)
     const [shown, hidden] = [
@@ -264,7 +264,7 @@ function defineDelete(suite: ApiSuite): void {
     expectStatus(await admin("POST", "/v1/users", { username: ada.username }), 200)
   })
 
-  test("with the data goes on after it was cut off", async () => {
+  test("with the data continues after an interruption", async () => {
     const ada = await person()
     await val(ada)
     const { deps } = suite.api.hamlet
@@ -290,7 +290,7 @@ function defineDelete(suite: ApiSuite): void {
     expectStatus(await call("GET", `/v1/users/${ada.id}`), 404)
   })
 
-  test("refuses other words for what is to become of the data, and a user who is not there", async () => {
+  test("refuses an unknown value of the data parameter, and an unknown user", async () => {
     const ada = await person()
     expect(refusalOf(await admin("DELETE", `/v1/users/${ada.id}?data=all`))).toEqual([
       400,
@@ -308,7 +308,7 @@ function defineTokens(suite: ApiSuite): void {
   const { call, addUser: person } = suite
   const admin = adminOf(suite)
 
-  test("makes a token for the user, with all scopes but admin unless told otherwise", async () => {
+  test("creates a token for the user, by default with all scopes except admin", async () => {
     const ada = await person()
     const { token, scopes } = expectStatus(
       await admin("POST", `/v1/users/${ada.id}/tokens`, {}),
@@ -327,7 +327,7 @@ function defineTokens(suite: ApiSuite): void {
     expectStatus(await call("GET", "/v1/users", { as: made.token }), 200)
   })
 
-  test("gives the scopes of administration only if the token that asks has them", async () => {
+  test("grants admin scopes only to a caller whose token has them", async () => {
     const ada = await person()
     const path = `/v1/users/${ada.id}/tokens`
     const { token } = expectStatus(await admin("POST", path, { scopes: ["admin"] }), 200).json
@@ -349,7 +349,7 @@ function defineTokens(suite: ApiSuite): void {
     expect((await call("HEAD", "/v1/backup", { as: token })).status).toBe(403)
   })
 
-  test("users.findFirst finds who administers, not the next oldest, when the first user is suspended", async () => {
+  test("users.findFirst finds the administrator, not the next oldest user, when the first user is suspended", async () => {
     const [older, heir] = [await person(), await person()]
     const { token } = expectStatus(
       await admin("POST", `/v1/users/${heir.id}/tokens`, { scopes: ["val:read", "admin"] }),
@@ -373,7 +373,7 @@ function defineQuotas(suite: ApiSuite): void {
   const put = (user: TestUser, quotas: object) =>
     admin("PUT", `/v1/users/${user.id}/quotas`, quotas)
 
-  test("are none at first, and each is set and taken back by itself", async () => {
+  test("are unset at first, and each is set and removed independently", async () => {
     const ada = await person()
     const path = `/v1/users/${ada.id}/quotas`
     const none = expectStatus(await admin("GET", path), 200).json
@@ -402,7 +402,7 @@ function defineQuotas(suite: ApiSuite): void {
     ])
   })
 
-  test("hold for runs, blobs and SQLite, and usage shows them, also to the administrator", async () => {
+  test("limit runs, blobs and SQLite, and usage shows them to the user and the administrator", async () => {
     const [ada, bob] = [await person(), await person()]
     const quotas = {
       runsPerMinute: 1,
@@ -492,7 +492,7 @@ function defineInvitations(suite: ApiSuite): void {
     expect(idsOf(await admin("GET", "/v1/invitations"))).not.toContain(made.id)
   })
 
-  test("are good for one of many who accept at the same time", async () => {
+  test("let exactly one of many simultaneous requests accept", async () => {
     const code = codeOf(await invite())
     const responses = await Promise.all(
       Array.from({ length: 5 }, (_, index) => accept(code, `racer${index}`)),
@@ -500,7 +500,7 @@ function defineInvitations(suite: ApiSuite): void {
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404])
   })
 
-  test("end when they are revoked, when their time is over, and with the account that made them", async () => {
+  test("end when they are revoked, when they expire, and when their creator's account is deleted", async () => {
     const revoked = await invite()
     expectStatus(await admin("DELETE", `/v1/invitations/${revoked.id}`), 204)
     expect(refusalOf(await admin("DELETE", `/v1/invitations/${revoked.id}`))).toEqual([
@@ -529,7 +529,7 @@ function defineInvitations(suite: ApiSuite): void {
     expect(refusalOf(await accept(codeOf(orphan), "late"))).toEqual([404, "invitation_not_found"])
   })
 
-  test("are refused where the code is none", async () => {
+  test("refuse an invalid code", async () => {
     for (const code of ["x", "hamlet_invitation_x", suite.api.admin.token])
       expect(refusalOf(await accept(code, "late"))).toEqual([404, "invitation_not_found"])
   })
@@ -539,7 +539,7 @@ function defineAudit(suite: ApiSuite): void {
   const { call, addUser: person } = suite
   const admin = adminOf(suite)
 
-  test("has every act of an administrator that changes something, with who, whom and when", async () => {
+  test("lists every change by an administrator, with actor, subject and time", async () => {
     const ada = await person()
     const subject = { id: ada.id, name: ada.username }
     const actor = { id: suite.api.admin.id, username: "admin" }
@@ -599,7 +599,7 @@ function defineAudit(suite: ApiSuite): void {
     ])
   })
 
-  test("knows all routes that only administrators may change something with", () => {
+  test("covers every route with which only administrators can change something", () => {
     const isAct = ({ method, scope }: RouteDefinition) => scope === "admin" && method !== "get"
     // A new action needs an expectation above.
     expect(routeNames.filter((name) => isAct(routes[name])).sort() as string[]).toEqual([

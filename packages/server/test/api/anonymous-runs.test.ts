@@ -9,7 +9,7 @@ const add = "export default (a = 0, b = 0) => a + b"
 describeApi(
   "api/anonymous-runs",
   ({ call, addUser: person, val }) => {
-    test("a public val is called without a token, on its owner's account, where its owner sees the run", async () => {
+    test("a public val can be called without a token; the run is on its owner's account and visible to the owner", async () => {
       const ada = await person()
       const adder = await val(ada, { code: add })
       expect(expectStatus(await call("GET", `${at(adder)}?args=[1,2]`), 200).text).toBe("3")
@@ -27,7 +27,7 @@ describeApi(
       expect(idsOf(await call("GET", "/v1/me/runs", { as: ada }))).toHaveLength(2)
     })
 
-    test("it gets no secrets and no token, and leaves the processes alone that have them", async () => {
+    test("an anonymous run gets no secrets and no token, and uses no process that has them", async () => {
       const ada = await person()
       expectStatus(
         await call("PUT", "/v1/me/secrets/KEY", { as: ada, body: { value: "a secret of ada" } }),
@@ -51,7 +51,7 @@ describeApi(
       expect(expectStatus(await call("GET", at(looking)), 200).json).toEqual([false, false, 2])
     })
 
-    test("what is not public is refused like what is not there, and the other ways to run need a token", async () => {
+    test("a val that is not public gets the same error as a missing one, and other ways to run need a token", async () => {
       const ada = await person()
       const [shown, unlisted, hidden] = [
         await val(ada, { code: add }),
@@ -85,7 +85,7 @@ describeApi(
       ])
     })
 
-    test("how it failed is told by its message only, and a chain of vals ends", async () => {
+    test("a failed anonymous run shows only its error message, and a chain of vals ends", async () => {
       const ada = await person()
       const failing = await val(ada, {
         code: 'export default () => { throw new TypeError("no such luck") }',
@@ -105,7 +105,7 @@ describeApi(
       ).toEqual([508, "call_too_deep"])
     })
 
-    test("an Idempotency-Key means nothing without a token", async () => {
+    test("an Idempotency-Key is ignored without a token", async () => {
       const ada = await person()
       const counting = await val(ada, { code: "let calls = 0\nexport default () => ++calls" })
       const send = () => call("POST", at(counting), { headers: { "idempotency-key": "once" } })
@@ -119,7 +119,7 @@ describeApi(
 )
 
 describeEachDatabase("api/anonymous-runs with a limit", (open) => {
-  test("they are counted like all requests of an address that sends no token", async () => {
+  test("anonymous runs count as requests of an address without a token", async () => {
     const api = await openApi(open, { HAMLET_ANONYMOUS_RUNS: "yes", HAMLET_RATE_PER_ADDRESS: "1" })
     try {
       const responses = [

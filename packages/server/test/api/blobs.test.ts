@@ -114,24 +114,22 @@ function defineKeys(suite: ApiSuite): void {
     ["/v1/blob/100%", "100%"],
     ["/v1/blob/%zz", "%zz"],
     ["/v1/blob/a/b%", "a/b%"],
-  ])(
-    "that is not encoded, as the official client sends it, is taken as it is: %s",
-    async (path, key) => {
-      const ada = await person()
-      expectStatus(await call("POST", path, { as: ada, body: "x" }), 201)
-      expect((await call("GET", "/v1/blob", { as: ada })).json).toMatchObject([{ key }])
+  ])("that is not encoded, as the official client sends it, is accepted: %s", async (path, key) => {
+    const ada = await person()
+    expectStatus(await call("POST", path, { as: ada, body: "x" }), 201)
+    expect((await call("GET", "/v1/blob", { as: ada })).json).toMatchObject([{ key }])
+  })
+
+  test.each(["a".repeat(513), "%00", "a%00b"])(
+    "is refused when it is too long or contains NUL: %j",
+    async (path) => {
+      const ada = await suite.sharedUser()
+      for (const method of ["GET", "POST", "DELETE"])
+        expect([method, ...refusalOf(await call(method, `/v1/blob/${path}`, { as: ada }))]).toEqual(
+          [method, 400, "invalid_request"],
+        )
     },
   )
-
-  test.each(["a".repeat(513), "%00", "a%00b"])("is refused: %j", async (path) => {
-    const ada = await suite.sharedUser()
-    for (const method of ["GET", "POST", "DELETE"])
-      expect([method, ...refusalOf(await call(method, `/v1/blob/${path}`, { as: ada }))]).toEqual([
-        method,
-        400,
-        "invalid_request",
-      ])
-  })
 
   test("belongs to the user who stores something under it", async () => {
     const [ada, bob] = [await person(), await person()]
@@ -159,7 +157,7 @@ function defineContents(suite: ApiSuite): void {
   const { addUser: person } = suite
 
   test.each([0, 1, 65_535, 65_536, 65_537, 262_144, 262_145, mega, mega + 1, 3 * mega + 7])(
-    "of %i bytes comes back as it was",
+    "of %i bytes is returned unchanged",
     async (size) => {
       const ada = await person()
       const content = toBytes(size)
@@ -184,7 +182,7 @@ function defineContents(suite: ApiSuite): void {
   )
 
   test.each(["text/plain; charset=utf-16", "application/json", "image/png", "x", ";"])(
-    "has the type that it was stored with: %s",
+    "keeps its content type: %s",
     async (type) => {
       const ada = await suite.sharedUser()
       await store(suite, ada, "typed", "{", { "content-type": type })
@@ -196,7 +194,7 @@ function defineContents(suite: ApiSuite): void {
     },
   )
 
-  test("is refused when its type is no header, or when it is compressed", async () => {
+  test("is refused when its content type is not a valid header value, or when it is compressed", async () => {
     const ada = await suite.sharedUser()
     const send = async (headers: Record<string, string>) =>
       refusalOf(await suite.call("POST", "/v1/blob/refused", { as: ada, body: "x", headers }))
@@ -205,7 +203,7 @@ function defineContents(suite: ApiSuite): void {
     expect((await suite.call("GET", "/v1/blob?prefix=refused", { as: ada })).json).toEqual([])
   })
 
-  test("is nothing that a browser shows, guesses or runs", async () => {
+  test("is sent so that a browser neither displays, sniffs nor runs it", async () => {
     const ada = await suite.sharedUser()
     for (const size of [10, 70_000, 2 * mega]) {
       await store(suite, ada, "page", `<script>alert(1)</script>${" ".repeat(size)}`, {
@@ -231,7 +229,7 @@ function defineReads(suite: ApiSuite): void {
   ])("of a %s blob", (_, size) => {
     const content = toBytes(size)
 
-    test("with a range gives that part", async () => {
+    test("with a range returns that part", async () => {
       const ada = await person()
       await store(suite, ada, "a", content)
       for (const [range, start, end] of [
@@ -265,7 +263,7 @@ function defineReads(suite: ApiSuite): void {
       ).toBe(200)
     })
 
-    test("says when it was stored, and sends no body to a client that has it", async () => {
+    test("sends Last-Modified and an ETag, and 304 to a client that has the blob", async () => {
       const ada = await person()
       const before = Date.now()
       await store(suite, ada, "a", content)
@@ -295,7 +293,7 @@ function defineReads(suite: ApiSuite): void {
       )
     })
 
-    test("with HEAD says the same without the content", async () => {
+    test("with HEAD sends the same headers without the content", async () => {
       const ada = await person()
       await store(suite, ada, "a", content, { "content-type": "x/y" })
       const [got, head] = [
@@ -309,7 +307,7 @@ function defineReads(suite: ApiSuite): void {
     })
   })
 
-  test("finishes with what was there when it began, while another takes its place", async () => {
+  test("finishes with the old content when the blob is replaced during the read", async () => {
     const ada = await person()
     const [old, next] = [toBytes(3 * mega, 1), toBytes(3 * mega, 2)]
     await store(suite, ada, "a", old)
@@ -328,7 +326,7 @@ function defineReads(suite: ApiSuite): void {
 function defineWrites(suite: ApiSuite): void {
   const { call, addUser: person } = suite
 
-  test("POST answers with nothing, DELETE of what is not there says so", async () => {
+  test("POST responds with no content, and DELETE of a missing blob is 404", async () => {
     const ada = await person()
     expect((await store(suite, ada, "a", "x")).text).toBe("")
     expectStatus(await call("DELETE", "/v1/blob/a", { as: ada }), 204)
@@ -340,7 +338,7 @@ function defineWrites(suite: ApiSuite): void {
     })
   })
 
-  test("POST takes the place of what was there, small or large", async () => {
+  test("POST replaces a small or large blob", async () => {
     const ada = await person()
     for (const size of [10, 100_000, 200_000, 20, 0]) {
       await store(suite, ada, "a", toBytes(size, size))
@@ -351,14 +349,14 @@ function defineWrites(suite: ApiSuite): void {
     expect((await call("GET", "/v1/blob", { as: ada })).json).toHaveLength(1)
   })
 
-  test("POST does not look at Idempotency-Key: what was sent last is what is stored", async () => {
+  test("POST ignores Idempotency-Key: the last request wins", async () => {
     const ada = await person()
     for (const content of ["first", "second"])
       await store(suite, ada, "a", content, { "idempotency-key": "same" })
     expect((await call("GET", "/v1/blob/a", { as: ada })).text).toBe("second")
   })
 
-  test("POST of many at once to one key leaves one of them whole, and counts it once", async () => {
+  test("many simultaneous POSTs to one key leave one whole blob that is counted once", async () => {
     const ada = await person()
     const sizes = [10, 70_000, 300_000, 20, 80_000, 400_000]
     await Promise.all(sizes.map((size) => store(suite, ada, "a", toBytes(size, size))))
@@ -380,7 +378,7 @@ function defineLists(suite: ApiSuite): void {
   const { call, addUser: person } = suite
   const odd = ["%", "_", "a", "a%", "a_", "b", "é", "\uffff", "😀", "😀!", "\u{10ffff}"]
 
-  test("is an array by key, of what begins with the prefix", async () => {
+  test("is an array sorted by key, filtered by prefix", async () => {
     const ada = await person()
     for (const key of odd.toReversed()) await store(suite, ada, key, key)
     for (const prefix of ["", ...odd, "nothing", "'"]) {
@@ -396,7 +394,7 @@ function defineLists(suite: ApiSuite): void {
     expect((await call("GET", "/v1/blob/", { as: ada })).json).toHaveLength(odd.length)
   })
 
-  test("leads from part to part by its header link, keeping the prefix", async () => {
+  test("has a Link header to the next page that keeps the prefix", async () => {
     const ada = await person()
     const keys = Array.from({ length: 25 }, (_, index) => `p&=/ü>${String(index).padStart(2, "0")}`)
     for (const key of [...keys, "other"]) await store(suite, ada, key, "x")
@@ -442,7 +440,7 @@ function defineSockets(suite: ApiSuite): void {
       headers: { authorization: `Bearer ${as.token}` },
     })
 
-  test("content streams both ways, and HEAD tells its length", async () => {
+  test("content is streamed in both directions, and HEAD returns its length", async () => {
     const ada = await suite.addUser()
     const content = toBytes(5 * mega)
     for (const body of [
@@ -471,7 +469,7 @@ function defineSockets(suite: ApiSuite): void {
       "in many chunks",
       `Transfer-Encoding: chunked\r\n\r\n${`2710\r\n${"x".repeat(10_000)}\r\n`.repeat(40)}`,
     ],
-  ])("content that breaks off changes nothing, %s", async (_, rest) => {
+  ])("an upload that is aborted changes nothing, %s", async (_, rest) => {
     const ada = await suite.addUser()
     await store(suite, ada, "a", "old")
     for (const leaving of ["end", "cut"] as const) {
@@ -489,7 +487,7 @@ function defineSockets(suite: ApiSuite): void {
     await waitUntil(async () => (await suite.database.db.read(objects)).length === 0)
   })
 
-  test("directions in a path are followed before anybody sees a key, so that a key that has some must be encoded", async () => {
+  test("dot segments in a path are resolved before the key is read, so a key that contains some must be encoded", async () => {
     const ada = await suite.addUser()
     await store(suite, ada, "b", "of b")
     const get = async (target: string) => {
@@ -512,7 +510,7 @@ function defineLimits(suite: ApiSuite): void {
   const all = mega
   const one = 500_000
 
-  test("a blob has no more bytes than a blob may have, whether it says so or not", async () => {
+  test("a blob over the size limit is refused, with or without content-length", async () => {
     const ada = await person()
     const content = toBytes(one + 1)
     const send = (init: RequestInit) => fetchBlob(suite, ada, "a", { method: "POST", ...init })
@@ -535,7 +533,7 @@ function defineLimits(suite: ApiSuite): void {
     expect(await usageOf(suite, ada)).toEqual([one, 1])
   })
 
-  test("what says that it is too much is not read at all", async () => {
+  test("a body whose content-length is over the limit is not read", async () => {
     const ada = await person()
     await store(suite, ada, "a", toBytes(one))
     await store(suite, ada, "b", toBytes(one))
@@ -561,7 +559,7 @@ function defineLimits(suite: ApiSuite): void {
     }
   })
 
-  test("all blobs together have no more bytes than that, and what is refused leaves nothing behind", async () => {
+  test("the total size of a user's blobs is limited, and a refused blob leaves nothing behind", async () => {
     const ada = await person()
     await store(suite, ada, "a", toBytes(one))
     await store(suite, ada, "b", toBytes(one))
@@ -588,7 +586,7 @@ function defineLimits(suite: ApiSuite): void {
     expect(unlinked).toEqual([])
   })
 
-  test("twenty at once never have more than that together, and the rest is refused", async () => {
+  test("twenty simultaneous uploads never exceed the total, and the rest are refused", async () => {
     const ada = await person()
     const sizes = Array.from({ length: 20 }, (_, index) =>
       index % 2 === 0 ? 60_000 + index : 100_000 + index,
@@ -614,7 +612,7 @@ function defineLimits(suite: ApiSuite): void {
     ).toEqual([])
   })
 
-  test("what was replaced is kept for a while, but no more of it than a user may have", async () => {
+  test("replaced content is kept for a while, up to the user's quota", async () => {
     const ada = await person()
     for (let turn = 0; turn < 8; turn += 1) await store(suite, ada, "a", toBytes(one, turn))
     const rows = await suite.database.db.read<{ size: unknown }>(
@@ -626,7 +624,7 @@ function defineLimits(suite: ApiSuite): void {
     )
   })
 
-  test("what one user stores is no affair of another", async () => {
+  test("the quota of one user does not affect another user", async () => {
     const [ada, bob] = [await person(), await person()]
     await store(suite, ada, "a", toBytes(one))
     await store(suite, ada, "b", toBytes(one))
@@ -641,7 +639,7 @@ function defineBucket(suite: ApiSuite): void {
     bucket.fault = undefined
   })
 
-  test("large blobs are in the bucket, small ones are not, and all of them come back as they were", async () => {
+  test("large blobs are stored in the bucket, small ones are not, and all are returned unchanged", async () => {
     const ada = await person()
     const before = bucket.files.size
     for (const size of [10, 65_536, 65_537, 2 * mega, 6 * mega]) {
@@ -659,7 +657,7 @@ function defineBucket(suite: ApiSuite): void {
     ).toBe(0)
   })
 
-  test("while the bucket is away, large blobs are 503 with a time to try again, and everything else works", async () => {
+  test("while the bucket is unavailable, large blobs are 503 with retry-after, and everything else works", async () => {
     const ada = await person()
     await store(suite, ada, "large", toBytes(100_000))
     await store(suite, ada, "very large", toBytes(3 * mega))
@@ -690,7 +688,7 @@ function defineBucket(suite: ApiSuite): void {
     expect(await usageOf(suite, ada)).toEqual([100_001, 2])
   })
 
-  test("an answer that the bucket breaks off is not taken for the whole", async () => {
+  test("a truncated response of the bucket is not served as the whole blob", async () => {
     const ada = await person()
     await store(suite, ada, "a", toBytes(9 * mega))
     bucket.fault = ({ range }) =>

@@ -250,7 +250,7 @@ describeApi("api/cursors", (suite) => {
   const withLimit = (path: string, count: number) =>
     `${path}${path.includes("?") ? "&" : "?"}limit=${count}`
 
-  test("there is a scene for every list", () => {
+  test("every list route has a test case", () => {
     const lists = routeNames.filter(
       (name) => "cursor" in ((routes[name] as RouteDefinition).query?.shape ?? {}),
     )
@@ -263,7 +263,7 @@ describeApi("api/cursors", (suite) => {
 
   for (const [name, variants] of Object.entries(scenes)) {
     for (const [index, open] of variants.entries()) {
-      test(`links lead through ${name} (${index + 1}) exactly, while others save and delete`, async () => {
+      test(`links page through ${name} (${index + 1}) without gaps or repeats while others save and delete`, async () => {
         const { path, as, toId = (item: Item) => item.id, add, remove } = await open(suite)
         for (let count = 0; add && count < itemsAtFirst; count += 1) await add()
         const read = async (at: string) => expectStatus(await call("GET", at, { as }), 200).json
@@ -297,7 +297,7 @@ describeApi("api/cursors", (suite) => {
 
       // Of two ways that read the same columns, one will do.
       if (index % 2 === 1) continue
-      test(`a cursor that ${name} (${index + 1}) did not make is refused or shows no more`, async () => {
+      test(`a forged cursor for ${name} (${index + 1}) is refused or shows nothing more`, async () => {
         const { path, as, toId = (item: Item) => item.id, add } = await open(suite)
         for (let count = 0; add && count < 2; count += 1) await add()
         const all: string[] = expectStatus(
@@ -324,7 +324,7 @@ describeApi("api/cursors", (suite) => {
     }
   }
 
-  test("a page by cursor has a link to itself, and the offset says how many items came before", async () => {
+  test("a page by cursor has a self link, and its offset is the number of items before it", async () => {
     const { path, as, add } = await ofVals((ada) => `/v1/users/${ada.id}/vals`)(suite)
     for (let count = 0; count < 5; count += 1) await add?.()
     const first = expectStatus(await call("GET", withLimit(path, 2), { as }), 200).json
@@ -345,7 +345,7 @@ describeApi("api/cursors", (suite) => {
     )
   })
 
-  test("the official client that sends the link to the next page as its cursor comes to the end", async () => {
+  test("the official client, which sends the next link as its cursor, reaches the end", async () => {
     const { path, as, add } = await ofVals((ada) => `/v1/vals?userId=${ada.id}`)(suite)
     for (let count = 0; count < 5; count += 1) await add?.()
     const client = new ValTown({

@@ -9,7 +9,7 @@ describeApi("api/eval", ({ call, addUser: person, val }) => {
     call("POST", "/v1/eval", { as, body: args ? { code, args } : { code } })
 
   describe("POST /v1/eval", () => {
-    test("runs the code once and gives what it returns; the run is on record, and no val", async () => {
+    test("runs the code once, returns its value and records the run, but creates no val", async () => {
       const ada = await person()
       const code = 'export default (a, b) => { console.log("adding"); return a + b }'
       expect(expectStatus(await evaluate(ada, code, [1, 2]), 200).json).toBe(3)
@@ -48,11 +48,11 @@ describeApi("api/eval", ({ call, addUser: person, val }) => {
       ["await Promise.resolve({ a: 1 }) // waits", { a: 1 }],
       ["{ a: 1 }", { a: 1 }],
       ["const a = 1; console.log(a)", null],
-    ])("gives the value of an expression: %s", async (code, value) => {
+    ])("returns the value of an expression: %s", async (code, value) => {
       expect(expectStatus(await evaluate(await person(), code), 200).json).toEqual(value)
     })
 
-    test("takes the code as it is in a body of text, and gives null for nothing", async () => {
+    test("accepts code as a text body, and returns null for undefined", async () => {
       const ada = await person()
       const headers = { "content-type": "text/typescript" }
       const response = await call("POST", "/v1/eval", {
@@ -63,7 +63,7 @@ describeApi("api/eval", ({ call, addUser: person, val }) => {
       expect(expectStatus(response, 200).text).toBe("null")
     })
 
-    test("says of arguments that are nested too deep that they are, in a body of any size", async () => {
+    test("refuses arguments that are nested too deeply, in a body of any size", async () => {
       const ada = await person()
       for (const levels of [limits.argLevelsMax + 1, 10_000, 100_000]) {
         const body = `{"code":"1","args":${"[".repeat(levels)}${"]".repeat(levels)}}`
@@ -75,7 +75,7 @@ describeApi("api/eval", ({ call, addUser: person, val }) => {
       }
     })
 
-    test("says in a 502 how the code failed, like a val that is called", async () => {
+    test("responds 502 with the error when the code fails, like a call of a val", async () => {
       const ada = await person()
       const failed = await evaluate(
         ada,
@@ -86,7 +86,7 @@ describeApi("api/eval", ({ call, addUser: person, val }) => {
       expect(idsOf(await call("GET", "/v1/me/runs?error=true", { as: ada }))).toHaveLength(1)
     })
 
-    test("sees one's secrets and imports one's own vals, private ones too, and others' public ones", async () => {
+    test("can read the caller's secrets and import the caller's vals and other users' public vals", async () => {
       const [ada, bob] = [await person(), await person()]
       expectStatus(
         await call("PUT", "/v1/me/secrets/GREETING", {
@@ -106,7 +106,7 @@ export default () => [two, three, Deno.env.get("GREETING").length]`
       expect(refusalOf(await evaluate(ada, hidden))).toEqual([502, "run_failed"])
     })
 
-    test("is visible to its caller only: others find its run in no list, and can neither read nor cancel it", async () => {
+    test("creates a run that only its caller can list, read and cancel", async () => {
       const [ada, eve] = [await person(), await person()]
       expectStatus(await evaluate(ada, "export default () => 1"), 200)
       const [id] = idsOf(await call("GET", "/v1/me/runs", { as: ada }))
@@ -119,7 +119,7 @@ export default () => [two, three, Deno.env.get("GREETING").length]`
       expect(idsOf(await call("GET", "/v1/me/runs", { as: eve }))).toEqual([])
     })
 
-    test("counts among the runs of its account, and for no val", async () => {
+    test("counts as a run of the account, and of no val", async () => {
       const [ada, eve] = [await person(), await person()]
       expectStatus(await evaluate(ada, "export default () => 1"), 200)
       expectStatus(await evaluate(ada, "export default () => { throw new Error() }"), 502)
@@ -134,7 +134,7 @@ export default () => [two, three, Deno.env.get("GREETING").length]`
       ).toEqual([])
     })
 
-    test("is done once for an idempotency key", async () => {
+    test("runs once per Idempotency-Key", async () => {
       const ada = await person()
       const body = { code: "export default () => Math.random()" }
       const send = () =>
@@ -144,7 +144,7 @@ export default () => [two, three, Deno.env.get("GREETING").length]`
       expect(idsOf(await call("GET", "/v1/me/runs", { as: ada }))).toHaveLength(1)
     })
 
-    test("can be cancelled while it goes on", async () => {
+    test("can be cancelled while it runs", async () => {
       const ada = await person()
       const going = evaluate(
         ada,
@@ -163,7 +163,7 @@ export default () => [two, three, Deno.env.get("GREETING").length]`
       expect((await call("GET", `/v1/runs/${id}`, { as: ada })).json.status).toBe("cancelled")
     })
 
-    test("needs a token, the scope, and code", async () => {
+    test("requires a token, the scope and code", async () => {
       const ada = await person()
       expect(refusalOf(await evaluate(undefined, "1"))).toEqual([401, "unauthenticated"])
       expect(refusalOf(await evaluate(ada, ""))).toEqual([400, "invalid_request"])

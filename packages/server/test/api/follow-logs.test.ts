@@ -40,7 +40,7 @@ function defineFollow(suite: ApiSuite): void {
     }
   }
 
-  test("has all lines of a run that has ended, and how it ended", async () => {
+  test("sends all lines of an ended run, and its status", async () => {
     const ada = await person()
     const made = await run(await val(ada), {
       logs: [line("one"), line("two")],
@@ -63,7 +63,7 @@ function defineFollow(suite: ApiSuite): void {
     expect(answer.headers.get("cache-control")).toBe("no-store")
   })
 
-  test("goes on after the event that the client has seen", async () => {
+  test("continues after Last-Event-ID", async () => {
     const ada = await person()
     const made = await run(await val(ada), { logs: [line("one"), line("two"), line("three")] })
     const ids = async (seen: string) => {
@@ -86,7 +86,7 @@ function defineFollow(suite: ApiSuite): void {
     }
   })
 
-  test("tells what a val logs while it runs, and that it was cancelled", async () => {
+  test("sends logs of a running val, and its cancellation", async () => {
     const ada = await person()
     const code = 'export default async () => { console.log("begun"); await new Promise(() => {}) }'
     const hanging = await val(ada, { code })
@@ -104,7 +104,7 @@ function defineFollow(suite: ApiSuite): void {
     expect((await reader.read()).done).toBe(true)
   })
 
-  test("tells of a run on another node what that writes down", async () => {
+  test("sends logs of a run on another node as that node records them", async () => {
     const ada = await person()
     const made = await run(await val(ada), {
       status: "running",
@@ -132,7 +132,7 @@ function defineFollow(suite: ApiSuite): void {
     await other.stop()
   })
 
-  test("stops looking when the client has gone", async () => {
+  test("stops polling when the client disconnects", async () => {
     const ada = await person()
     const made = await run(await val(ada), {
       status: "running",
@@ -151,7 +151,7 @@ function defineFollow(suite: ApiSuite): void {
     await reader.cancel()
   })
 
-  test("is for those who may see the run, and HEAD tells the type without following", async () => {
+  test("requires access to the run, and HEAD returns the content type without following", async () => {
     const [ada, bob] = [await person(), await person()]
     const made = await run(await val(ada), { status: "running", endedAt: null })
     expect(refusalOf(await call("GET", at(made.id), { as: bob, headers: events }))).toEqual([

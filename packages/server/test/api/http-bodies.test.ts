@@ -37,7 +37,7 @@ function defineJson({ call, addUser: person, val }: ApiSuite): void {
       "",
     ],
   ]) {
-    test(`is read whatever the content type says: "${type}"`, async () => {
+    test(`is accepted with any content type: "${type}"`, async () => {
       const ada = await person()
       const headers = { "content-type": type }
       const body = JSON.stringify({ name: "typed", code: "1", privacy: "public" })
@@ -59,7 +59,7 @@ function defineJson({ call, addUser: person, val }: ApiSuite): void {
     ).toBe("1")
   })
 
-  test("takes the last of two keys that are the same, and escapes as they are meant", async () => {
+  test("uses the last of two equal keys, and decodes escapes", async () => {
     const body = String.raw`{"code":"1","code":"\u00e9\ud83d\ude00\/\n"}`
     expect(
       expectStatus(await call("POST", "/v1/vals", { as: await person(), body }), 200).json.code,
@@ -71,7 +71,7 @@ function defineJson({ call, addUser: person, val }: ApiSuite): void {
     '{"code":"1","constructor":{"prototype":{"privacy":"public"}}}',
     '{"code":"1","toString":1}',
   ]) {
-    test(`with the keys of prototypes changes nothing but what it names: ${body}`, async () => {
+    test(`with a prototype key changes only the fields it names: ${body}`, async () => {
       const { json } = expectStatus(
         await call("POST", "/v1/vals", { as: await person(), body }),
         200,
@@ -82,7 +82,7 @@ function defineJson({ call, addUser: person, val }: ApiSuite): void {
   }
 
   for (const body of ["null", "[]", '"text"', "0", "true", '[{"code":"1"}]']) {
-    test(`that is no object is refused: ${body}`, async () => {
+    test(`that is not an object is refused: ${body}`, async () => {
       const ada = await person()
       const { id } = await val(ada)
       for (const [method, path] of [
@@ -144,7 +144,7 @@ function defineCode({ call, addUser: person, val }: ApiSuite): void {
     '{"code":"1"',
     '[{"code":"1"}]',
   ]) {
-    test(`is also what looks like JSON but is no object with code: ${JSON.stringify(body)}`, async () => {
+    test(`is the whole body when that is not an object with code: ${JSON.stringify(body)}`, async () => {
       const answer = await call("POST", "/v1/vals", {
         as: await person(),
         body,
@@ -154,7 +154,7 @@ function defineCode({ call, addUser: person, val }: ApiSuite): void {
     })
   }
 
-  test("is a field, like everything else, when the body is an object with code", async () => {
+  test("is the field code when the body is an object with that field", async () => {
     const body = '{"code":"1","name":"fromText","privacy":"unlisted"}'
     const answer = await call("POST", "/v1/vals", {
       as: await person(),
@@ -168,7 +168,7 @@ function defineCode({ call, addUser: person, val }: ApiSuite): void {
     })
   })
 
-  test("must be code: neither nothing nor NUL nor what is no UTF-8", async () => {
+  test("is refused when it is empty, contains NUL or is not UTF-8", async () => {
     const ada = await person()
     const send = (body: string | Uint8Array) =>
       call("POST", "/v1/vals", { as: ada, body, headers: { "content-type": "text/plain" } })
@@ -177,7 +177,7 @@ function defineCode({ call, addUser: person, val }: ApiSuite): void {
     expect(refusalOf(await send(Uint8Array.of(0x61, 0xff)))).toEqual([400, "invalid_json"])
   })
 
-  test("is no body for routes that take something else", async () => {
+  test("is refused as a text body by routes that do not take code", async () => {
     const ada = await person()
     const { id } = await val(ada)
     const headers = { "content-type": "text/plain" }
@@ -197,7 +197,7 @@ function defineCode({ call, addUser: person, val }: ApiSuite): void {
 function defineNone({ call, addUser: person, val }: ApiSuite): void {
   const headers = { "content-type": "application/json" }
 
-  test("with a content type is fine where none is needed", async () => {
+  test("with a content type is accepted by routes without a body", async () => {
     const ada = await person()
     const { id } = await val(ada)
     expectStatus(await call("GET", `/v1/vals/${id}`, { headers }), 200)
@@ -206,13 +206,13 @@ function defineNone({ call, addUser: person, val }: ApiSuite): void {
     expectStatus(await call("DELETE", `/v1/vals/${id}`, { as: ada, headers }), 204)
   })
 
-  test("is read as an object without fields where one is needed", async () => {
+  test("is read as an empty object by routes that need a body", async () => {
     const answer = await call("POST", "/v1/vals", { as: await person(), headers, body: "" })
     expect(refusalOf(answer)).toEqual([400, "invalid_request"])
     expect(answer.json.issues).toEqual([{ path: "code", message: expect.any(String) }])
   })
 
-  test("is what a body counts as where none is needed, whatever is in it", async () => {
+  test("routes without a body ignore any body", async () => {
     const ada = await person()
     const { id } = await val(ada)
     for (const body of ["{", "x".repeat(2 * bytesMax), Uint8Array.of(0xff)]) {
@@ -249,7 +249,7 @@ function defineBroken({ call, addUser: person, sharedUser: anybody }: ApiSuite):
     })
   }
 
-  test("is 400 also when it is nested as deeply as it can be", async () => {
+  test("is 400 also with the deepest nesting", async () => {
     const ada = await person()
     for (const body of [
       deep(2000),
@@ -264,7 +264,7 @@ function defineBroken({ call, addUser: person, sharedUser: anybody }: ApiSuite):
     )
   })
 
-  test("is not looked at before the caller", async () => {
+  test("is not parsed before the caller is authenticated", async () => {
     expect(refusalOf(await call("POST", "/v1/vals", { body: "{" }))).toEqual([
       401,
       "unauthenticated",
@@ -276,7 +276,7 @@ function defineSize(suite: ApiSuite): void {
   const { call, addUser: person } = suite
   const bodyOf = (bytes: number) => `{"code":"1","x":"${"x".repeat(bytes - 19)}"}`
 
-  test("may be what the operator allows, and not one byte more", async () => {
+  test("may be exactly the configured limit, and not one byte more", async () => {
     const ada = await person()
     expect(bodyOf(bytesMax).length).toBe(bytesMax)
     expectStatus(await call("POST", "/v1/vals", { as: ada, body: bodyOf(bytesMax) }), 200)
@@ -296,7 +296,7 @@ function defineSize(suite: ApiSuite): void {
     ).toEqual([413, "body_too_large"])
   })
 
-  test("is refused by the length that the client claims, before anything is read", async () => {
+  test("is checked by content-length before anything is read", async () => {
     const { token } = await person()
     const headers = { authorization: `Bearer ${token}`, "content-length": String(bytesMax + 1) }
     const body = new ReadableStream({ pull: () => expect("the body").toBe("left alone") })
@@ -306,7 +306,7 @@ function defineSize(suite: ApiSuite): void {
     expect(response.status).toBe(413)
   })
 
-  test("is refused as soon as it is too much, where no length was claimed", async () => {
+  test("is refused as soon as a body without content-length exceeds the limit", async () => {
     const { token } = await person()
     let pulled = 0
     const body = new ReadableStream({
@@ -323,7 +323,7 @@ function defineSize(suite: ApiSuite): void {
     expect(pulled).toBeLessThan(50)
   })
 
-  test("is not believed when it is claimed too small", async () => {
+  test("is checked again when content-length is too small", async () => {
     const ada = await person()
     const answer = await call("POST", "/v1/vals", {
       as: ada,
@@ -350,7 +350,7 @@ function defineEncoding({ call, addUser: person }: ApiSuite): void {
   }
 
   for (const encoding of ["identity", "Identity"]) {
-    test(`${encoding} is none`, async () => {
+    test(`${encoding} is accepted as unencoded`, async () => {
       expectStatus(
         await call("POST", "/v1/vals", {
           as: await person(),

@@ -22,7 +22,7 @@ function defineSame(suite: ApiSuite): void {
   const { call, addUser: person, val } = suite
   const create = toCreate(suite)
 
-  test("gets the same answer, and is done once", async () => {
+  test("gets the same response, and is executed once", async () => {
     const ada = await person()
     const first = expectStatus(await create(ada, "key"), 200)
     for (let again = 0; again < 3; again += 1)
@@ -32,7 +32,7 @@ function defineSame(suite: ApiSuite): void {
     ])
   })
 
-  test("gets the same answer on every route that makes something", async () => {
+  test("gets the same response on every route that creates something", async () => {
     const ada = await person()
     const { id } = await val(ada)
     for (const [path, body, status, as] of [
@@ -52,7 +52,7 @@ function defineSame(suite: ApiSuite): void {
     expect((await call("GET", "/v1/me/tokens", { as: ada })).json.data).toHaveLength(2)
   })
 
-  test("gets the same refusal, with what tells clients not to try again, also when the reason has gone", async () => {
+  test("gets the same error and x-should-retry, also when the cause no longer exists", async () => {
     const ada = await person()
     const { id } = await val(ada, { name: "taken" })
     const body = { name: "taken", code: "1" }
@@ -65,7 +65,7 @@ function defineSame(suite: ApiSuite): void {
     expectStatus(await create(ada, "another key", body), 200)
   })
 
-  test("is done anew after 24 hours, not before", async () => {
+  test("is executed again after 24 hours, not before", async () => {
     const ada = await person()
     const first = expectStatus(await create(ada, "daily"), 200)
     const start = Date.now()
@@ -77,7 +77,7 @@ function defineSame(suite: ApiSuite): void {
     expect(expectStatus(await create(ada, "daily"), 200).json.id).toBe(next.json.id)
   })
 
-  test("differs from the same key of another user", async () => {
+  test("does not match the same key of another user", async () => {
     const [ada, bob] = [await person(), await person()]
     const hers = expectStatus(await create(ada, "shared"), 200).json
     const his = expectStatus(await create(bob, "shared"), 200).json
@@ -85,7 +85,7 @@ function defineSame(suite: ApiSuite): void {
     expect(his.author.id).toBe(bob.id)
   })
 
-  test("is refused before it is looked up, when its token no longer works", async () => {
+  test("is refused before the lookup when its token is no longer valid", async () => {
     const ada = await person()
     const { json } = await call("POST", "/v1/me/tokens", {
       as: ada,
@@ -118,7 +118,7 @@ function defineSame(suite: ApiSuite): void {
     })
   }
 
-  test("is nothing special on a PUT, which may be sent again anyway", async () => {
+  test("is executed again on a PUT, which ignores the key", async () => {
     const ada = await person()
     const headers = { "idempotency-key": "put" }
     for (const code of ["1", "2"])
@@ -148,7 +148,7 @@ function defineOther(suite: ApiSuite): void {
     expect((await call("GET", `/v1/vals/${id}`)).json.version).toBe(1)
   })
 
-  test("that is not sound uses no key up", async () => {
+  test("that is invalid does not use up the key", async () => {
     const ada = await person()
     expect(refusalOf(await create(ada, "retry", { code: "" }))).toEqual([400, "invalid_request"])
     expectStatus(await create(ada, "retry", { code: "1" }), 200)
@@ -174,7 +174,7 @@ function defineInFlight(suite: ApiSuite): void {
     }
   }
 
-  test("is 409 when sent again meanwhile, 422 for another request with its key, and gets its response when done", async () => {
+  test("is 409 when sent again, 422 for another request with its key, and gets its response when it ends", async () => {
     const ada = await person()
     const gate = Promise.withResolvers<readonly string[]>()
     const begun = Promise.withResolvers<void>()
@@ -199,7 +199,7 @@ function defineInFlight(suite: ApiSuite): void {
     expect(idsOf(await call("GET", "/v1/vals?privacy=private", { as: ada }))).toHaveLength(1)
   })
 
-  test("is free again when the server failed over it: a fault is not kept, and tells nothing of itself", async () => {
+  test("frees its key when the server fails: an internal error is neither stored nor described", async () => {
     const ada = await person()
     await withScanner(
       () => Promise.reject(new Error("the albatross has landed")),
@@ -214,7 +214,7 @@ function defineInFlight(suite: ApiSuite): void {
     expectStatus(await create(ada, "failing"), 200)
   })
 
-  test("is free again after two minutes, when the server must have died over it", async () => {
+  test("frees its key after two minutes, when the server must have crashed", async () => {
     const ada = await person()
     const gate = Promise.withResolvers<readonly string[]>()
     const begun = Promise.withResolvers<void>()
@@ -248,7 +248,7 @@ function defineTokens(suite: ApiSuite): void {
   const create = toCreate(suite)
   const body = { name: "t", scopes: ["val:read"] }
 
-  test("is given again word for word, works, and cannot be read in the database", async () => {
+  test("is returned again unchanged, works, and cannot be read from the database", async () => {
     const ada = await person()
     const first = expectStatus(await create(ada, "token", body, "/v1/me/tokens"), 200)
     const second = expectStatus(await create(ada, "token", body, "/v1/me/tokens"), 200)
@@ -263,7 +263,7 @@ function defineTokens(suite: ApiSuite): void {
     }
   })
 
-  test("of a new user cannot be read in the database either", async () => {
+  test("of a new user cannot be read from the database either", async () => {
     const { json } = expectStatus(
       await create(suite.api.admin, "user", { username: "keptSecret" }, "/v1/users"),
       200,

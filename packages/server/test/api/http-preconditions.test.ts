@@ -35,7 +35,7 @@ function defineIfNoneMatch({ call, addUser: person, val }: ApiSuite): void {
     }
   })
 
-  test("takes weak tags, several, and a star", async () => {
+  test("accepts weak tags, several tags, and *", async () => {
     const { id } = await val(await person())
     const etag = (await call("GET", `/v1/vals/${id}`)).headers.get("etag") ?? ""
     for (const header of [
@@ -88,7 +88,7 @@ function defineIfNoneMatch({ call, addUser: person, val }: ApiSuite): void {
     })
   }
 
-  test("says nothing to those who may not see the val any more", async () => {
+  test("shows nothing to callers that can no longer see the val", async () => {
     const ada = await person()
     const made = await val(ada)
     for (const path of addresses(made)) {
@@ -106,7 +106,7 @@ function defineIfNoneMatch({ call, addUser: person, val }: ApiSuite): void {
     }
   })
 
-  test("means nothing to a list, which has no tag", async () => {
+  test("is ignored by lists, which have no ETag", async () => {
     const response = expectStatus(
       await call("GET", "/v1/vals?limit=1", { headers: { "if-none-match": "*" } }),
       200,
@@ -143,14 +143,14 @@ function defineIfMatch({ call, addUser: person, val }: ApiSuite): void {
   }
 
   for (const [title, change] of Object.entries(changes)) {
-    test(`lets ${title} happen when the val is at that version`, async () => {
+    test(`allows ${title} when the val is at that version`, async () => {
       for (const header of ['"2"', "2", 'W/"2"', ' "2" ', "*"]) {
         const { ada, made } = await atTwo()
         expect([200, 201, 204]).toContain((await change(ada, made, { "if-match": header })).status)
       }
     })
 
-    test(`stops ${title} with 412 when the val has moved on, and nothing changes`, async () => {
+    test(`refuses ${title} with 412 when the val has a newer version, and changes nothing`, async () => {
       const { ada, made } = await atTwo()
       for (const header of ['"1"', '"3"', "0", '"999999999999999"']) {
         expect(refusalOf(await change(ada, made, { "if-match": header }))).toEqual([
@@ -161,7 +161,7 @@ function defineIfMatch({ call, addUser: person, val }: ApiSuite): void {
       expect((await call("GET", `/v1/vals/${made.id}`)).json).toEqual(made)
     })
 
-    test(`stops ${title} with 400 when it names no version`, async () => {
+    test(`refuses ${title} with 400 when the header names no version`, async () => {
       const { ada, made } = await atTwo()
       for (const header of ["", '"', '""', "latest", '"2", "3"', "-1", "2.0", '"two"', "W/"]) {
         const response = await change(ada, made, { "if-match": header })
@@ -171,14 +171,14 @@ function defineIfMatch({ call, addUser: person, val }: ApiSuite): void {
       expect((await call("GET", `/v1/vals/${made.id}`)).json).toEqual(made)
     })
 
-    test(`lets ${title} happen with the ETag that the val was read with`, async () => {
+    test(`allows ${title} with the ETag from the read`, async () => {
       const { ada, made } = await atTwo()
       const etag = (await call("GET", `/v1/vals/${made.id}`)).headers.get("etag") ?? ""
       expect([200, 201, 204]).toContain((await change(ada, made, { "if-match": etag })).status)
     })
   }
 
-  test("makes no val where there is none: PUT /v1/vals is 412", async () => {
+  test("refuses to create a val: PUT /v1/vals is 412", async () => {
     const ada = await person()
     const response = await call("PUT", "/v1/vals", {
       as: ada,
@@ -189,7 +189,7 @@ function defineIfMatch({ call, addUser: person, val }: ApiSuite): void {
     expectStatus(await call("GET", `/v1/alias/${ada.username}/gone`, { as: ada }), 404)
   })
 
-  test("names the version that is current, also after a higher one was deleted", async () => {
+  test("is compared with the current version, also after a higher one was deleted", async () => {
     const { ada, made } = await atTwo()
     expectStatus(await call("DELETE", `/v1/vals/${made.id}/versions/2`, { as: ada }), 204)
     const save = (version: string) =>
@@ -202,7 +202,7 @@ function defineIfMatch({ call, addUser: person, val }: ApiSuite): void {
     expect(expectStatus(await save('"1"'), 201).json.version).toBe(3)
   })
 
-  test("comes after the question whose val it is", async () => {
+  test("is checked after the owner", async () => {
     const { made } = await atTwo()
     const bob = await person()
     expect(refusalOf(await changes["DELETE a val"](bob, made, { "if-match": '"9"' }))).toEqual([
@@ -211,7 +211,7 @@ function defineIfMatch({ call, addUser: person, val }: ApiSuite): void {
     ])
   })
 
-  test("makes two of those who read the same version and save one after the other take turns", async () => {
+  test("lets only the first of two saves of the same version succeed", async () => {
     const { ada, made } = await atTwo()
     const save = (code: string) =>
       call("POST", `/v1/vals/${made.id}/versions`, {

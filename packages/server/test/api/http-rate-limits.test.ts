@@ -16,7 +16,7 @@ describeApi(
 )
 
 function defineTokens({ call, addUser: person }: ApiSuite): void {
-  test("lets so many requests a minute pass, and says of the next when to come again", async () => {
+  test("allows that many requests per minute, and sends retry-after with the next", async () => {
     const ada = await person()
     for (let count = 0; count < perToken; count += 1)
       expectStatus(await call("GET", "/v1/me", { as: ada }), 200)
@@ -28,7 +28,7 @@ function defineTokens({ call, addUser: person }: ApiSuite): void {
     expect(answer.headers.get("x-should-retry")).toBeNull()
   })
 
-  test("lets the next one pass after as many seconds as it said", async () => {
+  test("allows the next request after retry-after seconds", async () => {
     const ada = await person()
     const start = Date.now()
     setSystemTime(new Date(start))
@@ -45,14 +45,14 @@ function defineTokens({ call, addUser: person }: ApiSuite): void {
       expectStatus(await call("GET", "/v1/me", { as: ada }), 200)
   })
 
-  test("counts each token for itself, and a refused request for nothing", async () => {
+  test("counts each token separately, and does not count refused requests", async () => {
     const [ada, bob] = [await person(), await person()]
     for (let count = 0; count < perToken + 5; count += 1) await call("GET", "/v1/me", { as: ada })
     expectStatus(await call("GET", "/v1/me", { as: ada }), 429)
     expectStatus(await call("GET", "/v1/me", { as: bob }), 200)
   })
 
-  test("counts writes like reads, whatever becomes of them", async () => {
+  test("counts writes like reads, also failed ones", async () => {
     const ada = await person()
     for (let count = 0; count < perToken; count += 1)
       expectStatus(await call("POST", "/v1/vals", { as: ada, body: {} }), 400)
@@ -85,13 +85,13 @@ function defineAddresses(suite: ApiSuite): void {
     return response.status
   }
 
-  test("lets so many requests without a token pass, for each address", async () => {
+  test("allows that many requests without a token, per address", async () => {
     for (let count = 0; count < perAddress; count += 1) expect(await ask("192.0.2.1")).toBe(200)
     expect(await ask("192.0.2.1")).toBe(429)
     expect(await ask("192.0.2.2")).toBe(200)
   })
 
-  test("counts guesses at tokens as requests without one", async () => {
+  test("counts requests with an invalid token as requests without one", async () => {
     const headers = { authorization: `Bearer ${"x".repeat(40)}` }
     for (let count = 0; count < perAddress; count += 1)
       expect(await ask("192.0.2.3", "/v1/vals", headers)).toBe(401)
@@ -106,7 +106,7 @@ function defineAddresses(suite: ApiSuite): void {
     expect(await ask("192.0.2.4", "/v1/vals", { authorization: `Bearer ${token}` })).toBe(200)
   })
 
-  test("leaves alone what watches the server, and the docs", async () => {
+  test("does not limit health checks, metrics and the OpenAPI document", async () => {
     for (let count = 0; count < perAddress; count += 1) await ask("192.0.2.5")
     for (const path of ["/healthz", "/readyz", "/metrics", "/openapi.json"])
       expect(await ask("192.0.2.5", path)).toBe(200)

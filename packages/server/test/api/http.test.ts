@@ -57,7 +57,7 @@ const passing: ReadonlySet<string> = new Set(["getMetrics", "listMyActivity", "g
 function definePaths(suite: ApiSuite): void {
   const { call } = suite
 
-  test("may end in a slash on every route, and means the same", async () => {
+  test("may end in a slash on every route", async () => {
     for (const [name, path] of await pathsOf(suite)) {
       // The key of a blob may end in one, and is another key then.
       if (name === "getBlob") continue
@@ -68,7 +68,7 @@ function definePaths(suite: ApiSuite): void {
     }
   })
 
-  test("may end in a slash where something is written, too", async () => {
+  test("may end in a slash on routes that write", async () => {
     const { id } = expectStatus(
       await call("POST", "/v1/vals/", { as: suite.api.admin, body: { code: "1" } }),
       200,
@@ -117,7 +117,7 @@ function defineMethods(suite: ApiSuite): void {
     ["PUT", "/docs/assets/x.js", "GET, HEAD, OPTIONS"],
     ["DELETE", "/v1/vals/not-an-id/runs/", "GET, HEAD, OPTIONS, POST"],
   ] as const) {
-    test(`${method} ${path} is 405 and lists what there is`, async () => {
+    test(`${method} ${path} is 405 with the allowed methods`, async () => {
       const answer = expectStatus(await call(method, path), 405)
       expect(answer.headers.get("allow")).toBe(allow)
       if (method !== "HEAD")
@@ -130,7 +130,7 @@ function defineMethods(suite: ApiSuite): void {
 }
 
 function defineHead(suite: ApiSuite): void {
-  test("answers like GET wherever GET does, without the body", async () => {
+  test("responds like GET on every route, without the body", async () => {
     const server = listen(suite.api)
     try {
       const headers = {
@@ -168,14 +168,14 @@ function defineHead(suite: ApiSuite): void {
     }
   })
 
-  test("of something that is not there is 404, and needs a token where GET does", async () => {
+  test("of a missing resource is 404, and needs a token where GET does", async () => {
     expectStatus(await suite.call("HEAD", `/v1/vals/${missing}`), 404)
     expectStatus(await suite.call("HEAD", "/v1/me"), 401)
   })
 }
 
 function defineRequestIds({ call, addUser: person }: ApiSuite): void {
-  test("is in every answer, never the same, and in the body of every error", async () => {
+  test("is unique in every response, and in the body of every error", async () => {
     const ada = await person()
     const responses = [
       await call("GET", "/v1/me", { as: ada }),
@@ -193,14 +193,14 @@ function defineRequestIds({ call, addUser: person }: ApiSuite): void {
       if (json?.statusCode) expect(json.requestId).toBe(ids[index])
   })
 
-  test("is the server's, whatever the client calls its request", async () => {
+  test("is chosen by the server, not by the client", async () => {
     const answer = await call("GET", "/healthz", { headers: { "x-request-id": "mine" } })
     expect(answer.headers.get("x-request-id")).not.toBe("mine")
   })
 }
 
 function defineErrors({ call, addUser: person, val }: ApiSuite): void {
-  test("says its status, its name, a code, a sentence and the request id, and nothing else", async () => {
+  test("has status, name, code, message and request id, and nothing else", async () => {
     const answer = expectStatus(await call("GET", `/v1/vals/${missing}`), 404)
     expect(answer.json).toEqual({
       statusCode: 404,
@@ -212,7 +212,7 @@ function defineErrors({ call, addUser: person, val }: ApiSuite): void {
     expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8")
   })
 
-  test("about what was sent names every field that is wrong", async () => {
+  test("about invalid input names every invalid field", async () => {
     const body = { name: "a b", code: "", privacy: "secret" }
     const { json } = expectStatus(await call("POST", "/v1/vals", { as: await person(), body }), 400)
     expect(json.issues.map(({ path }: { path: string }) => path).sort()).toEqual([
@@ -223,7 +223,7 @@ function defineErrors({ call, addUser: person, val }: ApiSuite): void {
     for (const { message } of json.issues) expect(message).toBeTruthy()
   })
 
-  test("that would be the same again says so only where clients try again by themselves", async () => {
+  test("sends x-should-retry: false only with statuses that clients retry", async () => {
     const ada = await person()
     await val(ada, { name: "taken" })
     const conflict = expectStatus(
@@ -245,7 +245,7 @@ function defineErrors({ call, addUser: person, val }: ApiSuite): void {
 function defineCors({ call, addUser: person }: ApiSuite): void {
   const origin = "https://elsewhere.test"
 
-  test("may call every route and read the answer, errors too, but never with cookies", async () => {
+  test("may call every route and read responses and errors, but never with cookies", async () => {
     const ada = await person()
     for (const answer of [
       await call("GET", "/v1/me", { as: ada, headers: { origin } }),
@@ -266,7 +266,7 @@ function defineCors({ call, addUser: person }: ApiSuite): void {
     [`/v1/vals/${missing}/versions/1`, ["DELETE", "GET", "HEAD", "OPTIONS"]],
     ["/v1/me/secrets/KEY/", ["DELETE", "OPTIONS", "PUT"]],
   ] as const) {
-    test(`is told before a request to ${path} what it may send`, async () => {
+    test(`gets the allowed methods and headers in a preflight to ${path}`, async () => {
       const headers = {
         origin,
         "access-control-request-method": "PUT",
@@ -310,7 +310,7 @@ function definePages(suite: ApiSuite): void {
     return { ada, names }
   })
 
-  test("has 20 items unless another number is asked for, from 1 to 100", async () => {
+  test("has 20 items by default, and limit may be 1 to 100", async () => {
     const { ada, names } = await withSecrets()
     const ask = async (query: string) =>
       namesOf(await call("GET", `/v1/me/secrets${query}`, { as: ada }))
@@ -323,7 +323,7 @@ function definePages(suite: ApiSuite): void {
     expect(await ask("?offset=999999999999999")).toEqual([])
   })
 
-  test("leads by its links through the whole list, there and back", async () => {
+  test("has links that page through the whole list, forwards and backwards", async () => {
     const { ada, names } = await withSecrets()
     const seen: string[] = []
     let url: string | undefined = `${testBaseUrl}/v1/me/secrets?limit=20`
@@ -354,7 +354,7 @@ function definePages(suite: ApiSuite): void {
     ["?limit=10&offset=40", { self: [40, 10], prev: [30, 10] }],
     ["?limit=10&offset=500", { self: [500, 10], prev: [490, 10] }],
   ] as const) {
-    test(`${query || "without a query"} links to ${Object.keys(expected)}, and to nothing that is not there`, async () => {
+    test(`${query || "without a query"} has exactly the links ${Object.keys(expected)}`, async () => {
       const { ada } = await withSecrets()
       const { json } = expectStatus(await call("GET", `/v1/me/secrets${query}`, { as: ada }), 200)
       const links = Object.entries(json.links).map(([name, url]) => {
@@ -366,7 +366,7 @@ function definePages(suite: ApiSuite): void {
     })
   }
 
-  test("links to the configured address, whatever host the client names", async () => {
+  test("links to the configured base URL, not to the Host header", async () => {
     const response = await suite.api.hamlet.app.request("http://evil.test:99/v1/vals/?limit=1", {
       headers: { host: "evil.test", "x-forwarded-host": "evil.test" },
     })
@@ -374,7 +374,7 @@ function definePages(suite: ApiSuite): void {
     expect(links.self).toBe(`${testBaseUrl}/v1/vals?limit=1&offset=0`)
   })
 
-  test("keeps what else was asked for in its links", async () => {
+  test("keeps the other query parameters in its links", async () => {
     const ada = await person()
     for (const name of ["a1", "a2", "a3"]) await val(ada, { name, code: "a & b = ü%" })
     const query = "query=%26+b+%3D+%C3%BC%25&limit=1"
@@ -426,14 +426,14 @@ function definePages(suite: ApiSuite): void {
     })
   }
 
-  test("takes no notice of parameters that it does not know", async () => {
+  test("ignores unknown parameters", async () => {
     expectStatus(
       await call("GET", "/v1/vals?page=2&limit[]=500&__proto__=1&constructor=x&LIMIT=0"),
       200,
     )
   })
 
-  test("of every list has items and links and nothing else", async () => {
+  test("of every list has only items and links", async () => {
     for (const name of lists) {
       const { json } = expectStatus(
         await call("GET", (await paths()).get(name) ?? "", { as: suite.api.admin }),
@@ -480,7 +480,7 @@ function defineTimes(suite: ApiSuite): void {
     ["since=2024-05-01", 1],
     ["since=2024-04-30T00:00:00Z&until=2024-05-02T00:00:00Z", 1],
   ] as const) {
-    test(`${query} ${count === 1 ? "has" : "leaves out"} what was at noon`, async () => {
+    test(`${query} ${count === 1 ? "includes" : "excludes"} an item at noon`, async () => {
       expect(await (await withRun())(query)).toBe(count)
     })
   }

@@ -12,8 +12,8 @@ describeApi("api/import", (suite) => {
     describe("of a val that exists", () => defineExisting(suite))
     describe("with links", () => defineLinks(suite))
     describe("with comments", () => defineComments(suite))
-    describe("of many, some of which are bad", () => defineHostile(suite))
-    describe("as a rehearsal", () => defineDryRun(suite))
+    describe("of a batch with invalid vals", () => defineHostile(suite))
+    describe("as a dry run", () => defineDryRun(suite))
   })
 })
 
@@ -71,7 +71,7 @@ async function countVals({ call }: ApiSuite, owner: TestUser): Promise<number> {
 }
 
 function defineCreate(suite: ApiSuite): void {
-  test("keeps numbers, times and everything else, so that it is what it was", async () => {
+  test("keeps version numbers, times and all other fields", async () => {
     const ada = await suite.addUser()
     const versions = [
       { version: 2, code: "two", createdAt: past(2) },
@@ -106,7 +106,7 @@ function defineCreate(suite: ApiSuite): void {
     expect((await suite.call("GET", `/v1/vals/${val.id}/versions/1`, { as: ada })).status).toBe(404)
   })
 
-  test("goes on with the next number when it is saved", async () => {
+  test("gets the next version number when it is saved", async () => {
     const ada = await suite.addUser()
     await importOne(suite, ada, {
       name: "hello",
@@ -119,7 +119,7 @@ function defineCreate(suite: ApiSuite): void {
     expect(expectStatus(saved, 200).json.version).toBe(limits.importVersionMax + 1)
   })
 
-  test("is private and a script where nothing is said, and knows the old names of types", async () => {
+  test("is a private script by default, and accepts the old names of types", async () => {
     const ada = await suite.addUser()
     const vals = [
       { name: "plain", versions: [{ code: "1" }] },
@@ -136,7 +136,7 @@ function defineCreate(suite: ApiSuite): void {
     expect((await suite.call("GET", `/v1/alias/${ada.username}/plain`)).status).toBe(404)
   })
 
-  test("numbers versions from 1 where there are no sound numbers, and says so where there were some", async () => {
+  test("numbers versions from 1 where numbers are missing or invalid, and reports invalid ones", async () => {
     const ada = await suite.addUser()
     const code = (version?: number) => ({
       code: `${version} ${Math.random()}`,
@@ -167,7 +167,7 @@ function defineCreate(suite: ApiSuite): void {
     }
   })
 
-  test("keeps no time that is in the future, or later than the one after it", async () => {
+  test("changes times that are in the future or later than the next version's", async () => {
     const ada = await suite.addUser()
     const before = Date.now()
     const versions = [
@@ -192,7 +192,7 @@ function defineCreate(suite: ApiSuite): void {
     expect([now >= before, now <= Date.now()]).toEqual([true, true])
   })
 
-  test("is found by its current code, and by no other", async () => {
+  test("is found by search in its current code, and not in older code", async () => {
     const ada = await suite.addUser()
     const word = `w${crypto.randomUUID().replaceAll("-", "")}`
     const versions = [{ code: `old${word}` }, { code: `new${word}` }]
@@ -204,7 +204,7 @@ function defineCreate(suite: ApiSuite): void {
     expect([await namesFor(`new${word}`), await namesFor(`old${word}`)]).toEqual([["found"], []])
   })
 
-  test("gives every version that imports packages a lock", async () => {
+  test("creates a lockfile for every version that imports packages", async () => {
     const ada = await suite.addUser()
     const versions = [{ code: `import "npm:a"` }, { code: "1" }, { code: `import "npm:b"` }]
     const { id } = await importOne(suite, ada, { name: "packages", versions })
@@ -223,7 +223,7 @@ function defineExisting(suite: ApiSuite): void {
   const third = { version: 3, code: "3", createdAt: past(3) }
   const base = { name: "hello", privacy: "public", readme: "r", versions }
 
-  test("is unchanged when it is imported again, whatever is to be done otherwise", async () => {
+  test("is unchanged when it is imported again, for every conflict mode", async () => {
     const ada = await suite.addUser()
     const { id = "" } = await importOne(suite, ada, base)
     const before = await getVal(suite, ada, "hello")
@@ -238,7 +238,7 @@ function defineExisting(suite: ApiSuite): void {
     expect(await listVersions(suite, ada, id)).toEqual(versions)
   })
 
-  test("is unchanged when it has gone on since, with its settings as they are now", async () => {
+  test("is unchanged when it has newer versions, and keeps its current settings", async () => {
     const ada = await suite.addUser()
     const { id = "" } = await importOne(suite, ada, base)
     await suite.call("POST", `/v1/vals/${id}/versions`, {
@@ -253,7 +253,7 @@ function defineExisting(suite: ApiSuite): void {
     })
   })
 
-  test("is skipped or fails when it differs, and nothing of it changes", async () => {
+  test("is skipped or fails when it differs, and does not change", async () => {
     const ada = await suite.addUser()
     const { id = "" } = await importOne(suite, ada, base)
     const before = await getVal(suite, ada, "hello")
@@ -282,7 +282,7 @@ function defineExisting(suite: ApiSuite): void {
     expect(await getVal(suite, ada, "hello")).toEqual(before)
   })
 
-  test("gets the rest of its history, with numbers and times", async () => {
+  test("gets the missing versions, with numbers and times", async () => {
     const ada = await suite.addUser()
     const { id = "" } = await importOne(suite, ada, {
       ...base,
@@ -317,7 +317,7 @@ function defineExisting(suite: ApiSuite): void {
     ).toBe("unchanged")
   })
 
-  test("of another history gets the code that it came to, under the next number", async () => {
+  test("with a different history gets the last code as its next version", async () => {
     const ada = await suite.addUser()
     const { id = "" } = await importOne(suite, ada, base)
     const other = {
@@ -341,7 +341,7 @@ function defineExisting(suite: ApiSuite): void {
     expect((await importOne(suite, ada, other, { ifExists: "version" })).status).toBe("unchanged")
   })
 
-  test("with code alone gets it as a version unless it is current", async () => {
+  test("with code only gets it as a new version unless it is the current code", async () => {
     const ada = await suite.addUser()
     await importOne(suite, ada, base)
     const save = (code: string, version?: number) =>
@@ -362,7 +362,7 @@ function defineExisting(suite: ApiSuite): void {
     })
   })
 
-  test("gets no version that is older than its last change", async () => {
+  test("gets no version older than its last change", async () => {
     const ada = await suite.addUser()
     const { updatedAt } = await suite.val(ada, { name: "hello", code: "now" })
     const versions = [{ version: 5, code: "then", createdAt: past(1) }]
@@ -379,7 +379,7 @@ function defineExisting(suite: ApiSuite): void {
     })
   })
 
-  test("changes what is said of it without a version, and only what is said", async () => {
+  test("changes only the fields that are sent, without a new version", async () => {
     const ada = await suite.addUser()
     await importOne(suite, ada, base)
     const settings = { name: "hello", type: "email", readme: null, versions }
@@ -426,7 +426,7 @@ function defineExisting(suite: ApiSuite): void {
 }
 
 function defineLinks(suite: ApiSuite): void {
-  test("links vals of one batch to each other, in whatever order they come", async () => {
+  test("links vals of one batch to each other, in any order", async () => {
     const ada = await suite.addUser()
     const to = (name: string) => `import "/v/${ada.username}/${name}"`
     const vals = [
@@ -479,7 +479,7 @@ function defineLinks(suite: ApiSuite): void {
     ]).toEqual([0, 1])
   })
 
-  test("gives the same result as saving one by one, and takes what the API shows back in", async () => {
+  test("gives the same result as single saves, and accepts the API's own output", async () => {
     const [ada, bob] = [await suite.addUser(), await suite.addUser()]
     const code = (name: string, importer: TestUser) => `import "/v/${importer.username}/${name}"`
     for (const [name, fields] of [
@@ -528,7 +528,7 @@ function defineComments(suite: ApiSuite): void {
       ],
     )
 
-  test("takes those of the caller, and puts no words into the mouth of anybody else", async () => {
+  test("imports comments of the caller, and none of other users", async () => {
     const [ada, bob] = [await suite.addUser(), await suite.addUser()]
     const comments = [
       { author: ada.username.toUpperCase(), comment: "mine", createdAt: past(1) },
@@ -545,7 +545,7 @@ function defineComments(suite: ApiSuite): void {
     expect(await commentsOf(ada, id)).toHaveLength(1)
   })
 
-  test("takes those of users who exist from an administrator", async () => {
+  test("imports comments of existing users for an administrator", async () => {
     const bob = await suite.addUser()
     const name = `admins_${crypto.randomUUID().slice(0, 8)}`
     const comments = [
@@ -568,7 +568,7 @@ function defineComments(suite: ApiSuite): void {
 function defineHostile(suite: ApiSuite): void {
   const good = (name: string) => ({ name, versions: [{ code: "1" }] })
 
-  test("does the good ones, and says in order what is wrong with the others", async () => {
+  test("imports the valid vals, and reports the errors of the others in order", async () => {
     const ada = await suite.addUser()
     const bad: readonly unknown[] = [
       null,
@@ -613,7 +613,7 @@ function defineHostile(suite: ApiSuite): void {
     expect(await countVals(suite, ada)).toBe(2)
   })
 
-  test("takes the first of several with one name, ignoring case", async () => {
+  test("imports the first of several with one name, ignoring case", async () => {
     const ada = await suite.addUser()
     const results = await importAs(
       suite,
@@ -625,7 +625,7 @@ function defineHostile(suite: ApiSuite): void {
     expect(await getVal(suite, ada, "same")).toMatchObject({ name: "same", code: "1", version: 1 })
   })
 
-  test("refuses what is no batch at all", async () => {
+  test("refuses an invalid batch", async () => {
     const ada = await suite.sharedUser()
     const many = (count: number) => Array.from({ length: count }, (_, index) => good(`v${index}`))
     for (const body of [
@@ -655,7 +655,7 @@ function defineHostile(suite: ApiSuite): void {
     ])
   })
 
-  test("refuses what is nested too deep to be handed on, in a body of any size", async () => {
+  test("refuses a body that is nested too deeply, of any size", async () => {
     const ada = await suite.sharedUser()
     const toBody = (levels: number) => `{"vals":[${"[".repeat(levels)}${"]".repeat(levels)}]}`
     for (const levels of [limits.importLevelsMax, 10_000, 100_000]) {
@@ -672,7 +672,7 @@ function defineHostile(suite: ApiSuite): void {
     expect(json.results).toMatchObject([{ status: "failed" }])
   })
 
-  test("asks for the scope val:write", async () => {
+  test("requires the scope val:write", async () => {
     const ada = await suite.addUser()
     const made = await suite.call("POST", "/v1/me/tokens", {
       as: ada,
@@ -686,7 +686,7 @@ function defineHostile(suite: ApiSuite): void {
     expect(await countVals(suite, ada)).toBe(0)
   })
 
-  test("takes as many as a batch may have, from several at once, and each val once", async () => {
+  test("accepts the largest batch, from several clients at once, and imports each val once", async () => {
     const ada = await suite.addUser()
     const vals = Array.from({ length: limits.importValsMax }, (_, index) => ({
       name: `v${index}`,
@@ -710,7 +710,7 @@ function defineHostile(suite: ApiSuite): void {
 }
 
 function defineDryRun(suite: ApiSuite): void {
-  test("says what would become of each, and changes nothing", async () => {
+  test("reports the result for each val, and changes nothing", async () => {
     const ada = await suite.addUser()
     const versions = [{ version: 1, code: "1", createdAt: past(1) }]
     await importAs(suite, ada, [

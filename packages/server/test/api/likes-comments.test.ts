@@ -10,7 +10,7 @@ describeApi("api/likes", (suite) => {
   const likesOf = async (id: string) =>
     expectStatus(await call("GET", `/v1/vals/${id}`), 200).json.likeCount
 
-  test("PUT like likes once however often it is sent, for each user", async () => {
+  test("PUT like counts once per user, however often it is sent", async () => {
     const [ada, bob] = [await person(), await person()]
     const { id } = await val(ada)
     expect(await likesOf(id)).toBe(0)
@@ -19,7 +19,7 @@ describeApi("api/likes", (suite) => {
     expect(await likesOf(id)).toBe(2)
   })
 
-  test("DELETE like takes it back, and is 204 also where there is none", async () => {
+  test("DELETE like removes the like, and is 204 also without one", async () => {
     const [ada, bob] = [await person(), await person()]
     const { id } = await val(ada)
     for (const as of [ada, bob]) expectStatus(await call("PUT", `/v1/vals/${id}/like`, { as }), 204)
@@ -28,7 +28,7 @@ describeApi("api/likes", (suite) => {
     expect(await likesOf(id)).toBe(1)
   })
 
-  test("PUT like does not count as a change of the val", async () => {
+  test("PUT like changes nothing of the val but likeCount", async () => {
     const ada = await person()
     const made = await val(ada)
     expectStatus(await call("PUT", `/v1/vals/${made.id}/like`, { as: ada }), 204)
@@ -36,7 +36,7 @@ describeApi("api/likes", (suite) => {
   })
 
   for (const method of ["PUT", "DELETE"]) {
-    test(`${method} like works on an unlisted val, and says 404 of one that is private or missing`, async () => {
+    test(`${method} like works on an unlisted val, and is 404 for a private or missing val`, async () => {
       const [ada, bob] = [await person(), await person()]
       const [unlisted, hidden] = [
         await val(ada, { privacy: "unlisted" }),
@@ -66,7 +66,7 @@ describeApi("api/likes", (suite) => {
 describeApi("api/comments", (suite) => {
   const { call, addUser: person, val } = suite
 
-  test("POST comments is 201 with the comment as lists show it", async () => {
+  test("POST comments is 201 with the comment in the same form as in lists", async () => {
     const [ada, bob] = [await person(), await person()]
     const on = await val(ada)
     const made = expectStatus(
@@ -132,7 +132,7 @@ describeApi("api/comments", (suite) => {
     })
   }
 
-  test("POST comments takes as many characters as the contract says", async () => {
+  test("POST comments accepts the longest text that the contract allows", async () => {
     const ada = await person()
     const { id } = await val(ada)
     const comment = "x".repeat(limits.commentCharsMax)
@@ -144,7 +144,7 @@ describeApi("api/comments", (suite) => {
     ).toBe(comment)
   })
 
-  test("comments on a private val are its owner's alone", async () => {
+  test("comments on a private val are visible to its owner only", async () => {
     const [ada, bob] = [await person(), await person()]
     const { id } = await val(ada, { privacy: "private" })
     expectStatus(
@@ -162,7 +162,7 @@ describeApi("api/comments", (suite) => {
     expect(idsOf(await call("GET", `/v1/vals/${id}/comments`, { as: ada }))).toHaveLength(1)
   })
 
-  test("DELETE /v1/comments/{comment_id} is for its author and for the owner of the val", async () => {
+  test("DELETE /v1/comments/{comment_id} is allowed to its author and to the owner of the val", async () => {
     const [ada, bob, eve] = [await person(), await person(), await person()]
     const { id } = await val(ada)
     const say = async () =>
@@ -188,7 +188,7 @@ describeApi("api/comments", (suite) => {
     expect(idsOf(await call("GET", `/v1/vals/${id}/comments`))).toEqual([])
   })
 
-  test("DELETE /v1/comments/{comment_id} says 404 when the val has become private, also to the author", async () => {
+  test("DELETE /v1/comments/{comment_id} is 404 when the val has become private, also for the author", async () => {
     const [ada, bob] = [await person(), await person()]
     const { id } = await val(ada)
     const comment = expectStatus(
@@ -206,8 +206,8 @@ describeApi("api/comments", (suite) => {
     expectStatus(await call("DELETE", `/v1/comments/${comment}`, { as: ada }), 204)
   })
 
-  describe("a val that is deleted", () => {
-    test("takes its comments with it", async () => {
+  describe("DELETE /v1/vals/{val_id}", () => {
+    test("deletes the comments of the val", async () => {
       const ada = await person()
       const { id } = await val(ada)
       const comment = expectStatus(

@@ -64,7 +64,7 @@ describeEachDatabase("api/locks", (open) => {
   }
 
   describe("a save", () => {
-    test("has what the version imports from elsewhere resolved", async () => {
+    test("resolves the packages that the version imports", async () => {
       const val = await save(`import a from "npm:a"; export default a`)
       expect(await settled(val)).toEqual({
         state: "ready",
@@ -73,7 +73,7 @@ describeEachDatabase("api/locks", (open) => {
       })
     })
 
-    test("says of each import why it is not there", async () => {
+    test("reports the error of each import", async () => {
       const val = await save(
         `import "npm:a"; await import("npm:nope"); import { b } from "https://example.com/b.ts"`,
       )
@@ -92,7 +92,7 @@ describeEachDatabase("api/locks", (open) => {
       })
     })
 
-    test("does not wait for it, and is not undone by it", () =>
+    test("does not wait for the resolution, and stays when it fails", () =>
       whilePending(async () => {
         const val = await save(`import "npm:a"`)
         expect(await lockOf(val)).toEqual({ state: "pending", imports: [], updatedAt: time })
@@ -114,23 +114,20 @@ describeEachDatabase("api/locks", (open) => {
       `import type { A } from "npm:a"`,
       `const text = 'import "npm:a"'`,
     ]
-    test.each(near)(
-      "leaves no trace of it where nothing is imported from elsewhere: %s",
-      async (code) => {
-        const val = await save(code)
-        expect(await lockOf(val)).toEqual(none)
-        expect(await isSaved(val)).toBe(0)
-      },
-    )
+    test.each(near)("creates no lockfile for code without packages: %s", async (code) => {
+      const val = await save(code)
+      expect(await lockOf(val)).toEqual(none)
+      expect(await isSaved(val)).toBe(0)
+    })
 
-    test("knows the source of JSX", async () => {
+    test("resolves the JSX import source", async () => {
       const val = await save("/** @jsxImportSource npm:view */\nexport default () => <p />")
       expect((await settled(val)).imports).toEqual([
         { specifier: "npm:view/jsx-runtime", resolved: null, error: "there is no such package" },
       ])
     })
 
-    test("that makes no new version asks for nothing", async () => {
+    test("that creates no version starts no resolution", async () => {
       const code = `import "npm:a" // the same`
       const val = await save(code)
       await settled(val)
@@ -144,7 +141,7 @@ describeEachDatabase("api/locks", (open) => {
   })
 
   describe("GET", () => {
-    test("is for every caller that may see the version", async () => {
+    test("is allowed to every caller that can see the version", async () => {
       const hidden = await save(`import "npm:a"`, { privacy: "private" })
       await settled(hidden)
       expect(refusalOf(await api.call("GET", path(hidden), { as: bob }))).toEqual([
@@ -157,7 +154,7 @@ describeEachDatabase("api/locks", (open) => {
       expect(await lockOf(open, 1, undefined)).toMatchObject({ state: "ready" })
     })
 
-    test("knows what is not there", async () => {
+    test("is 404 for a missing val or version, and 400 for an invalid version", async () => {
       const val = await save("1")
       expect(refusalOf(await api.call("GET", path(val, 2), { as: ada }))).toEqual([
         404,
@@ -176,7 +173,7 @@ describeEachDatabase("api/locks", (open) => {
   })
 
   describe("POST", () => {
-    test("tries again what has failed", async () => {
+    test("retries failed imports", async () => {
       const val = await save(`import "npm:later"`)
       const before = await settled(val)
       expect(before.state).toBe("failed")
@@ -191,7 +188,7 @@ describeEachDatabase("api/locks", (open) => {
       })
     })
 
-    test("leaves alone what is there, what is being fetched and what needs nothing", async () => {
+    test("does nothing for a lockfile that is ready, pending or not needed", async () => {
       resolver.add("npm:fixed", 1)
       const ready = await save(`import "npm:fixed"`)
       const lock = await settled(ready)
@@ -208,7 +205,7 @@ describeEachDatabase("api/locks", (open) => {
       })
     })
 
-    test("is for the owner", async () => {
+    test("is allowed to the owner only", async () => {
       const [open, hidden] = [
         await save(`import "npm:nope"`),
         await save(`import "npm:nope"`, { privacy: "private" }),

@@ -8,7 +8,7 @@ describeApi("api/me", (suite) => {
   const { call, addUser: person, val } = suite
 
   describe("GET /v1/me", () => {
-    test("is the caller's profile, with every key there", async () => {
+    test("is the caller's profile, with every key", async () => {
       const ada = await person()
       const { json } = expectStatus(await call("GET", "/v1/me", { as: ada }), 200)
       expect(json).toEqual({
@@ -25,7 +25,7 @@ describeApi("api/me", (suite) => {
       })
     })
 
-    test("has an id that is a UUID of version 7", async () => {
+    test("has a UUIDv7 as id", async () => {
       const { json } = await call("GET", "/v1/me", { as: await person() })
       expect(json.id).toMatch(
         /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
@@ -68,7 +68,7 @@ describeApi("api/me", (suite) => {
       )
     })
 
-    test("keeps the place of a like that is given again", async () => {
+    test("keeps the position of a like that is repeated", async () => {
       const ada = await person()
       const [first, second] = [await val(ada), await val(ada)]
       for (const { id } of [first, second, first]) {
@@ -78,7 +78,7 @@ describeApi("api/me", (suite) => {
       expect(idsOf(await call("GET", "/v1/me/likes", { as: ada }))).toEqual([second.id, first.id])
     })
 
-    test("leaves out what was taken back, deleted, or became private; unlisted vals stay", async () => {
+    test("leaves out removed likes and deleted or private vals, and keeps unlisted vals", async () => {
       const [ada, bob] = [await person(), await person()]
       const vals = await Promise.all(
         ["kept", "taken", "deleted", "hidden", "unlisted"].map((name) => val(ada, { name })),
@@ -99,14 +99,14 @@ describeApi("api/me", (suite) => {
       expect(namesOf(await call("GET", "/v1/me/likes", { as: bob }))).toEqual(["unlisted", "kept"])
     })
 
-    test("has one's own vals that one likes, private ones too", async () => {
+    test("includes the caller's own vals, also private ones", async () => {
       const ada = await person()
       const { id } = await val(ada, { privacy: "private" })
       expectStatus(await call("PUT", `/v1/vals/${id}/like`, { as: ada }), 204)
       expect(idsOf(await call("GET", "/v1/me/likes", { as: ada }))).toEqual([id])
     })
 
-    test("is the caller's own list", async () => {
+    test("lists only the caller's likes", async () => {
       const [ada, bob] = [await person(), await person()]
       const { id } = await val(ada)
       expectStatus(await call("PUT", `/v1/vals/${id}/like`, { as: bob }), 204)
@@ -169,7 +169,7 @@ describeApi("api/me", (suite) => {
       })
     }
 
-    test("is bounded by since, which is exclusive, and until, which is inclusive", async () => {
+    test("is filtered by since (exclusive) and until (inclusive)", async () => {
       const { ada } = await conversation()
       const at = (index: number) =>
         encodeURIComponent(new Date(noon + index * 3_600_000).toISOString())
@@ -185,7 +185,7 @@ describeApi("api/me", (suite) => {
       expect(await ask(`until=${at(1)}&limit=1&offset=1`)).toEqual(["ada on hers"])
     })
 
-    test("shows a comment as every other route does, with the val it is on", async () => {
+    test("shows a comment in the same form as other routes, with its val", async () => {
       const { ada, his, said } = await conversation()
       const { json } = await call("GET", "/v1/me/comments?limit=1", { as: ada })
       expect(json.data).toEqual([
@@ -208,7 +208,7 @@ describeApi("api/me", (suite) => {
       ])
     })
 
-    test("leaves out those on vals that are gone or private now, but not those on one's own", async () => {
+    test("leaves out comments on deleted or private vals, except on the caller's own", async () => {
       const { ada, bob, hers, his } = await conversation()
       expectStatus(
         await call("PUT", `/v1/vals/${his.id}`, { as: bob, body: { privacy: "private" } }),

@@ -10,7 +10,7 @@ describeApi("api/modules", (suite) => {
   const { call, addUser: person, val } = suite
 
   describe("GET /v/{username}/{val_name}", () => {
-    test("is the code unchanged, as TypeScript, to a runtime and to an unknown client", async () => {
+    test("is the unchanged TypeScript for a runtime or an unknown client", async () => {
       const ada = await person()
       const { name } = await val(ada, { code: typescript })
       for (const headers of [runtime, {}]) {
@@ -23,7 +23,7 @@ describeApi("api/modules", (suite) => {
       }
     })
 
-    test("is JavaScript to a browser, with the types gone", async () => {
+    test("is JavaScript without types for a browser", async () => {
       const ada = await person()
       const { name } = await val(ada, { code: `${typescript}export const p = <p>{twice(1)}</p>` })
       const response = expectStatus(
@@ -36,7 +36,7 @@ describeApi("api/modules", (suite) => {
       expect(response.text).not.toContain("<p>")
     })
 
-    test("is TypeScript to a browser that asks for it by type, as the editor does", async () => {
+    test("is TypeScript for a browser that accepts that type, as the editor does", async () => {
       const ada = await person()
       const { name } = await val(ada, { code: typescript })
       const response = expectStatus(
@@ -49,7 +49,7 @@ describeApi("api/modules", (suite) => {
       expect(response.headers.get("content-type")).toBe("text/tsx; charset=utf-8")
     })
 
-    test("is 422 to a browser when the code does not parse, and still there for a runtime", async () => {
+    test("is 422 for a browser when the code does not parse, and 200 for a runtime", async () => {
       const ada = await person()
       const { name } = await val(ada, { code: "export default {{{" })
       const response = await call("GET", `/v/${ada.username}/${name}`, { headers: browser })
@@ -60,7 +60,7 @@ describeApi("api/modules", (suite) => {
       ).toBe("export default {{{")
     })
 
-    test("finds the val in any case, with an @ before the user or without", async () => {
+    test("ignores case, and accepts an @ before the username", async () => {
       const ada = await person()
       await val(ada, { name: "MyVal", code: typescript })
       for (const path of [
@@ -73,7 +73,7 @@ describeApi("api/modules", (suite) => {
       }
     })
 
-    test("is never taken for a page: it may do nothing, and its type is not guessed", async () => {
+    test("is sent so that a browser neither runs it as a page nor sniffs its type", async () => {
       const ada = await person()
       const { name } = await val(ada, { code: "<script>alert(1)</script>" })
       const { headers } = await call("GET", `/v/${ada.username}/${name}`)
@@ -82,7 +82,7 @@ describeApi("api/modules", (suite) => {
       expect(headers.get("access-control-allow-origin")).toBe("*")
     })
 
-    test("says 404 of what is not there", async () => {
+    test("is 404 for an unknown user or val", async () => {
       const ada = await person()
       for (const path of [`${ada.username}/nothing`, "nobody/nothing", `${ada.username}/a-b`]) {
         expect(refusalOf(await call("GET", `/v/${path}`))).toEqual([404, "val_not_found"])
@@ -91,7 +91,7 @@ describeApi("api/modules", (suite) => {
   })
 
   describe("…@{version}", () => {
-    test("is that version's code for ever, also when the val has moved on", async () => {
+    test("is that version's code, also when the val has a newer version", async () => {
       const { ada, name } = await withTwo(suite)
       expect((await call("GET", `/v/${ada.username}/${name}@1`)).text).toBe("1")
       expect((await call("GET", `/v/${ada.username}/${name}@2`)).text).toBe("2")
@@ -110,7 +110,7 @@ describeApi("api/modules", (suite) => {
       "1@1",
       "NaN",
     ]) {
-      test(`says 404 of version "${version}"`, async () => {
+      test(`is 404 for version "${version}"`, async () => {
         const { ada, name } = await withTwo(suite)
         const response = await call("GET", `/v/${ada.username}/${name}@${version}`)
         expect(refusalOf(response)).toEqual([404, "version_not_found"])
@@ -118,7 +118,7 @@ describeApi("api/modules", (suite) => {
       })
     }
 
-    test("says 404 of a version that was deleted", async () => {
+    test("is 404 for a deleted version", async () => {
       const { ada, id, name } = await withTwo(suite)
       expectStatus(await call("DELETE", `/v1/vals/${id}/versions/1`, { as: ada }), 204)
       expect(refusalOf(await call("GET", `/v/${ada.username}/${name}@1`))).toEqual([
@@ -128,8 +128,8 @@ describeApi("api/modules", (suite) => {
     })
   })
 
-  describe("who may read it", () => {
-    test("is every client, if the val is unlisted", async () => {
+  describe("access", () => {
+    test("is open to all for an unlisted val", async () => {
       const ada = await person()
       const { name } = await val(ada, { privacy: "unlisted", code: typescript })
       expect(expectStatus(await call("GET", `/v/${ada.username}/${name}`), 200).text).toBe(
@@ -137,7 +137,7 @@ describeApi("api/modules", (suite) => {
       )
     })
 
-    test("is its owner, with a token, if it is private; to others nothing is there, whatever the version", async () => {
+    test("needs the owner's token for a private val, and is 404 for others, whatever the version", async () => {
       const { ada, name } = await withTwo(suite, { privacy: "private" })
       expect(
         expectStatus(await call("GET", `/v/${ada.username}/${name}@1`, { as: ada }), 200).text,
@@ -152,7 +152,7 @@ describeApi("api/modules", (suite) => {
     })
   })
 
-  describe("what may be kept of it", () => {
+  describe("caching", () => {
     for (const [privacy, version, expected] of [
       ["public", "", "public, no-cache"],
       ["public", "@1", "public, max-age=31536000, immutable"],
@@ -175,7 +175,7 @@ describeApi("api/modules", (suite) => {
       })
     }
 
-    test("is told apart by an ETag, which is another one for a browser and for another version", async () => {
+    test("has an ETag that differs by version and between browsers and runtimes", async () => {
       const { ada, name } = await withTwo(suite)
       const tagOf = async (path: string, headers: Record<string, string>) =>
         (await call("GET", path, { headers })).headers.get("etag") ?? ""

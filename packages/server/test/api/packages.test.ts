@@ -5,7 +5,7 @@ import { expectStatus, openApi, type TestApi, type TestUser, testBaseUrl } from 
 import { describeEachDatabase, type OpenDatabase, type TestDatabase } from "../support/databases.ts"
 import { FakeResolver } from "../support/fakes/fake-resolver.ts"
 import { waitUntil } from "../support/wait-until.ts"
-import type { ValView } from "./suite.ts"
+import { nextMillisecond, type ValView } from "./suite.ts"
 
 describeEachDatabase("vals with packages", (open) => {
   let database: TestDatabase
@@ -55,7 +55,7 @@ describeEachDatabase("vals with packages", (open) => {
   }
 
   describe("import", () => {
-    test("what their packages export, in every way there is", async () => {
+    test("every kind of export of a package", async () => {
       resolver.packages.set("npm:a", {
         code: `(() => { class Thing { name = "thing" } return { default: (x) => 2 * x, Thing, "odd name": 3, delete: 4 } })()`,
         exports: ["default", "Thing", "odd name", "delete"],
@@ -88,7 +88,7 @@ describeEachDatabase("vals with packages", (open) => {
       expect(await resultOf(code)).toEqual([1, 1, 1, 1])
     })
 
-    test("as code that is run once does", async () => {
+    test("packages in evaluated code", async () => {
       resolver.add("npm:once", "for eval")
       const code = 'import { value } from "npm:once"\nexport default (...args) => [value, ...args]'
       const response = await api.call("POST", "/v1/eval", { as: ada, body: { code, args: [1] } })
@@ -105,7 +105,7 @@ describeEachDatabase("vals with packages", (open) => {
       ).toEqual(["p", { children: "hi" }])
     })
 
-    test("packages and vals with packages of their own, each as its own lock says", async () => {
+    test("packages and vals with packages, each by its own lockfile", async () => {
       resolver.add("npm:v", "one")
       const lib = await save(`export { value } from "npm:v"`)
       await whenSettled(lib)
@@ -120,7 +120,7 @@ describeEachDatabase("vals with packages", (open) => {
       expect((await run(main)).returnValue).toEqual(["two", "three"])
     })
 
-    test("other people's vals with the packages that they had", async () => {
+    test("other users' vals with the packages of their lockfiles", async () => {
       resolver.add("npm:w", "old")
       const theirs = await save(`export { value } from "npm:w"`, {}, bob)
       const mine = await save(
@@ -135,7 +135,7 @@ describeEachDatabase("vals with packages", (open) => {
     })
   })
 
-  test("run the same after the registry has changed, on every node, and so does each version", async () => {
+  test("use the same packages after the registry has changed, on every node, for each version", async () => {
     resolver.add("npm:moving", 1)
     const code = (number: number) =>
       `import value from "npm:moving"; export default () => value // ${number}`
@@ -150,8 +150,8 @@ describeEachDatabase("vals with packages", (open) => {
     await other.close()
   })
 
-  describe("whose packages are not there", () => {
-    test("fail when they need them, and say where and why", async () => {
+  describe("whose packages are missing", () => {
+    test("fail at the import, with line and reason", async () => {
       const error = await resultOf(
         `import fs from "node:fs"\nimport { x, type Y } from "npm:nope"\nexport default () => x`,
       )
@@ -163,7 +163,7 @@ describeEachDatabase("vals with packages", (open) => {
       })
     })
 
-    test("run with those that are", async () => {
+    test("run with the packages that were found", async () => {
       resolver.add("npm:there", "there")
       const code = `import { value } from "npm:there"
         export default async () => [value, await import("npm:nope").catch((error) => error instanceof TypeError && error.message)]`
@@ -173,7 +173,7 @@ describeEachDatabase("vals with packages", (open) => {
       ])
     })
 
-    test("run with them when they have been fetched after all", async () => {
+    test("run with a package that was fetched later", async () => {
       const val = await save(`import { value } from "npm:late"; export default () => value`)
       expect((await run(val)).error.message).toContain("npm:late")
       resolver.add("npm:late", "at last")
@@ -182,7 +182,7 @@ describeEachDatabase("vals with packages", (open) => {
     })
   })
 
-  test("have their errors on the lines where they are", async () => {
+  test("report errors with the right lines", async () => {
     resolver.add("npm:a-package-with-a-longer-name", 1)
     const code = `import x from "npm:a-package-with-a-longer-name"; export const y = x
 export default () => {
@@ -195,7 +195,7 @@ export default () => {
     })
   })
 
-  test("tell errors of packages by the file of packages", async () => {
+  test("report errors in packages with the file of packages", async () => {
     resolver.packages.set("npm:thrower", {
       code: `({ fail() { throw new RangeError("in a package") } })`,
       exports: ["fail"],
@@ -210,7 +210,7 @@ export default () => {
     ])
   })
 
-  test("are served at their addresses as they were written", async () => {
+  test("are served unchanged at their module addresses", async () => {
     resolver.add("npm:served", 1)
     const val = await save(`import x from "npm:served"; export default x`)
     await whenSettled(val)
@@ -218,7 +218,7 @@ export default () => {
       expect((await api.call("GET", address)).text).toBe(val.code)
   })
 
-  test("answer at their web addresses", async () => {
+  test("respond at their HTTP addresses", async () => {
     resolver.add("npm:greeting", "hello")
     const val = await save(
       `import { value } from "npm:greeting"; export default () => new Response(value)`,
@@ -231,7 +231,7 @@ export default () => {
   })
 
   describe("that are still being fetched", () => {
-    test("wait for it", async () => {
+    test("wait until they are fetched", async () => {
       const gate = Promise.withResolvers<void>()
       resolver.add("npm:slow", "worth it")
       resolver.gate = gate.promise
@@ -244,7 +244,7 @@ export default () => {
       for (const { returnValue } of await runs) expect(returnValue).toBe("worth it")
     })
 
-    test("wait for another node that does it", async () => {
+    test("wait for another node that fetches", async () => {
       const [gate, theirs] = [Promise.withResolvers<void>(), new FakeResolver()]
       theirs.add("npm:elsewhere", "fetched elsewhere")
       theirs.gate = gate.promise
@@ -262,7 +262,7 @@ export default () => {
       await other.close()
     })
 
-    test("fail when it takes too long, and run later", async () => {
+    test("fail when fetching takes too long, and run later", async () => {
       const [gate, slow] = [Promise.withResolvers<void>(), new FakeResolver()]
       slow.gate = gate.promise
       slow.add("npm:slow", 1)
@@ -316,7 +316,7 @@ export default () => {
       expect((await of.of(val, bob.id)).key).toBe((await of.of(val, bob.id)).key)
     })
 
-    test("are others when their packages, or those of what they import, are others", async () => {
+    test("change their key when packages of theirs or of an imported val change", async () => {
       const lib = await save(`export * from "npm:unknown"`)
       const main = await save(`import "./${lib.name}"; import "npm:missing"`)
       await Promise.all([whenSettled(lib), whenSettled(main)])
@@ -325,7 +325,7 @@ export default () => {
       const keys = [await keyOf(), await keyOf()]
       expect(keys[0]).toBe(keys[1] as string)
       for (const val of [lib, main]) {
-        await Bun.sleep(2)
+        await nextMillisecond()
         expectStatus(await api.call("POST", `/v1/vals/${val.id}/versions/1/lock`, { as: ada }), 202)
         await whenSettled(val)
         keys.push(await keyOf())
@@ -335,7 +335,7 @@ export default () => {
       expect(whenFetched).toBeUndefined()
     })
 
-    test("have what may not be there in time, and hold no process until it is", async () => {
+    test("have whenFetched while packages are pending, and start no process until then", async () => {
       const gate = Promise.withResolvers<void>()
       resolver.gate = gate.promise
       const asked = resolver.asked.length
@@ -354,8 +354,8 @@ export default () => {
   })
 })
 
-describeEachDatabase("vals from before there were packages", (open) => {
-  test("get theirs when they are run, if they import any", async () => {
+describeEachDatabase("vals that were saved before packages were supported", (open) => {
+  test("get a lockfile when they run, if they import packages", async () => {
     const database = await open()
     const dayMs = 86_400_000
     await database.db.write(function* () {

@@ -6,7 +6,7 @@ describeApi("api/profile", (suite) => {
   const { call, addUser: person, val } = suite
 
   describe("PUT /v1/me", () => {
-    test("changes what is sent and leaves the rest as it is", async () => {
+    test("changes only the fields that are sent", async () => {
       const ada = await person()
       const put = async (body: object) =>
         expectStatus(await call("PUT", "/v1/me", { as: ada, body }), 200).json
@@ -23,7 +23,7 @@ describeApi("api/profile", (suite) => {
       expect((await call("GET", "/v1/me", { as: ada })).json).toEqual({ ...before, bio: "" })
     })
 
-    test("changes no other user, and shows the bio to all", async () => {
+    test("changes no other user, and makes the bio public", async () => {
       const [ada, bob] = [await person(), await person()]
       expectStatus(await call("PUT", "/v1/me", { as: ada, body: { bio: "x".repeat(2_000) } }), 200)
       expect((await call("GET", `/v1/users/${ada.id}`, { as: bob })).json.bio).toHaveLength(2_000)
@@ -65,7 +65,7 @@ describeApi("api/profile", (suite) => {
       expect(await ask("query=")).toHaveLength(3)
     })
 
-    test("gives whole vals and links that repeat the question", async () => {
+    test("has whole vals, and links that keep the query", async () => {
       const ada = await person()
       const [first] = [await val(ada, { name: "first" }), await val(ada, { name: "second" })]
       const { json } = await call("GET", "/v1/me/vals?sort=name&query=s&limit=1", { as: ada })

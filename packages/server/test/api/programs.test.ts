@@ -29,7 +29,7 @@ describeApi("createPrograms", (suite) => {
     expectStatus(await call("DELETE", path, { as: owner }), 204)
 
   describe("imports", () => {
-    test("of one's own vals follow their current version, and give another key then", async () => {
+    test("of the owner's vals use their current version, which changes the key", async () => {
       const ada = await person()
       const lib = await val(ada, { name: "lib", code: "1" })
       const main = await val(ada, { name: "main", code: importing("./lib") })
@@ -47,7 +47,7 @@ describeApi("createPrograms", (suite) => {
       expect(await modulesOf(after)).toMatchObject({ [`${base}/${ada.username}/lib`]: "2" })
     })
 
-    test("of other people's are what they were when the importing version was saved", async () => {
+    test("of other users' vals are pinned to the version at the time of the save", async () => {
       const [ada, bob] = [await person(), await person()]
       const lib = await val(bob, { name: "lib", code: "1" })
       const url = `${base}/${bob.username}/lib`
@@ -64,7 +64,7 @@ describeApi("createPrograms", (suite) => {
       expect(await codeAt({ ...main, version: 1 }, url)).toBe("1")
     })
 
-    test("go on importing the same val when it is renamed, and no other that takes its name", async () => {
+    test("keep importing the same val after a rename, not another val with the old name", async () => {
       const [ada, bob] = [await person(), await person()]
       const lib = await val(bob, { name: "lib", code: "1" })
       const url = `${base}/${bob.username}/lib`
@@ -81,7 +81,7 @@ describeApi("createPrograms", (suite) => {
       expect((await programOf(suite, main)).key).not.toBe(key)
     })
 
-    test("by number mean that version, beside the pinned one too, until it is deleted", async () => {
+    test("by number use that version, also beside the pinned one, until it is deleted", async () => {
       const [ada, bob] = [await person(), await person()]
       const lib = await val(bob, { name: "lib", code: "1" })
       await save(bob, lib, "2")
@@ -111,7 +111,7 @@ describeApi("createPrograms", (suite) => {
       expect(await codeAt(own, `${url}@1`)).toBeUndefined()
     })
 
-    test("of a val that came after are its current version", async () => {
+    test("of a val that was created later use its current version", async () => {
       const [ada, bob] = [await person(), await person()]
       const url = `${base}/${bob.username}/later`
       const main = await val(ada, { name: "main", code: importing(url, "./mine") })
@@ -122,7 +122,7 @@ describeApi("createPrograms", (suite) => {
       expect(await codeAt(main, `${base}/${ada.username}/mine`)).toBe("too")
     })
 
-    test("of other people's do not move on with what those import", async () => {
+    test("of other users' vals keep the versions that those vals import", async () => {
       const [ada, bob] = [await person(), await person()]
       const deep = await val(bob, { name: "deep", code: "1" })
       await val(bob, { name: "lib", code: importing("./deep") })
@@ -137,7 +137,7 @@ describeApi("createPrograms", (suite) => {
       expect(await codeAt(lib, url)).toBe("3")
     })
 
-    test("of one address by two modules are what the nearer one has pinned", async () => {
+    test("of one address by two modules use the pin of the nearer module", async () => {
       const [ada, bob] = [await person(), await person()]
       const lib = await val(bob, { name: "lib", code: "1" })
       const url = `${base}/${bob.username}/lib`
@@ -152,7 +152,7 @@ describeApi("createPrograms", (suite) => {
       expect(await codeAt(neither, url)).toBe("2")
     })
 
-    test("are found under the addresses that they are written with, however that is", async () => {
+    test("are found under every spelling of an address", async () => {
       const ada = await person()
       await val(ada, { name: "lib", code: "lib" })
       await val(ada, { name: "rel", code: importing("./lib") })
@@ -180,7 +180,7 @@ describeApi("createPrograms", (suite) => {
       })
     })
 
-    test("may go round in circles", async () => {
+    test("may be circular", async () => {
       const ada = await person()
       const [one, two] = [
         await val(ada, { name: "one", code: "1" }),
@@ -195,7 +195,7 @@ describeApi("createPrograms", (suite) => {
       })
     })
 
-    test("of private vals are for the owner of the module that imports them", async () => {
+    test("of private vals work only for the owner of the importing module", async () => {
       const [ada, bob] = [await person(), await person()]
       const hidden = await val(bob, { name: "hidden", code: "hidden", privacy: "private" })
       const open = await val(bob, {
@@ -219,7 +219,7 @@ describeApi("createPrograms", (suite) => {
       expect(await codeAt(main, `${url}/hidden`)).toBe("hidden")
     })
 
-    test("are at most as many as there may be", async () => {
+    test("are limited in number", async () => {
       const ada = await person()
       await val(ada, { name: "lib", code: "lib" })
       const many = (count: number, kind: string) =>
@@ -230,7 +230,7 @@ describeApi("createPrograms", (suite) => {
       expect(modules).toHaveLength(201)
     })
 
-    test("that were saved before it was noted how they are written are read again, and mean what is current", async () => {
+    test("that were saved without their spelling are parsed again, and use the current version", async () => {
       const [ada, bob] = [await person(), await person()]
       const lib = await val(bob, { name: "lib", code: "1" })
       const url = `${base}/${bob.username}/lib`
@@ -248,7 +248,7 @@ describeApi("createPrograms", (suite) => {
   })
 
   describe("key", () => {
-    test("is the same program object as long as a val without imports is the same", async () => {
+    test("belongs to one program object while a val without imports is unchanged", async () => {
       const ada = await person()
       const main = await val(ada, { code: "export default 'imported from nowhere'" })
       const programs = programsOf(suite)
@@ -260,7 +260,7 @@ describeApi("createPrograms", (suite) => {
       expect(await programs.of(found, (await person()).id)).not.toBe(program)
     })
 
-    test("is another for another version, account, name and type", async () => {
+    test("differs by version, account, name and type", async () => {
       const [ada, bob] = [await person(), await person()]
       const main = await val(ada, { name: "main", code: "1", type: "http" })
       const keys = [(await programOf(suite, main)).key, (await programOf(suite, main, bob.id)).key]
@@ -274,7 +274,7 @@ describeApi("createPrograms", (suite) => {
       expect((await programOf(suite, { ...main, version: 2 })).key).toBe(keys[4] as string)
     })
 
-    test("is another when a secret of the owner's has changed, for the owner alone", async () => {
+    test("changes with the owner's secrets, for the owner only", async () => {
       const [ada, bob] = [await person(), await person()]
       const main = await val(ada, { code: "1" })
       const secret = async (method: string, name: string, body?: object) =>
@@ -300,7 +300,7 @@ describeApi("createPrograms", (suite) => {
   })
 
   describe("environment", () => {
-    test("has the owner's secrets, hides them, and does not let users choose the reserved names", async () => {
+    test("has the owner's secrets, masks them, and does not let a secret use a reserved name", async () => {
       const ada = await person()
       const put = async (name: string, body: object) =>
         expectStatus(await call("PUT", `/v1/me/secrets/${name}`, { as: ada, body }), 204)
@@ -322,7 +322,7 @@ describeApi("createPrograms", (suite) => {
       end()
     })
 
-    test("of anybody else has no secrets and no token", async () => {
+    test("has no secrets and no token for other users", async () => {
       const [ada, bob] = [await person(), await person()]
       for (const who of [ada, bob])
         expectStatus(
@@ -335,7 +335,7 @@ describeApi("createPrograms", (suite) => {
       expect(mask.hide("a secret")).toBe("a secret")
     })
 
-    test("has a token that reads what the owner can read, until the process ends", async () => {
+    test("has a token with the owner's read access until the process ends", async () => {
       const ada = await person()
       const main = await val(ada, { privacy: "private", code: "1" })
       const { env, end } = await contentOf(await programOf(suite, main))
@@ -347,7 +347,7 @@ describeApi("createPrograms", (suite) => {
     })
   })
 
-  test("tells what a process needs to know of the val", async () => {
+  test("describes the val to its process", async () => {
     const ada = await person()
     const main = await val(ada, { name: "Main", code: "1", type: "http" })
     expect(await programOf(suite, main)).toMatchObject({

@@ -21,7 +21,7 @@ const pairsOf = (json: { data: Ends[] }) =>
 describeApi("api/references", (suite) => {
   const { call, addUser: person, val } = suite
 
-  test("a val that imports another is in the lists of both, and is counted", async () => {
+  test("an import is in the lists of both vals, and is counted", async () => {
     const [ada, bob] = [await person(), await person()]
     const library = await val(ada, { name: "library" })
     const user = await val(bob, { name: "user", code: importOf(library) })
@@ -48,7 +48,7 @@ describeApi("api/references", (suite) => {
     expect((await call("GET", `/v1/vals/${user.id}`)).json.referenceCount).toBe(0)
   })
 
-  test("a val of one's own that imports one's own counts; one that imports itself does not", async () => {
+  test("an import between vals of one owner counts; an import of itself does not", async () => {
     const ada = await person()
     const library = await val(ada, { name: "library" })
     await val(ada, { name: "own", code: importOf(library) })
@@ -115,7 +115,7 @@ describeApi("api/references", (suite) => {
       ],
       ["in code that does not parse", (url: string) => `import x from "${url}"\n}}}`],
     ] as const) {
-      test(`${title} is none`, async () => {
+      test(`${title} is not a reference`, async () => {
         const ada = await person()
         const library = await val(ada, { name: "library" })
         const user = await val(ada, { name: "user", code: code(library.links.module) })
@@ -125,7 +125,7 @@ describeApi("api/references", (suite) => {
   })
 
   describe("references follow", () => {
-    test("the current version: a save adds and removes them, and deleting a version brings them back", async () => {
+    test("the current version: a save adds and removes them, and deleting a version restores them", async () => {
       const ada = await person()
       const [one, two] = [await val(ada, { name: "one" }), await val(ada, { name: "two" })]
       const user = await val(ada, { name: "user", code: importOf(one) })
@@ -145,7 +145,7 @@ describeApi("api/references", (suite) => {
       expect(await counts(suite, [one, two])).toEqual([0, 1])
     })
 
-    test("a val that is made after the one that imports it", async () => {
+    test("a val that is created after its importer", async () => {
       const ada = await person()
       await val(ada, {
         name: "early",
@@ -158,7 +158,7 @@ describeApi("api/references", (suite) => {
       expect(await counts(suite, [late])).toEqual([1])
     })
 
-    test("a val that is renamed: away from its importers, and to those that import the new name", async () => {
+    test("a renamed val: they leave importers of the old name, and join importers of the new name", async () => {
       const ada = await person()
       const library = await val(ada, { name: "library" })
       await val(ada, { name: "user", code: importOf(library) })
@@ -176,7 +176,7 @@ describeApi("api/references", (suite) => {
       expect(await counts(suite, [library])).toEqual([1])
     })
 
-    test("the val that an import of another user's val is pinned to, not its name", async () => {
+    test("the pinned val of another user, not its name", async () => {
       const [ada, bob] = [await person(), await person()]
       const library = await val(ada, { name: "library", code: "export default 1" })
       const user = await val(bob, { name: "user", code: importOf(library) })
@@ -207,7 +207,7 @@ describeApi("api/references", (suite) => {
       expect(await counts(suite, [library, other])).toEqual([1, 0])
     })
 
-    test("nothing any more when the val that an import is pinned to is gone, though another takes its name", async () => {
+    test("no val when the pinned one was deleted, even if another takes its name", async () => {
       const [ada, bob] = [await person(), await person()]
       const library = await val(ada, { name: "library" })
       const user = await val(bob, { name: "user", code: importOf(library) })
@@ -217,7 +217,7 @@ describeApi("api/references", (suite) => {
       expect(await counts(suite, [other])).toEqual([0])
     })
 
-    test("both an old name and a new one to one val, which counts once", async () => {
+    test("an old name and a new name to one val, which counts once", async () => {
       const [ada, bob] = [await person(), await person()]
       const library = await val(ada, { name: "library" })
       const code = `${importOf(library)}\nimport y from "${testBaseUrl}/v/${ada.username}/archive"`
@@ -250,7 +250,7 @@ describeApi("api/references", (suite) => {
     })
   })
 
-  test("are newest first, paged, and bounded by since and until", async () => {
+  test("are newest first, paged, and filtered by since and until", async () => {
     const [ada, library, ids] = await withImporters(suite)
     for (const path of [`/v1/vals/${library.id}/references`, "/v1/me/references"]) {
       const ask = async (query: string) => {
@@ -273,7 +273,7 @@ describeApi("api/references", (suite) => {
     expect((await call("GET", from.replace("since", "until"))).json.data).toHaveLength(1)
   })
 
-  test("of a val that is private or missing are 404", async () => {
+  test("of a private or missing val are 404", async () => {
     const ada = await person()
     const hidden = await val(ada, { privacy: "private" })
     for (const list of ["references", "dependencies"]) {

@@ -38,7 +38,7 @@ describeApi("run tokens", (suite) => {
     expect(await subject.read()).toBe(before)
   })
 
-  test("read what their user can read, and nothing of anybody else's", async () => {
+  test("read what their user can read, and nothing private of other users", async () => {
     const [ada, bob] = [await person(), await person()]
     const mine = await val(ada, { privacy: "private" })
     const theirs = await val(bob, { privacy: "private" })
@@ -52,7 +52,7 @@ describeApi("run tokens", (suite) => {
     ])
   })
 
-  test("read and write the blobs of their user, and nothing of anybody else's", async () => {
+  test("read and write the blobs of their user, and of no other user", async () => {
     const [ada, bob] = [await person(), await person()]
     const token = issue(ada)
     expectStatus(await call("POST", "/v1/blob/a", { as: token, body: "mine" }), 201)

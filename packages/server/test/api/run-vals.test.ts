@@ -37,7 +37,7 @@ async function startHanging({ call, val }: ApiSuite, owner: TestUser) {
 function defineCreate(suite: ApiSuite): void {
   const { call, addUser: person, val } = suite
 
-  test("runs the val with the arguments and gives the whole run", async () => {
+  test("runs the val with the arguments and returns the whole run", async () => {
     const ada = await person()
     const adder = await val(ada, { code: add })
     const { json } = expectStatus(
@@ -68,7 +68,7 @@ function defineCreate(suite: ApiSuite): void {
     })
   })
 
-  test("gives 200 also when the val fails, and the run says so", async () => {
+  test("is 200 also when the val fails, with the error in the run", async () => {
     const ada = await person()
     const { json } = expectStatus(
       await call("POST", path(await val(ada, { code: fail })), { as: ada }),
@@ -82,7 +82,7 @@ function defineCreate(suite: ApiSuite): void {
     expect(idsOf(await call("GET", "/v1/me/runs?error=true", { as: ada }))).toEqual([json.id])
   })
 
-  test("keeps what the val logs, in order", async () => {
+  test("keeps the logs in order", async () => {
     const ada = await person()
     const code =
       'export default async () => { console.log("one"); await null; console.warn("two"); console.error("three") }'
@@ -99,7 +99,7 @@ function defineCreate(suite: ApiSuite): void {
     ])
   })
 
-  test("runs the version that is asked for, and the current one otherwise", async () => {
+  test("runs the requested version, by default the current one", async () => {
     const ada = await person()
     const made = await val(ada, { code: "export default () => 1" })
     expectStatus(
@@ -121,7 +121,7 @@ function defineCreate(suite: ApiSuite): void {
     }
   })
 
-  test("is on the account of the caller, and the owner sees it too", async () => {
+  test("creates a run on the caller's account, which the val's owner sees too", async () => {
     const [ada, bob, eve] = [await person(), await person(), await person()]
     const hers = await val(ada, { code: add })
     const { id } = expectStatus(
@@ -137,7 +137,7 @@ function defineCreate(suite: ApiSuite): void {
     ])
   })
 
-  test("is for those who may see the val, with a token that may run", async () => {
+  test("requires access to the val and the scope to run", async () => {
     const [ada, bob] = [await person(), await person()]
     const hidden = await val(ada, { code: add, privacy: "private" })
     expect(refusalOf(await call("POST", path(hidden), { as: bob }))).toEqual([404, "val_not_found"])
@@ -175,7 +175,7 @@ function defineCreate(suite: ApiSuite): void {
     })
   }
 
-  test("takes as many and as deep arguments as are allowed, and any character", async () => {
+  test("accepts the most and deepest arguments, and any character", async () => {
     const ada = await person()
     const echo = await val(ada, { code: "export default (...args) => args" })
     const many = Array.from({ length: limits.argsMax }, (_, index) => index)
@@ -193,7 +193,7 @@ function defineCreate(suite: ApiSuite): void {
     }
   })
 
-  test("keeps 100 KB of arguments and of the return value, with a mark", async () => {
+  test("keeps 100 KB of the arguments and of the return value, and marks the truncation", async () => {
     const ada = await person()
     const echo = await val(ada, { code: "export default (text) => text" })
     const { json } = expectStatus(
@@ -210,7 +210,7 @@ function defineCreate(suite: ApiSuite): void {
     }
   })
 
-  test("is done once under one Idempotency-Key", async () => {
+  test("runs once per Idempotency-Key", async () => {
     const ada = await person()
     const adder = await val(ada, { code: add })
     const send = (args: unknown[]) =>
@@ -229,7 +229,7 @@ function defineCreate(suite: ApiSuite): void {
 function defineAsync(suite: ApiSuite): void {
   const { call, addUser: person, val } = suite
 
-  test("is 202 at once with the run and where it is, and the run goes on to its end", async () => {
+  test("is 202 at once with the run and its location, and the run continues to its end", async () => {
     const ada = await person()
     const adder = await val(ada, { code: add })
     const headers = { prefer: "handling=lenient, Respond-Async; wait=1" }
@@ -249,7 +249,7 @@ function defineAsync(suite: ApiSuite): void {
     })
   })
 
-  test("shows a run that goes on as running, in lists too", async () => {
+  test("shows the status running meanwhile, also in lists", async () => {
     const ada = await person()
     const { id, val: hanging } = await startHanging(suite, ada)
     expect((await call("GET", `/v1/runs/${id}`, { as: ada })).json).toMatchObject({
@@ -266,7 +266,7 @@ function defineCall(suite: ApiSuite): void {
   const { call, addUser: person, val } = suite
   const at = (val: ValView) => `/v1/run/${val.author.username}.${val.name}`
 
-  test("answers with what the val returns and nothing else", async () => {
+  test("responds with the return value only", async () => {
     const ada = await person()
     const adder = await val(ada, { code: add })
     expect(
@@ -291,7 +291,7 @@ function defineCall(suite: ApiSuite): void {
     expect((await call("GET", "/v1/me/runs", { as: ada })).json.data).toHaveLength(4)
   })
 
-  test("answers to the owner with the error of a val that fails, to others with its message", async () => {
+  test("responds with the whole error to the owner, and with its message to others", async () => {
     const [ada, bob] = [await person(), await person()]
     const failing = await val(ada, { code: fail })
     const { json, headers } = expectStatus(await call("POST", at(failing), { as: ada }), 502)
@@ -318,7 +318,7 @@ function defineCall(suite: ApiSuite): void {
     expect(toBob).not.toHaveProperty("runError")
   })
 
-  test("needs a token that may run, whatever the method, and a val that the caller may see", async () => {
+  test("requires the scope to run for every method, and access to the val", async () => {
     const [ada, bob] = [await person(), await person()]
     const [shown, hidden] = [
       await val(ada, { code: add }),
@@ -335,7 +335,7 @@ function defineCall(suite: ApiSuite): void {
     }
   })
 
-  test("takes args that are empty for none", async () => {
+  test("accepts empty args", async () => {
     const ada = await person()
     const counter = await val(ada, { code: "export default (...args) => args.length" })
     expect(expectStatus(await call("GET", `${at(counter)}?args=`, { as: ada }), 200).json).toBe(0)
@@ -358,7 +358,7 @@ function defineCancel(suite: ApiSuite): void {
   const { call, addUser: person, val, run } = suite
   const cancel = (id: string, as: TestUser) => call("POST", `/v1/runs/${id}/cancel`, { as })
 
-  test("ends a run that goes on, once", async () => {
+  test("cancels a running run, once", async () => {
     const ada = await person()
     const { id } = await startHanging(suite, ada)
     expect(expectStatus(await cancel(id, ada), 200).json).toEqual({ found: true })
@@ -372,7 +372,7 @@ function defineCancel(suite: ApiSuite): void {
     expect(expectStatus(await cancel(id, ada), 200).json).toEqual({ found: false })
   })
 
-  test("goes by the address of an evaluation too, of the right val", async () => {
+  test("also works at /v1/vals/{val_id}/evaluations/{run_id}/cancel, for runs of that val only", async () => {
     const ada = await person()
     const { id, val: hanging } = await startHanging(suite, ada)
     const other = await val(ada)
@@ -383,7 +383,7 @@ function defineCancel(suite: ApiSuite): void {
     })
   })
 
-  test("is for its caller and for the val's owner", async () => {
+  test("is allowed to its caller and to the val's owner", async () => {
     const [ada, bob, eve] = [await person(), await person(), await person()]
     const hanging = await val(ada, { code: hang })
     const headers = { prefer: "respond-async" }
@@ -396,7 +396,7 @@ function defineCancel(suite: ApiSuite): void {
     expect(refusalOf(await cancel(missing, ada))).toEqual([404, "run_not_found"])
   })
 
-  test("ends a run that no node is at work on any more", async () => {
+  test("cancels a run that no node executes any more", async () => {
     const ada = await person()
     const ran = await val(ada)
     const { id } = await run(ran, { status: "running", endedAt: null, nodeId: missing })
@@ -422,7 +422,7 @@ function defineReplay(suite: ApiSuite): void {
   const echo =
     "export default async (request) => new Response(`${request.method} ${new URL(request.url).search} ${await request.text()}`, { status: 201 })"
 
-  test("runs the same version with the same arguments again", async () => {
+  test("runs the same version again with the same arguments", async () => {
     const ada = await person()
     const made = await val(ada, { code: "export default (name) => `Hello, ${name}`" })
     const first = expectStatus(
@@ -447,7 +447,7 @@ function defineReplay(suite: ApiSuite): void {
     expect(again.id).not.toBe(first.id)
   })
 
-  test("sends a request again, and the new run can be replayed in turn", async () => {
+  test("repeats an HTTP request, and the new run can be replayed too", async () => {
     const ada = await person()
     const answering = await val(ada, { code: `console.log("loaded"); ${echo}`, type: "http" })
     const request = { method: "POST", url: `${answering.links.endpoint}/a?b=c`, status: 500 }
@@ -464,7 +464,7 @@ function defineReplay(suite: ApiSuite): void {
     })
   })
 
-  test("is 202 at once where that is preferred", async () => {
+  test("is 202 at once with Prefer: respond-async", async () => {
     const ada = await person()
     const { id } = await run(await val(ada, { code: add }), { args: [1, 2] })
     const begun = expectStatus(
@@ -477,7 +477,7 @@ function defineReplay(suite: ApiSuite): void {
     expect(begun.headers.get("location")).toEndWith(begun.json.id)
   })
 
-  test("is on the account of the caller", async () => {
+  test("creates a run on the caller's account", async () => {
     const [ada, bob, eve] = [await person(), await person(), await person()]
     const hers = await val(ada, { code: add })
     const { id } = await run(hers, { accountId: bob.id, args: [1, 2] })
@@ -488,7 +488,7 @@ function defineReplay(suite: ApiSuite): void {
     expect(refusalOf(await replay(id, eve))).toEqual([404, "run_not_found"])
   })
 
-  test("is refused where the input was not kept, or the version or the address is gone", async () => {
+  test("is refused when the input was not kept, or the version or the address no longer exists", async () => {
     const ada = await person()
     const made = await val(ada, { code: add, type: "http" })
     const request = { method: "POST", url: `${made.links.endpoint}/`, status: 200 }

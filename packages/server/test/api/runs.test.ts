@@ -106,7 +106,7 @@ function defineMine(suite: ApiSuite): void {
     })
   }
 
-  test("shows a run with every key there", async () => {
+  test("shows a run with every key", async () => {
     const { ada, ran, runs } = await withRuns(suite)
     const { json } = await call("GET", "/v1/me/runs", { as: ada })
     const mention = {
@@ -150,7 +150,7 @@ function defineMine(suite: ApiSuite): void {
     expect(idsOf(await call("GET", "/v1/me/runs", { as: ada }))).toEqual([byAda.id])
   })
 
-  test("keeps those of an unlisted val, and leaves out those of one that has become private or was deleted", async () => {
+  test("keeps runs of an unlisted val, and leaves out runs of a private or deleted one", async () => {
     const [ada, bob] = [await person(), await person()]
     const hers = await val(ada)
     const { id } = await run(hers, { accountId: bob.id })
@@ -166,7 +166,7 @@ function defineMine(suite: ApiSuite): void {
     expect(idsOf(await call("GET", "/v1/me/runs", { as: bob }))).toEqual([])
   })
 
-  test("names the version that ran and what the val is called now", async () => {
+  test("has the version that ran and the val's current name", async () => {
     const ada = await person()
     const ran = await val(ada, { name: "before" })
     await run(ran, { version: 1 })
@@ -204,7 +204,7 @@ function defineOfVal(suite: ApiSuite): void {
     })
   }
 
-  test("is every run for the val's owner, and for anybody else those that they started", async () => {
+  test("has every run for the val's owner, and only their own runs for others", async () => {
     const [ada, bob, eve] = [await person(), await person(), await person()]
     const hers = await val(ada)
     const [byAda, byBob] = [
@@ -221,7 +221,7 @@ function defineOfVal(suite: ApiSuite): void {
     expect(idsOf(await call("GET", `/v1/vals/${hers.id}/runs`, { as: eve }))).toEqual([])
   })
 
-  test("needs a token, and says 404 of a val that the caller may not see", async () => {
+  test("requires a token, and is 404 for a val that the caller cannot see", async () => {
     const [ada, bob] = [await person(), await person()]
     const [shown, hidden] = [await val(ada), await val(ada, { privacy: "private" })]
     expect(refusalOf(await call("GET", `/v1/vals/${shown.id}/runs`))).toEqual([
@@ -296,7 +296,7 @@ function defineOne(suite: ApiSuite): void {
     expect(shown).toEqual({ data: logs, logsTruncated: true })
   })
 
-  test("has every key also where there is nothing to say", async () => {
+  test("has every key also when values are missing", async () => {
     const ada = await person()
     const made = await run(await val(ada), {
       status: "running",
@@ -321,7 +321,7 @@ function defineOne(suite: ApiSuite): void {
     })
   })
 
-  test("shows how a run goes on", async () => {
+  test("shows the progress of a run", async () => {
     const ada = await person()
     const ran = await val(ada)
     const made = await run(ran, { status: "running", endedAt: null, startedAt: noon })
@@ -332,7 +332,7 @@ function defineOne(suite: ApiSuite): void {
   })
 
   for (const path of ["", "/logs"]) {
-    test(`${path} is for the val's owner, and for its caller while they may see the val`, async () => {
+    test(`${path} is allowed to the val's owner, and to its caller while they can see the val`, async () => {
       const [ada, bob, eve] = [await person(), await person(), await person()]
       const hers = await val(ada)
       const { id } = await run(hers, { accountId: bob.id })
@@ -357,7 +357,7 @@ function defineOne(suite: ApiSuite): void {
       expectStatus(await call("GET", `/v1/runs/${id}${path}`, { as: ada }), 200)
     })
 
-    test(`${path} says 404 of a run that is not there or whose val was deleted, and 400 of an id that is none`, async () => {
+    test(`${path} is 404 for a missing run or a deleted val, and 400 for an invalid id`, async () => {
       const ada = await person()
       const ran = await val(ada)
       const { id } = await run(ran)
@@ -381,7 +381,7 @@ function defineOne(suite: ApiSuite): void {
 function defineLast(suite: ApiSuite): void {
   const { call, addUser: person, val, run } = suite
 
-  test("is told by the val and by the version that ran", async () => {
+  test("is shown by the val and by the version that ran", async () => {
     const ada = await person()
     const ran = await val(ada)
     expectStatus(
@@ -402,7 +402,7 @@ function defineLast(suite: ApiSuite): void {
     expect((await call("GET", `/v1/users/${ada.id}/vals`)).json.data).toMatchObject([last])
   })
 
-  test("is no change of the val", async () => {
+  test("changes only runStartAt and runEndAt of the val", async () => {
     const ran = await val(await person())
     await run(ran, { startedAt: noon, endedAt: noon + 1 })
     const { json } = await call("GET", `/v1/vals/${ran.id}`)

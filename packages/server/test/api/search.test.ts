@@ -5,10 +5,10 @@ import { rankAll, type SearchData, seedSearchData } from "./search-data.ts"
 import { type ApiSuite, describeApi, idsOf, namesOf, refusalOf } from "./suite.ts"
 
 describeApi("api/search", (suite) => {
-  describe("what is found", () => defineTexts(suite))
+  describe("matching", () => defineTexts(suite))
   describe("the order", () => defineOrder(suite))
-  describe("what has changed", () => defineChanges(suite))
-  describe("who finds it", () => defineViewers(suite))
+  describe("after a change", () => defineChanges(suite))
+  describe("access", () => defineViewers(suite))
   describe("the query", () => defineQuery(suite))
   describe("the time", () => defineTime(suite))
 })
@@ -27,7 +27,7 @@ function defineTexts(suite: ApiSuite): void {
   const { addUser: person, val } = suite
   const search = toSearch(suite)
 
-  test("is a substring of the name, the code or the readme, ignoring case", async () => {
+  test("finds a substring of the name, the code or the readme, ignoring case", async () => {
     const ada = await person()
     await val(ada, { name: "aPelicanName" })
     await val(ada, { name: "inCode", code: "const thePELICANcode = 1" })
@@ -69,7 +69,7 @@ function defineTexts(suite: ApiSuite): void {
     ["\uffff\ufffe", "// \uffff\ufffe", "// \uffff"],
     ["ᐡᐢᐣ", "// ᐡᐢᐣ", "// ᐡᐢ"],
   ] as const) {
-    test(`is what was written, with its punctuation: ${JSON.stringify(query)}`, async () => {
+    test(`finds text with its punctuation: ${JSON.stringify(query)}`, async () => {
       const ada = await person()
       await val(ada, { name: "match", code })
       await val(ada, { name: "other", code: other })
@@ -80,20 +80,20 @@ function defineTexts(suite: ApiSuite): void {
     })
   }
 
-  test("is nothing that begins in the code and ends in the readme", async () => {
+  test("does not match across code and readme", async () => {
     await val(await person(), { name: "seam", code: "left-seam", readme: "right-seam" })
     for (const query of ["seam\nright", "seamright", "seam right"])
       expect(await search(query)).toEqual([])
   })
 
-  test("is neither the owner's name, nor the type, nor an id", async () => {
+  test("does not search owner names, types or ids", async () => {
     const ada = await person()
     const { id } = await val(ada, { type: "interval" })
     for (const query of [ada.username, "interval", id.slice(0, 13)])
       expect(await search(query)).toEqual([])
   })
 
-  test("is only the beginning of a name where the query is shorter than three characters", async () => {
+  test("matches only the beginning of a name when the query has fewer than three characters", async () => {
     const ada = await person()
     await val(ada, { name: "zqFirst" })
     await val(ada, { name: "firstZq" })
@@ -103,7 +103,7 @@ function defineTexts(suite: ApiSuite): void {
     expect((await search("zqf")).toSorted()).toEqual(["zqFirst"])
   })
 
-  test("is anywhere in code and readme where a short query is no part of a name", async () => {
+  test("searches code and readme when a short query matches no name", async () => {
     const ada = await person()
     await val(ada, { name: "shortCode", code: "a ⊕ b" })
     await val(ada, { name: "shortReadme", readme: "⊕" })
@@ -111,7 +111,7 @@ function defineTexts(suite: ApiSuite): void {
     expect(await search("⊕ ")).toEqual(["shortCode"])
   })
 
-  test("is a whole val, as everywhere", async () => {
+  test("returns whole vals", async () => {
     const made = await val(await person(), { code: "cassowary" })
     const { json } = expectStatus(await suite.call("GET", "/v1/search/vals?query=cassowary"), 200)
     expect(json.data).toEqual([made])
@@ -122,7 +122,7 @@ function defineOrder(suite: ApiSuite): void {
   const { call, addUser: person, val } = suite
   const search = toSearch(suite)
 
-  test("is names first, then the most liked, then the newest", async () => {
+  test("has matches in names first, then most likes, then newest", async () => {
     const [ada, bob, eve] = [await person(), await person(), await person()]
     const like = async (id: string, ...people: readonly TestUser[]) => {
       for (const as of people) expectStatus(await call("PUT", `/v1/vals/${id}/like`, { as }), 204)
@@ -154,7 +154,7 @@ function defineOrder(suite: ApiSuite): void {
     ])
   })
 
-  test("mixes one's own hidden vals in where they belong", async () => {
+  test("includes the caller's hidden vals at their position", async () => {
     const [ada, bob] = [await person(), await person()]
     await val(ada, { name: "hiddenAvocet", privacy: "private" })
     await val(bob, { name: "shownAvocet" })
@@ -173,7 +173,7 @@ function defineOrder(suite: ApiSuite): void {
     expect(namesOf(second)).toEqual(["hiddenAvocet", "code3"])
   })
 
-  test("is cut into pages that neither repeat nor leave out anything", async () => {
+  test("is divided into pages without repeats or gaps", async () => {
     const ada = await person()
     const names = ["e", "d", "c", "b", "a"].map((letter) => `jacana_${letter}`)
     for (const name of names.toReversed()) await val(ada, { name })
@@ -203,7 +203,7 @@ function defineChanges(suite: ApiSuite): void {
   const { call, addUser: person, val } = suite
   const search = toSearch(suite)
 
-  test("is found as it is now: a save, a rename, a readme", async () => {
+  test("finds the current state: a save, a rename, a readme", async () => {
     const ada = await person()
     const { id } = await val(ada, { name: "toucanOne", code: "kiwiOne", readme: "emuOne" })
     expectStatus(
@@ -231,7 +231,7 @@ function defineChanges(suite: ApiSuite): void {
     expect(await search("kiwiThree")).toEqual(["toucanTwo"])
   })
 
-  test("is found by the code of the version that is current after another was deleted", async () => {
+  test("finds the code of the version that became current by a deletion", async () => {
     const ada = await person()
     const { id } = await val(ada, { name: "back", code: "rheaOne" })
     expectStatus(
@@ -244,7 +244,7 @@ function defineChanges(suite: ApiSuite): void {
     expect(await search("rheaTwo")).toEqual([])
   })
 
-  test("is not found by the code of a version that is not current", async () => {
+  test("does not find the code of an old version", async () => {
     const ada = await person()
     const { id } = await val(ada, { name: "stays", code: "moaOne" })
     expectStatus(
@@ -256,7 +256,7 @@ function defineChanges(suite: ApiSuite): void {
     expect(await search("moaTwo")).toEqual(["stays"])
   })
 
-  test("is not found when it was deleted", async () => {
+  test("does not find a deleted val", async () => {
     const ada = await person()
     const { id } = await val(ada, { name: "dodoName", code: "dodoCode" })
     expectStatus(await call("DELETE", `/v1/vals/${id}`, { as: ada }), 204)
@@ -265,7 +265,7 @@ function defineChanges(suite: ApiSuite): void {
         expect(await search(query, as)).toEqual([])
   })
 
-  test("is found by others while it is public, and by its owner always", async () => {
+  test("shows a val to others while it is public, and always to its owner", async () => {
     const ada = await person()
     const { id } = await val(ada, { name: "shyName", code: "plover", privacy: "private" })
     for (const privacy of ["public", "unlisted", "public", "private", "public"]) {
@@ -282,7 +282,7 @@ function defineViewers(suite: ApiSuite): void {
   const { call, addUser: person, val } = suite
   const search = toSearch(suite)
 
-  test("is its owner alone, where it is not public, with short queries too", async () => {
+  test("shows a val that is not public to its owner only, also for short queries", async () => {
     const [ada, bob] = [await person(), await person()]
     await val(ada, { name: "wwHidden", privacy: "private", code: "⊗ whimbrel" })
     await val(ada, { name: "wwUnlisted", privacy: "unlisted", readme: "⊗ whimbrel" })
@@ -295,7 +295,7 @@ function defineViewers(suite: ApiSuite): void {
     expect((await search("⊗", ada)).toSorted()).toEqual(["wwHidden", "wwUnlisted"])
   })
 
-  test("needs the scope to read vals, if they send a token", async () => {
+  test("requires the scope to read vals if a token is sent", async () => {
     const ada = await person()
     const { json } = await call("POST", "/v1/me/tokens", {
       as: ada,
@@ -351,7 +351,7 @@ function defineQuery({ call }: ApiSuite): void {
 }
 
 function defineTime(suite: ApiSuite): void {
-  test("that it takes to compare long texts is not taken from others", async () => {
+  test("for comparing long texts does not delay other requests", async () => {
     const ada = await suite.addUser()
     // Each place of the text is nearly the beginning of what is looked for.
     for (let count = 0; count < 12; count++)
@@ -391,7 +391,7 @@ function defineMany(suite: ApiSuite): void {
     // Punctuation and case.
     ...["v1_", "foo.bar(", "() =>", "ÜBER", "%s%"],
   ]) {
-    test(`finds ${JSON.stringify(query)} in the order of a search that looks at every val`, async () => {
+    test(`finds ${JSON.stringify(query)} in the same order as a full scan`, async () => {
       for (const viewer of [undefined, many.ada, many.bob]) {
         const expected = rankAll(many.vals, query, viewer?.id)
         const found: string[] = []

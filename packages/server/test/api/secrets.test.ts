@@ -22,12 +22,12 @@ function definePut(suite: ApiSuite): void {
   const listOf = async (as: TestUser) =>
     expectStatus(await call("GET", "/v1/me/secrets", { as }), 200).json.data
 
-  test("is 204 and says nothing", async () => {
+  test("is 204 without a body", async () => {
     const response = expectStatus(await put(await person(), "KEY", { value: "hush" }), 204)
     expect(response.text).toBe("")
   })
 
-  test("sets a secret again: its value and its hosts are new, its beginning is not", async () => {
+  test("replaces value and hosts of a secret, and keeps createdAt", async () => {
     const ada = await person()
     setSystemTime(new Date("2024-05-01T12:00:00.000Z"))
     expectStatus(await put(ada, "KEY", { value: "one", hosts: ["a.hamlet.test"] }), 204)
@@ -38,7 +38,7 @@ function definePut(suite: ApiSuite): void {
   })
 
   for (const name of ["A", "_", "API_KEY_2", "X".repeat(limits.secretNameCharsMax)]) {
-    test(`takes the name ${name.slice(0, 20)}`, async () => {
+    test(`accepts the name ${name.slice(0, 20)}`, async () => {
       const ada = await person()
       expectStatus(await put(ada, name), 204)
       expect((await listOf(ada))[0].name).toBe(name)
@@ -76,7 +76,7 @@ function definePut(suite: ApiSuite): void {
       hosts: Array.from({ length: limits.secretHostsMax }, (_, index) => `h${index}.test`),
     },
   ]) {
-    test(`takes ${JSON.stringify(body).slice(0, 50)}`, async () => {
+    test(`accepts ${JSON.stringify(body).slice(0, 50)}`, async () => {
       const ada = await person()
       expectStatus(await put(ada, "KEY", body), 204)
       expect((await listOf(ada))[0].hosts).toEqual(body.hosts ?? null)
@@ -113,7 +113,7 @@ function definePut(suite: ApiSuite): void {
     })
   }
 
-  test("takes as many as an account may have, and sets those again, but not one more", async () => {
+  test("accepts the maximum number of secrets, and replacements of those, but not one more", async () => {
     const ada = await person()
     const names = Array.from({ length: limits.secretsPerUserMax }, (_, index) => `S${index}`)
     for (const name of names) expectStatus(await put(ada, name), 204)
@@ -126,7 +126,7 @@ function definePut(suite: ApiSuite): void {
     expectStatus(await put(await person(), "ONE_MORE"), 204)
   })
 
-  test("leaves the value readable nowhere: in no answer, and not in the database", async () => {
+  test("shows the value in no response, and stores it encrypted", async () => {
     const ada = await person()
     const value = "the-albatross-flies-at-midnight"
     expectStatus(await put(ada, "KEY", { value }), 204)
@@ -147,7 +147,7 @@ function defineList(suite: ApiSuite): void {
   const { call, addUser: person } = suite
   const put = toPut(suite)
 
-  test("has the caller's secrets, newest first, every key there but never the value", async () => {
+  test("has the caller's secrets, newest first, with every key but never the value", async () => {
     const [ada, bob] = [await person(), await person()]
     for (const name of ["B", "_A", "A", "C"]) {
       expectStatus(await put(ada, name, { value: "hush", hosts: ["a.test"] }), 204)
@@ -171,7 +171,7 @@ function defineList(suite: ApiSuite): void {
     expect(page.data.map(({ name }: { name: string }) => name)).toEqual(["_A"])
   })
 
-  test("cannot be asked for a single one: there is nothing to read", async () => {
+  test("has no route for a single secret", async () => {
     const ada = await person()
     expectStatus(await put(ada, "KEY"), 204)
     const response = await call("GET", "/v1/me/secrets/KEY", { as: ada })
@@ -184,7 +184,7 @@ function defineDelete(suite: ApiSuite): void {
   const { call, addUser: person } = suite
   const put = toPut(suite)
 
-  test("is 204 once, then 404, and never affects another user's", async () => {
+  test("is 204 once, then 404, and never deletes another user's secret", async () => {
     const [ada, bob] = [await person(), await person()]
     for (const as of [ada, bob]) expectStatus(await put(as, "KEY"), 204)
     expectStatus(await call("DELETE", "/v1/me/secrets/KEY", { as: ada }), 204)

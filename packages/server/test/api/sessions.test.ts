@@ -56,7 +56,7 @@ describeApi("api/sessions", (suite) => {
 describeApi(
   "api/sessions over https",
   (suite) => {
-    test("have a cookie that is sent encrypted only, and that no neighbour can set", async () => {
+    test("have a Secure cookie with the __Host- prefix", async () => {
       const ada = await suite.addUser()
       const response = expectStatus(await signIn(suite, { token: ada.token }), 200)
       const [cookie = "", ...attributes] = (response.headers.get("set-cookie") ?? "").split("; ")
@@ -84,7 +84,7 @@ describeApi(
 describeApi(
   "api/sessions rate limits",
   (suite) => {
-    test("count every try to sign in, and every guess at a session, as a request without a token", async () => {
+    test("count every sign-in attempt and every invalid session as a request without a token", async () => {
       const send = async (
         method: string,
         path: string,
@@ -175,7 +175,7 @@ async function narrow(
 function defineSignIn(suite: ApiSuite): void {
   const { call, addUser: person } = suite
 
-  test("with a token is 200 with the session and its cookie, which acts with the scopes of the token", async () => {
+  test("with a token is 200 with the session and its cookie, which has the scopes of the token", async () => {
     const ada = await person()
     const { text } = await narrow(suite, ada, ["user:read", "val:read"])
     const response = expectStatus(
@@ -200,7 +200,7 @@ function defineSignIn(suite: ApiSuite): void {
     ).toEqual([403, "missing_scope"])
   })
 
-  test("with a cookie that was there before makes a new one all the same, and ends the old session", async () => {
+  test("with an earlier cookie creates a new session, and ends the old one", async () => {
     const [ada, eve] = [await person(), await person()]
     const planted = await signedIn(suite, eve)
     const made = cookieOf(
@@ -236,7 +236,7 @@ function defineSignIn(suite: ApiSuite): void {
     })
   }
 
-  test("refuses what is no token, an expired one and a revoked one", async () => {
+  test("refuses an invalid, an expired and a revoked token", async () => {
     const ada = await person()
     const expired = await narrow(suite, ada, ["user:read"], Date.now() - 1)
     const revoked = await narrow(suite, ada, ["user:read"])
@@ -254,7 +254,7 @@ function defineSignIn(suite: ApiSuite): void {
     }
   })
 
-  test("refuses the token of a run, which cannot make a link either", async () => {
+  test("refuses a run token, which cannot create a link either", async () => {
     const { deps } = suite.api.hamlet
     const { runTokens, sessions } = deps
     const ada = await person()
@@ -274,7 +274,7 @@ function defineSignIn(suite: ApiSuite): void {
     expect((await sessions.list(ada.id, 0, { limit: 5, offset: 0 })).items).toEqual([])
   })
 
-  test("refuses a session and a link where a token is asked for, and a token and a session where a code is", async () => {
+  test("refuses a session or a link as the token, and a token or a session as the code", async () => {
     const ada = await person()
     const session = (await signedIn(suite, ada)).cookie.slice("hamlet_session=".length)
     const code = await codeOf(suite, ada)
@@ -285,7 +285,7 @@ function defineSignIn(suite: ApiSuite): void {
     expectStatus(await signIn(suite, { code }), 200)
   })
 
-  test("keeps nothing in the database that a session or a link could be read from", async () => {
+  test("leaves no readable session or link in the database", async () => {
     const ada = await person()
     const { id, cookie } = await signedIn(suite, ada)
     const code = await codeOf(suite, ada)
@@ -295,7 +295,7 @@ function defineSignIn(suite: ApiSuite): void {
       expect(dump).not.toContain(text.split("_")[2] ?? "")
   })
 
-  test("cuts what the browser calls itself, and takes one that says nothing", async () => {
+  test("truncates a long User-Agent, and accepts an empty one", async () => {
     const ada = await person()
     const { json } = expectStatus(
       await signIn(suite, { token: ada.token }, { "user-agent": "x".repeat(5000) }),
@@ -305,7 +305,7 @@ function defineSignIn(suite: ApiSuite): void {
     expect((await signIn(suite, { token: ada.token })).json.userAgent).toBeNull()
   })
 
-  test("ends the session that was not used for longest when there are too many", async () => {
+  test("ends the least recently used session when there are too many", async () => {
     const ada = await person()
     const start = Date.now()
     setSystemTime(new Date(start))
@@ -329,7 +329,7 @@ function defineSignIn(suite: ApiSuite): void {
 function defineLinks(suite: ApiSuite): void {
   const { call, addUser: person } = suite
 
-  test("is 200 with an address whose code signs in once, with the scopes of its creator", async () => {
+  test("is 200 with a link that signs in once, with the scopes of its creator", async () => {
     const ada = await person()
     const { text } = await narrow(suite, ada, ["user:read", "user:write"])
     const { json } = expectStatus(await call("POST", "/v1/me/sign-in-links", { as: text }), 200)
@@ -349,7 +349,7 @@ function defineLinks(suite: ApiSuite): void {
     expect(refusalOf(await signIn(suite, { code }))).toEqual([401, "invalid_sign_in_code"])
   })
 
-  test("/v1/sign-in-links/owner says whose account a link opens, and does not use it up", async () => {
+  test("/v1/sign-in-links/owner returns the account of a link, and does not use it up", async () => {
     const ada = await person()
     const start = Date.now()
     setSystemTime(new Date(start))
@@ -381,7 +381,7 @@ function defineLinks(suite: ApiSuite): void {
     ).toEqual([403, "cross_site_request"])
   })
 
-  test("lets one of many in who come with the same code at once", async () => {
+  test("lets exactly one of many simultaneous requests with one code sign in", async () => {
     const code = await codeOf(suite, await person())
     const responses = await Promise.all(Array.from({ length: 8 }, () => signIn(suite, { code })))
     expect(responses.map(({ status }) => status).sort()).toEqual([
@@ -390,7 +390,7 @@ function defineLinks(suite: ApiSuite): void {
     ])
   })
 
-  test("is good for 15 minutes", async () => {
+  test("expires after 15 minutes", async () => {
     const ada = await person()
     const start = Date.now()
     setSystemTime(new Date(start))
@@ -401,7 +401,7 @@ function defineLinks(suite: ApiSuite): void {
     expect(refusalOf(await signIn(suite, { code: late }))).toEqual([401, "invalid_sign_in_code"])
   })
 
-  test("made in a browser gives another one the same, which does not end when the first one signs out, but when the token does", async () => {
+  test("created in a browser gives another session, which ends with the token but not with the first session", async () => {
     const ada = await person()
     const { token, text } = await narrow(suite, ada, ["user:read", "user:write"])
     const first = await signedIn(suite, text)
@@ -421,7 +421,7 @@ function defineLinks(suite: ApiSuite): void {
     ])
   })
 
-  test("is of no use once the token that made it is revoked, or its user has signed out everywhere", async () => {
+  test("is invalid after its token is revoked or its user signs out everywhere", async () => {
     const ada = await person()
     const { token, text } = await narrow(suite, ada, ["user:write"])
     const [one, two] = [await codeOf(suite, text), await codeOf(suite, ada)]
@@ -431,7 +431,7 @@ function defineLinks(suite: ApiSuite): void {
     expect(refusalOf(await signIn(suite, { code: two }))).toEqual([401, "invalid_sign_in_code"])
   })
 
-  test("drops the oldest when too many are unused", async () => {
+  test("drops the oldest link when too many are unused", async () => {
     const ada = await person()
     const start = Date.now()
     setSystemTime(new Date(start))
@@ -447,7 +447,7 @@ function defineLinks(suite: ApiSuite): void {
 function defineUse(suite: ApiSuite): void {
   const { call, addUser: person } = suite
 
-  test("does what a token does", async () => {
+  test("has the access of its token", async () => {
     const { cookie } = await signedIn(suite, await person())
     const val = expectStatus(
       await asBrowser(suite, "POST", "/v1/vals", cookie, { code: "1", privacy: "private" }),
@@ -461,7 +461,7 @@ function defineUse(suite: ApiSuite): void {
     expectStatus(await asBrowser(suite, "DELETE", `/v1/vals/${val.id}`, cookie), 204)
   })
 
-  test("runs vals as a user of the web app", async () => {
+  test("can run vals, as the web app does", async () => {
     const ada = await person()
     const { cookie } = await signedIn(suite, ada)
     const val = expectStatus(
@@ -495,7 +495,7 @@ function defineUse(suite: ApiSuite): void {
     expectStatus(await asBrowser(suite, "GET", "/v1/me", used.cookie), 200)
   })
 
-  test("lasts while it is used: after a day the same cookie is given its whole time again", async () => {
+  test("is extended by use: after a day the cookie gets its full lifetime again", async () => {
     const start = Date.now()
     setSystemTime(new Date(start))
     const { id, cookie } = await signedIn(suite, await person())
@@ -517,7 +517,7 @@ function defineUse(suite: ApiSuite): void {
     ).toBe(true)
   })
 
-  test("leaves nothing of a private val in a cache, and its cookie in none", async () => {
+  test("gets no-store on private vals and on responses that set its cookie", async () => {
     const start = Date.now()
     setSystemTime(new Date(start))
     const ada = await person()
@@ -537,7 +537,7 @@ function defineUse(suite: ApiSuite): void {
     expect(await look("shown")).toEqual(["no-store", true])
   })
 
-  test("ends when the token does that it came from, however often it is used", async () => {
+  test("ends when its token expires, however often it is used", async () => {
     const start = Date.now()
     setSystemTime(new Date(start))
     const ada = await person()
@@ -562,7 +562,7 @@ function defineUse(suite: ApiSuite): void {
       ])
   })
 
-  test("ends at once when the token is revoked that it came from", async () => {
+  test("ends at once when its token is revoked", async () => {
     const ada = await person()
     const { token, text } = await narrow(suite, ada, ["user:read"])
     const { cookie } = await signedIn(suite, text)
@@ -576,7 +576,7 @@ function defineUse(suite: ApiSuite): void {
     expectStatus(await asBrowser(suite, "GET", "/v1/me", other.cookie), 200)
   })
 
-  test("is no token, and a token is no session", async () => {
+  test("is not accepted as a token, nor a token as a session", async () => {
     const ada = await person()
     const { cookie } = await signedIn(suite, ada)
     expect(
@@ -592,7 +592,7 @@ function defineUse(suite: ApiSuite): void {
     ).toEqual([401, "invalid_session"])
   })
 
-  test("counts for nothing where a token is sent as well", async () => {
+  test("is ignored when a token is sent too", async () => {
     const [ada, bob] = [await person(), await person()]
     const { cookie } = await signedIn(suite, ada)
     const headers = { ...pageOf(cookie), cookie }
@@ -603,7 +603,7 @@ function defineUse(suite: ApiSuite): void {
     ])
   })
 
-  test("is in no list of tokens, and cannot be revoked as one", async () => {
+  test("is not in the list of tokens, and cannot be revoked as one", async () => {
     const ada = await person()
     const { id, cookie } = await signedIn(suite, ada)
     await codeOf(suite, ada)
@@ -623,7 +623,7 @@ function defineUse(suite: ApiSuite): void {
 function defineCookie(suite: ApiSuite): void {
   const { addUser: person } = suite
 
-  test("is for this host alone, and no script can read it", async () => {
+  test("is HttpOnly, and has no Domain", async () => {
     const { headers } = await signIn(suite, { token: (await person()).token })
     const [cookie, ...attributes] = (headers.get("set-cookie") ?? "").split("; ")
     expect(cookie).toMatch(/^hamlet_session=hamlet_session_[0-9A-Za-z]{49}$/)
@@ -636,7 +636,7 @@ function defineCookie(suite: ApiSuite): void {
     expect(headers.get("cache-control")).toBe("no-store")
   })
 
-  test("counts only for a page that holds its key, among whatever other cookies", async () => {
+  test("is accepted only with its key, among any other cookies", async () => {
     const [ada, eve] = [await person(), await person()]
     const [mine, planted] = [
       (await signedIn(suite, ada)).cookie,
@@ -658,7 +658,7 @@ function defineCookie(suite: ApiSuite): void {
       )
   })
 
-  test("that was planted is anonymous: the page has no key, or the key of another session", async () => {
+  test("that an attacker set is anonymous: the page has no key, or the key of another session", async () => {
     const [ada, eve] = [await person(), await person()]
     const [mine, planted] = [
       (await signedIn(suite, ada)).cookie,
@@ -680,7 +680,7 @@ function defineCookie(suite: ApiSuite): void {
     ])
   })
 
-  test("is ended by the next sign-in of its page, and one that was planted beside it is not taken for it", async () => {
+  test("is ended by the next sign-in of its page, and not confused with a cookie that an attacker set", async () => {
     const [ada, eve] = [await person(), await person()]
     const [mine, planted] = [
       (await signedIn(suite, ada)).cookie,
@@ -697,7 +697,7 @@ function defineCookie(suite: ApiSuite): void {
     expect((await asBrowser(suite, "GET", "/v1/me", planted)).json.id).toBe(eve.id)
   })
 
-  test("with anything else in it is a session that has ended", async () => {
+  test("with an invalid value is an ended session", async () => {
     for (const value of ["", "x", '"x"', "hamlet_session_", "a=b", "x, y", "é"]) {
       const response = await asBrowser(suite, "GET", "/v1/me", `hamlet_session=${value}`)
       expect(refusalOf(response)).toEqual([401, "invalid_session"])
@@ -709,7 +709,7 @@ function defineCookie(suite: ApiSuite): void {
 function defineForeign(suite: ApiSuite): void {
   const { call, addUser: person, sharedUser: anybody } = suite
 
-  test.each(foreign)("%s is anonymous, and signs no user in", async (_, headers) => {
+  test.each(foreign)("%s is anonymous, and cannot sign in", async (_, headers) => {
     const ada = await anybody()
     const { cookie } = await signedIn(suite, ada)
     const page = headers["x-hamlet-session"] === "1" ? { ...headers, ...pageOf(cookie) } : headers
@@ -731,7 +731,7 @@ function defineForeign(suite: ApiSuite): void {
     expectStatus(await signIn(suite, { code }), 200)
   })
 
-  test.each(own)("is told from one of our own pages: %j", async (headers) => {
+  test.each(own)("is distinguished from a request of our own pages: %j", async (headers) => {
     const ada = await anybody()
     const response = expectStatus(
       await call("POST", "/v1/sessions", { headers, body: { token: ada.token } }),
@@ -743,7 +743,7 @@ function defineForeign(suite: ApiSuite): void {
     ).toBe(ada.id)
   })
 
-  test("is allowed neither the header nor the cookie by CORS", async () => {
+  test("gets neither the header nor the cookie allowed by CORS", async () => {
     const { cookie } = await signedIn(suite, await anybody())
     const origin = "http://ada-hello.hamlet.test"
     for (const path of ["/v1/me", "/v1/sessions"]) {
@@ -770,7 +770,7 @@ function defineForeign(suite: ApiSuite): void {
 function defineList(suite: ApiSuite): void {
   const { call, addUser: person } = suite
 
-  test("has the caller's sessions, latest first, and says which one asks", async () => {
+  test("has the caller's sessions, latest first, and marks the current one", async () => {
     const [ada, bob] = [await person(), await person()]
     const [one, two] = [await signedIn(suite, ada), await signedIn(suite, ada)]
     await signedIn(suite, bob)
@@ -794,7 +794,7 @@ function defineList(suite: ApiSuite): void {
     expect(json.data).toMatchObject([{ id: one.id, current: false }])
   })
 
-  test("leaves out those that have expired", async () => {
+  test("leaves out expired sessions", async () => {
     const ada = await person()
     const start = Date.now()
     setSystemTime(new Date(start))
@@ -803,7 +803,7 @@ function defineList(suite: ApiSuite): void {
     expect(idsOf(await call("GET", "/v1/me/sessions", { as: ada }))).toEqual([])
   })
 
-  test("says when a session was last used", async () => {
+  test("has the last use of a session", async () => {
     const ada = await person()
     const { cookie } = await signedIn(suite, ada)
     const before = Date.now()
@@ -817,7 +817,7 @@ function defineList(suite: ApiSuite): void {
 function defineEnd(suite: ApiSuite): void {
   const { call, addUser: person } = suite
 
-  test("/v1/me/sessions/{session_id} signs one browser out at once, and clears the cookie if it is this one", async () => {
+  test("/v1/me/sessions/{session_id} ends that session at once, and clears the cookie if it is the current one", async () => {
     const ada = await person()
     const [one, two] = [await signedIn(suite, ada), await signedIn(suite, ada)]
     const response = expectStatus(
@@ -860,7 +860,7 @@ function defineEnd(suite: ApiSuite): void {
     expectStatus(await call("GET", "/v1/me", { as: bob }), 200)
   })
 
-  test("/v1/me/sessions signs out everywhere, and ends no token", async () => {
+  test("/v1/me/sessions ends all sessions, and no token", async () => {
     const [ada, bob] = [await person(), await person()]
     const [one, two, other] = [
       await signedIn(suite, ada),
@@ -879,7 +879,7 @@ function defineEnd(suite: ApiSuite): void {
     expectStatus(await call("GET", "/v1/me", { as: ada }), 200)
   })
 
-  test("/v1/me/session signs this browser out, whatever the session may do, and no other", async () => {
+  test("/v1/me/session ends only the current session, whatever its scopes", async () => {
     const ada = await person()
     const one = await signedIn(suite, (await narrow(suite, ada, ["val:read"])).text)
     const two = await signedIn(suite, ada)

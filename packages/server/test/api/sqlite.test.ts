@@ -21,7 +21,7 @@ function defineSuite(suite: ApiSuite): void {
   const rowsOf = async (as: Caller, statement: unknown) =>
     expectStatus(await execute(as, statement), 200).json.rows
 
-  test("run statements in a database of their own", async () => {
+  test("run statements in the caller's database", async () => {
     const [ada, bob] = [await person(), await person()]
     expectStatus(await execute(ada, "create table notes (id integer primary key, text text)"), 200)
     const sql = "insert into notes (text) values (?), (?)"
@@ -49,7 +49,7 @@ function defineSuite(suite: ApiSuite): void {
     expect(refused.json.message).toBe("Cannot run the statement: no such table: notes")
   })
 
-  test("refuse values that are nested, however deep, in a body of any size", async () => {
+  test("refuse nested values of any depth, in a body of any size", async () => {
     const ada = await person()
     for (const levels of [2, 10_000, 100_000]) {
       const statement = `{"sql":"select ?","args":${"[".repeat(levels)}${"]".repeat(levels)}}`
@@ -66,7 +66,7 @@ function defineSuite(suite: ApiSuite): void {
     }
   })
 
-  test("run a batch wholly or not at all", async () => {
+  test("run a batch atomically", async () => {
     const ada = await person()
     const results = expectStatus(
       await batch(ada, [
@@ -97,7 +97,7 @@ function defineSuite(suite: ApiSuite): void {
     expect(expectStatus(await batch(ada, []), 200).json).toEqual([])
   })
 
-  test("say by which code of SQLite's a statement failed", async () => {
+  test("report SQLite's code of a failed statement", async () => {
     const ada = await person()
     expectStatus(await batch(ada, ["create table u (a unique)", "insert into u values (1)"]), 200)
     const failures: readonly (readonly [statement: unknown, code: string | undefined])[] = [
@@ -114,7 +114,7 @@ function defineSuite(suite: ApiSuite): void {
     expect((await batch(ada, ["delete from u"], "read")).json.rawCode).toBe("SQLITE_READONLY")
   })
 
-  test("say what is wrong with what was sent", async () => {
+  test("report invalid input", async () => {
     const ada = await person()
     const bodies: readonly (readonly [string, object])[] = [
       ["statement", {}],
@@ -138,7 +138,7 @@ function defineSuite(suite: ApiSuite): void {
     ).toEqual([400, "invalid_json"])
   })
 
-  describe("with a token that has less than both scopes", () => {
+  describe("with a token without both scopes", () => {
     const tokenWith = async (user: TestUser, ...scopes: Scope[]) =>
       (
         await issueToken(suite.api.hamlet.deps, user.id, {
@@ -148,7 +148,7 @@ function defineSuite(suite: ApiSuite): void {
         })
       ).text
 
-    test("read with sqlite:read, and are told what they lack to write, however they try", async () => {
+    test("read with sqlite:read, and name the missing scope for every kind of write", async () => {
       const ada = await person()
       await batch(ada, ["create table t (a)", "insert into t values (1)"])
       const reader = await tokenWith(ada, "sqlite:read")
@@ -176,7 +176,7 @@ function defineSuite(suite: ApiSuite): void {
       expect(await rowsOf(ada, "select * from t")).toEqual([[1]])
     })
 
-    test("do nothing with sqlite:write alone or none of them", async () => {
+    test("are refused with sqlite:write only or with neither scope", async () => {
       const ada = await person()
       for (const scopes of [["sqlite:write"], ["val:write", "blob:write"]] as const)
         expect(refusalOf(await execute(await tokenWith(ada, ...scopes), "select 1"))).toEqual([
@@ -186,7 +186,7 @@ function defineSuite(suite: ApiSuite): void {
     })
   })
 
-  test("refuse what the database has no room for", async () => {
+  test("refuse writes over the size limit", async () => {
     const ada = await person()
     expectStatus(await execute(ada, "create table t (a)"), 200)
     const full = await execute(ada, "insert into t values (zeroblob(2000000))")
@@ -198,7 +198,7 @@ function defineSuite(suite: ApiSuite): void {
     })
   })
 
-  test("do once what is sent twice under an Idempotency-Key, and answer alike", async () => {
+  test("execute once per Idempotency-Key, and repeat the response", async () => {
     const ada = await person()
     expectStatus(await execute(ada, "create table t (a)"), 200)
     const send = () =>
@@ -209,7 +209,7 @@ function defineSuite(suite: ApiSuite): void {
     expect(await rowsOf(ada, "select count(*) from t")).toEqual([[1]])
   })
 
-  test("count what the database takes", async () => {
+  test("count the size of the database", async () => {
     const ada = await person()
     const usage = async () => (await call("GET", "/v1/me/usage", { as: ada })).json.sqlite
     expect(await usage()).toEqual({ bytes: 0, bytesMax: 1_048_576 })
@@ -219,7 +219,7 @@ function defineSuite(suite: ApiSuite): void {
 }
 
 describeEachDatabase("the databases of users", (open) => {
-  test("are still there when the server has ended and starts again, unless each node would have its own", async () => {
+  test("survive a restart, and are refused when each node would have its own", async () => {
     const database = await open()
     const isShared = database.path === undefined
     const first = await openApi(() =>

@@ -55,7 +55,7 @@ function defineMine(suite: ApiSuite) {
     })
   })
 
-  test("is about the last day in 48 buckets, and is empty for a user without runs", async () => {
+  test("covers the last day in 48 buckets by default, and is empty for a user without runs", async () => {
     const before = Date.now()
     const { since, until, buckets, ...rest } = await get(suite, "/v1/me/stats", await person())
     expect(rest).toEqual({ bucketMs: day / 48, total: nothing, isPartial: false })
@@ -69,13 +69,13 @@ function defineMine(suite: ApiSuite) {
     )
   })
 
-  test("counts what has just run", async () => {
+  test("counts a run that has just ended", async () => {
     const ada = await person()
     await run(await val(ada), { startedAt: Date.now() - 1 })
     expect((await get(suite, "/v1/me/stats?buckets=1", ada)).total.runs).toBe(1)
   })
 
-  test("says nothing about a val that is hidden from its caller, or deleted", async () => {
+  test("excludes vals that are hidden from the caller or deleted", async () => {
     const [ada, bob] = [await person(), await person()]
     const [open, closed, gone] = [await val(ada), await val(ada), await val(bob)]
     for (const ran of [open, closed, gone]) await run(ran, { accountId: bob.id, startedAt: noon })
@@ -110,7 +110,7 @@ function defineMine(suite: ApiSuite) {
     [`since=${at(noon)}&until=${at(noon + 10)}&buckets=200`, 10],
     [`since=${at(noon)}&until=${at(noon + 10)}&buckets=4`, 4],
     [`since=${at(noon)}&until=${at(noon + 10)}&buckets=6`, 5],
-  ])("has for ?%s %i buckets", async (query, count) => {
+  ])("for ?%s has %i buckets", async (query, count) => {
     expect(
       (await get(suite, `/v1/me/stats?${query}`, await suite.sharedUser())).buckets,
     ).toHaveLength(count)
@@ -121,7 +121,7 @@ function defineOfVal(suite: ApiSuite) {
   const { call, addUser: person, val, run } = suite
   const period = `since=${at(noon - 1)}&until=${at(noon + minute)}&buckets=1`
 
-  test("counts every run for the owner and for others those on their own account", async () => {
+  test("counts every run for the owner, and only their own runs for others", async () => {
     const [ada, bob, eve] = [await person(), await person(), await person()]
     const [ran, other] = [await val(ada), await val(ada)]
     await run(ran, { startedAt: noon })
@@ -134,7 +134,7 @@ function defineOfVal(suite: ApiSuite) {
     expect(await ask(eve)).toEqual(nothing)
   })
 
-  test("says of a hidden val what it says of one that is not there", async () => {
+  test("gets the same error for a hidden val as for a missing one", async () => {
     const [ada, bob] = [await person(), await person()]
     const hidden = await val(ada, { privacy: "private" })
     await run(hidden, { accountId: bob.id, startedAt: noon })
@@ -160,7 +160,7 @@ function defineOfVal(suite: ApiSuite) {
 function defineActivity(suite: ApiSuite) {
   const { call, addUser: person, val, run } = suite
 
-  test("tells of the caller's own vals that have run, bucket by bucket, the one that ran last first", async () => {
+  test("has the caller's vals that have run, in buckets, latest run first", async () => {
     const [ada, bob] = [await person(), await person()]
     const [first, second, silent, others] = [
       await val(ada),
@@ -199,13 +199,13 @@ function defineActivity(suite: ApiSuite) {
     })
   })
 
-  test("is about the last day in 24 buckets", async () => {
+  test("covers the last day in 24 buckets by default", async () => {
     const { since, until, ...rest } = await get(suite, "/v1/me/activity", await person())
     expect(Date.parse(until) - Date.parse(since)).toBe(day)
     expect(rest).toEqual({ bucketMs: 60 * minute, data: [], isPartial: false })
   })
 
-  test("leaves out a val that was deleted", async () => {
+  test("leaves out a deleted val", async () => {
     const ada = await person()
     const gone = await val(ada)
     await run(gone)
@@ -251,7 +251,7 @@ function defineRuns(suite: ApiSuite) {
     expect(json.links.next).toContain(`val_id=${mine.id}`)
   })
 
-  test("is empty for a val that is hidden or not there", async () => {
+  test("is empty for a hidden or missing val", async () => {
     const [ada, bob] = [await person(), await person()]
     const hidden = await val(ada)
     await run(hidden, { accountId: bob.id })

@@ -32,7 +32,7 @@ function defineRoute({ call }: ApiSuite): void {
     })
   }
 
-  test("may be kept by caches that ask whether it is still the same, for browsers and for runtimes", async () => {
+  test("is cached with revalidation, separately for browsers and runtimes", async () => {
     const first = expectStatus(await call("GET", "/std/blob", { headers: runtime }), 200)
     expect(first.headers.get("cache-control")).toBe("public, no-cache")
     expect(first.headers.get("vary")).toBe("accept, user-agent")
@@ -67,7 +67,7 @@ function definePrograms(suite: ApiSuite): void {
     return new Map(modules.map((module) => [module.url, module.code]))
   }
 
-  test("is under the very addresses that the val writes", async () => {
+  test("is available under the addresses that the val imports", async () => {
     const ada = await person()
     const { blob, sqlite } = suite.api.hamlet.deps.standardModules
     const modules = await modulesOf(
@@ -80,7 +80,7 @@ function definePrograms(suite: ApiSuite): void {
     expect(modules.size).toBe(4)
   })
 
-  test("is found by a val that is imported by another", async () => {
+  test("is available to an imported val", async () => {
     const ada = await person()
     await val(ada, { name: "lib", code: 'export * from "https://esm.town/v/std/blob"' })
     expect([...(await modulesOf(ada, 'import "./lib"')).keys()]).toContain(
@@ -88,7 +88,7 @@ function definePrograms(suite: ApiSuite): void {
     )
   })
 
-  test("leaves a user who is called std their vals, and is no reference to them", async () => {
+  test("does not hide vals of a user named std, and is no reference to them", async () => {
     const [ada, std] = [await person(), await suite.api.addUser("std")]
     const theirs = await val(std, { name: "blob", code: "export const theirs = 1" })
     const modules = await modulesOf(
@@ -198,13 +198,13 @@ function defineOnDeno(suite: ApiSuite): void {
   }
 
   test(
-    "blob does what it says",
+    "blob works as documented",
     async () => expect(await run("blob", blobScript, await suite.addUser())).toEqual(blobResult),
     denoMsMax,
   )
 
   test(
-    "sqlite does what it says, or says why it cannot",
+    "sqlite works as documented, and reports its errors",
     async () => {
       const result = await run("sqlite", sqliteScript, await suite.addUser())
       if (suite.database.path === undefined)
@@ -224,7 +224,7 @@ function defineInSandbox(suite: ApiSuite): void {
   const toVal = (name: string, script: string) =>
     `import { ${name} } from "https://esm.town/v/std/${name}"\nexport default async () => { ${script} }`
 
-  test("is imported without a network, from every address", async () => {
+  test("is imported without network access, from every address", async () => {
     const code = `import { blob } from "https://esm.town/v/std/blob?v=3"
       import own from "/std/blob.ts"
       import { sqlite } from "https://esm.town/v/std/sqlite/main.ts"
@@ -235,7 +235,7 @@ function defineInSandbox(suite: ApiSuite): void {
     })
   })
 
-  test("has no storage on the account of another user", async () => {
+  test("cannot use storage on the account of another user", async () => {
     const ended = await run(
       await person(),
       toVal("blob", 'return await blob.get("a")'),
@@ -248,7 +248,7 @@ function defineInSandbox(suite: ApiSuite): void {
     })
   })
 
-  test("reaches the storage of its owner", async () => {
+  test("uses the storage of its owner", async () => {
     const ada = await person()
     expect(await run(ada, toVal("blob", blobScript))).toMatchObject({
       status: "succeeded",

@@ -10,6 +10,7 @@ import {
   type TestUser,
 } from "../support/api.ts"
 import { describeEachDatabase, type TestDatabase } from "../support/databases.ts"
+import { waitUntil } from "../support/wait-until.ts"
 
 export type ValView = z.infer<typeof val>
 
@@ -68,7 +69,7 @@ export function describeApi(
 /** Waits for the next millisecond, so that later records have a later time. */
 export async function nextMillisecond(): Promise<void> {
   const now = Date.now()
-  while (Date.now() === now) await Bun.sleep(0)
+  await waitUntil(() => Date.now() !== now)
 }
 
 /** Calls `make` once and returns the same promise every time. */

@@ -10,7 +10,7 @@ import { describeApi, refusalOf } from "./suite.ts"
 describeApi("api/system", (suite) => {
   const { call } = suite
 
-  test("GET at the paths of the web app gives its page, which lets in no scripts but its own, and the files that it names", async () => {
+  test("GET at the paths of the web app returns its page with a CSP for its own scripts only, and its files exist", async () => {
     for (const path of ["/", "/runs", "/u/ada/hello", "/account/tokens", "/sign-in"]) {
       const answer = expectStatus(await call("GET", path), 200)
       expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8")
@@ -31,7 +31,7 @@ describeApi("api/system", (suite) => {
     ).toContain("frame-ancestors *")
   }, 120_000)
 
-  test("the web app answers nothing else", async () => {
+  test("the web app responds at no other path", async () => {
     for (const path of [
       "//",
       "//healthz",
@@ -45,14 +45,14 @@ describeApi("api/system", (suite) => {
     expect(refusalOf(await call("POST", "/", { body: {} }))).toEqual([405, "method_not_allowed"])
   }, 120_000)
 
-  test("GET /healthz says that the process lives, and which version it is", async () => {
+  test("GET /healthz is 200 with the version", async () => {
     expect(expectStatus(await call("GET", "/healthz"), 200).json).toEqual({
       status: "ok",
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     })
   })
 
-  test("GET /readyz says which database answers", async () => {
+  test("GET /readyz is 200 with the kind of database", async () => {
     const { json } = expectStatus(await call("GET", "/readyz"), 200)
     const database = suite.database.url === undefined ? "SQLite" : "PostgreSQL"
     expect(json).toEqual({
@@ -65,7 +65,7 @@ describeApi("api/system", (suite) => {
     })
   })
 
-  test("GET /openapi.json is a valid document that has every route and names this server", async () => {
+  test("GET /openapi.json is a valid document with every route and the address of this server", async () => {
     const { json } = expectStatus(await call("GET", "/openapi.json"), 200)
     expect(await new Validator().validate(structuredClone(json))).toMatchObject({ valid: true })
     expect(json.servers).toEqual([{ url: testBaseUrl }])
@@ -76,7 +76,7 @@ describeApi("api/system", (suite) => {
   })
 
   describe("GET /docs", () => {
-    test("is a page that loads nothing from elsewhere, and what it loads is there", async () => {
+    test("is a page that loads only files of this server, and they exist", async () => {
       const page = expectStatus(await call("GET", "/docs"), 200)
       expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8")
       const loaded = [...page.text.matchAll(/<(?:script|link)[^>]*?(?:src|href)="([^"]+)"/g)]
@@ -122,7 +122,7 @@ describeApi("api/system", (suite) => {
       expect(await countOf()).toBe(before + 3)
     })
 
-    test("says nothing of paths, names, ids or tokens", async () => {
+    test("contains no paths, names, ids or tokens", async () => {
       const ada = await suite.addUser()
       const { id, name } = await suite.val(ada, { name: "conspicuousName" })
       for (const path of [
@@ -137,7 +137,7 @@ describeApi("api/system", (suite) => {
         expect(text).not.toContain(secret)
     })
 
-    test("has no line for an unknown method", async () => {
+    test("has no label for an unknown method", async () => {
       await suite.api.hamlet.app.request(`${testBaseUrl}/v1/vals`, { method: "PROPFIND" })
       expect((await call("GET", "/metrics")).text).not.toContain("PROPFIND")
     })
@@ -145,7 +145,7 @@ describeApi("api/system", (suite) => {
 })
 
 describeEachDatabase("api/system without its database", (open) => {
-  test("GET /readyz is 503 and says when to try again, GET /healthz is 200, and no route is a fault of the server", async () => {
+  test("GET /readyz is 503 with retry-after, GET /healthz is 200, and no route is a 500", async () => {
     let database: TestDatabase | undefined
     const api = await openApi(async (options) => {
       database = await open(options)
@@ -170,7 +170,7 @@ describeEachDatabase("api/system without its database", (open) => {
 })
 
 describeEachDatabase("api/system with a newer schema", (open) => {
-  test("a node writes nothing any more once another one has migrated the database, and GET /readyz says so", async () => {
+  test("a node stops writing when another node has migrated the database, and GET /readyz reports it", async () => {
     let database: TestDatabase | undefined
     const api = await openApi(async (options) => {
       database = await open(options)
@@ -205,7 +205,7 @@ describeEachDatabase("api/system with a newer schema", (open) => {
 })
 
 describeEachDatabase("api/system without sandboxes", (open) => {
-  test("GET /readyz is 503 and says what is missing, until it is there again", async () => {
+  test("GET /readyz is 503 with the problem until sandboxes can be started again", async () => {
     let problem: string | undefined = "Cannot start a sandbox: Deno is not there any more"
     const status = () => ({ ...idleStatus, isolation: "bubblewrap", problem })
     const enter = () => Promise.reject(new Error("nothing is run here"))

@@ -24,7 +24,7 @@ function defineSetting(suite: ApiSuite): void {
     ensureFirstUser(suite.api.hamlet.deps, { username: "admin", token })
   const statusFor = async (as: string) => (await call("GET", "/v1/me", { as })).status
 
-  test("replaces the one before, ends its sessions, and leaves all other tokens as they are", async () => {
+  test("replaces the previous one, ends its sessions, and leaves other tokens unchanged", async () => {
     const { admin, hamlet } = suite.api
     const [first, second] = [
       "first-of-the-setting-".repeat(2),
@@ -61,7 +61,7 @@ function defineSetting(suite: ApiSuite): void {
     ).toHaveLength(1)
   })
 
-  test("may be a token that the first user already had, and not one of another user", async () => {
+  test("may equal a token of the first user, but not one of another user", async () => {
     const { admin } = suite.api
     const other = await person()
     const { token: chosen } = expectStatus(
@@ -86,7 +86,7 @@ function defineCreate(suite: ApiSuite): void {
   const { call, addUser: person, sharedUser: anybody } = suite
   const create = toCreate(suite)
 
-  test("is 200 with the token and its secret string, which works at once", async () => {
+  test("is 200 with the token and its plain text, which works at once", async () => {
     const ada = await person()
     const { json } = expectStatus(
       await create(ada, { name: "laptop", scopes: ["user:read", "val:write"] }),
@@ -104,7 +104,7 @@ function defineCreate(suite: ApiSuite): void {
     expect((await call("GET", "/v1/me", { as: json.token })).json.id).toBe(ada.id)
   })
 
-  test("keeps a scope once that is asked for twice", async () => {
+  test("stores a repeated scope once", async () => {
     const { json } = expectStatus(
       await create(await person(), { scopes: ["val:read", "run:read", "val:read"] }),
       200,
@@ -119,7 +119,7 @@ function defineCreate(suite: ApiSuite): void {
     ["2999-01-01", "2999-01-01T00:00:00.000Z"],
     [null, null],
   ] as const) {
-    test(`takes expiresAt ${sent}`, async () => {
+    test(`accepts expiresAt ${sent}`, async () => {
       expect(
         expectStatus(await create(await person(), { expiresAt: sent }), 200).json.expiresAt,
       ).toBe(kept)
@@ -144,7 +144,7 @@ function defineCreate(suite: ApiSuite): void {
     })
   }
 
-  test("gives no scope that the asking token does not have itself", async () => {
+  test("grants no scope that the caller's token does not have", async () => {
     const ada = await person()
     const small = expectStatus(await create(ada, { scopes: ["user:write", "val:read"] }), 200).json
       .token
@@ -156,7 +156,7 @@ function defineCreate(suite: ApiSuite): void {
     expectStatus(await create(suite.api.admin, { scopes: ["admin"] }), 200)
   })
 
-  test("keeps nothing in the database that the secret string could be read from", async () => {
+  test("leaves no readable token in the database", async () => {
     const { json } = expectStatus(await create(await person()), 200)
     const dump = await dumpDatabase(suite.database)
     expect(dump).toContain(json.id)
@@ -169,7 +169,7 @@ function defineList(suite: ApiSuite): void {
   const { call, addUser: person } = suite
   const create = toCreate(suite)
 
-  test("has the caller's tokens, newest first, without their secret strings", async () => {
+  test("has the caller's tokens, newest first, without their plain text", async () => {
     const [ada, bob] = [await person(), await person()]
     const [one, two] = [
       (await create(ada, { name: "one" })).json,
@@ -196,7 +196,7 @@ function defineList(suite: ApiSuite): void {
     ])
   })
 
-  test("says when a token was last used", async () => {
+  test("has the last use of a token", async () => {
     const ada = await person()
     const { json } = await create(ada)
     const before = Date.now()
@@ -277,7 +277,7 @@ function defineUse(suite: ApiSuite): void {
     ])
   })
 
-  test("is not made where it would have expired already, and the answer says which field it is", async () => {
+  test("is refused with the field expiresAt when it would already have expired", async () => {
     setSystemTime(new Date("2030-01-01T00:00:00Z"))
     const { status, json } = await create(await person(), { expiresAt: "2030-01-01T00:00:00Z" })
     expect([status, json.code, json.issues]).toEqual([
@@ -288,7 +288,7 @@ function defineUse(suite: ApiSuite): void {
     expectStatus(await create(await person(), { expiresAt: "2030-01-01T00:00:00.001Z" }), 200)
   })
 
-  test("is refused the same way for every reason, also where none is needed", async () => {
+  test("gets the same error for every reason, also on public routes", async () => {
     const ada = await person()
     const mistyped = ada.token.slice(0, -1) + (ada.token.endsWith("a") ? "b" : "a")
     const made = await Promise.all(
@@ -321,7 +321,7 @@ function defineUse(suite: ApiSuite): void {
     })
   }
 
-  test("is read after the word Bearer in any case, with any number of spaces", async () => {
+  test("is read after Bearer in any case, with any number of spaces", async () => {
     const { id, token } = await person()
     for (const header of [`bearer ${token}`, `BEARER   ${token}  `]) {
       expect((await call("GET", "/v1/me", { headers: { authorization: header } })).json.id).toBe(id)
@@ -343,7 +343,7 @@ function defineUse(suite: ApiSuite): void {
     ])
   })
 
-  test("without the scope of a route is 403, and the message says which it needs", async () => {
+  test("without the scope of a route is 403, and the message names the scope", async () => {
     const ada = await person()
     const { token } = (await create(ada, { scopes: ["val:read"] })).json
     for (const [method, path, scope] of [
@@ -364,7 +364,7 @@ function defineUse(suite: ApiSuite): void {
     }
   })
 
-  test("without the scope to read is 403 also where no token would do", async () => {
+  test("without the scope to read is 403 also on routes that need no token", async () => {
     const { token } = (await create(await person(), { scopes: ["run:read"] })).json
     expect(refusalOf(await call("GET", "/v1/vals", { as: token }))).toEqual([403, "missing_scope"])
     expectStatus(await call("GET", "/v1/vals"), 200)

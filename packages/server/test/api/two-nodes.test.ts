@@ -57,7 +57,7 @@ describeEachDatabase("two servers on one database", (open) => {
     await close()
   })
 
-  test("leave each other's runs alone, and say of their own that they ended when they stop", async () => {
+  test("do not touch each other's runs, and end their own runs when they stop", async () => {
     const { one, two, close } = await openTwo()
     const [first, second] = [await startHanging(one), await startHanging(two)]
     await two.close()

@@ -14,7 +14,7 @@ const usageOf = async ({ call }: ApiSuite, as: TestUser) =>
 describeApi("GET /v1/me/usage", (suite) => {
   const { call, addUser: person, val } = suite
 
-  test("says all, and where there is no limit null, to a user who has used nothing", async () => {
+  test("has every key for a new user, and null where there is no limit", async () => {
     expect(await usageOf(suite, await person())).toEqual({
       countedSince: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       runs: { lastMinute: 0, sinceStart: 0, perMinuteMax: null, atOnce: 0, atOnceMax: 1024 },
@@ -25,7 +25,7 @@ describeApi("GET /v1/me/usage", (suite) => {
     })
   })
 
-  test("counts runs for whose account they are on", async () => {
+  test("counts runs on the account that they belong to", async () => {
     const [ada, bob] = [await person(), await person()]
     const { id } = await val(ada, { code: response })
     for (const as of [ada, bob, bob])
@@ -34,7 +34,7 @@ describeApi("GET /v1/me/usage", (suite) => {
     expect((await usageOf(suite, bob)).runs).toMatchObject({ lastMinute: 2, sinceStart: 2 })
   })
 
-  test("counts the runs that go on", async () => {
+  test("counts running runs", async () => {
     const ada = await person()
     const { id } = await val(ada, { code: hang })
     const started = expectStatus(
@@ -49,7 +49,7 @@ describeApi("GET /v1/me/usage", (suite) => {
     expect((await usageOf(suite, ada)).runs.atOnce).toBe(0)
   })
 
-  test("counts requests to storage, and what is stored", async () => {
+  test("counts requests to storage, and stored bytes", async () => {
     const ada = await person()
     expectStatus(await call("POST", "/v1/blob/a", { as: ada, body: "12345" }), 201)
     expectStatus(await call("POST", "/v1/blob/b", { as: ada, body: "é" }), 201)
@@ -62,7 +62,7 @@ describeApi("GET /v1/me/usage", (suite) => {
     })
   })
 
-  test("knows the size of the database", async () => {
+  test("has the size of the database", async () => {
     if (suite.database.path === undefined) return
     const ada = await person()
     expectStatus(
@@ -77,7 +77,7 @@ describeApi("GET /v1/me/usage", (suite) => {
     expect(storage.requestsLastMinute).toBe(1)
   })
 
-  test("forgets the last minute when it is over, and not what was before", async () => {
+  test("resets the counts per minute, and keeps the others", async () => {
     const ada = await person()
     const { id } = await val(ada, { code: response })
     expectStatus(await call("POST", `/v1/vals/${id}/runs`, { as: ada }), 200)
@@ -108,7 +108,7 @@ describeApi(
 function defineRuns(suite: ApiSuite): void {
   const { call, addUser: person, val } = suite
 
-  test("lets an account have so many runs, and says of the next when to come again", async () => {
+  test("allows that many runs per account, and sends retry-after with the next", async () => {
     const [ada, bob] = [await person(), await person()]
     const { id, name } = await val(ada, { code: response })
     for (let count = 0; count < runsMax; count += 1)
@@ -135,7 +135,7 @@ function defineRuns(suite: ApiSuite): void {
     })
   })
 
-  test("lets the next one begin after as many seconds as it said", async () => {
+  test("allows the next run after retry-after seconds", async () => {
     const ada = await person()
     const { id } = await val(ada, { code: response })
     const start = Date.now()
@@ -168,7 +168,7 @@ function defineRuns(suite: ApiSuite): void {
 function defineRequests(suite: ApiSuite): void {
   const { call, addUser: person } = suite
 
-  test("lets a user ask so often for blobs and SQLite together, whatever becomes of it, and for everything else as often as they like", async () => {
+  test("limits requests for blobs and SQLite together, failed ones included, and no others", async () => {
     const [ada, bob] = [await person(), await person()]
     expectStatus(await call("POST", "/v1/blob/a", { as: ada, body: "1" }), 201)
     expectStatus(await call("GET", "/v1/blob", { as: ada }), 200)
@@ -194,7 +194,7 @@ function defineRequests(suite: ApiSuite): void {
     })
   })
 
-  test("does not count who is refused for want of a token or of a scope", async () => {
+  test("does not count requests without a token or scope", async () => {
     const ada = await person()
     const scopes = ["user:write"]
     const weak = expectStatus(

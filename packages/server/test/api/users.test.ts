@@ -16,7 +16,7 @@ describeApi("api/users", (suite) => {
 function defineList(suite: ApiSuite): void {
   const { call, addUser: person } = suite
 
-  test("is all users as they see themselves, and whether they are suspended, newest first, page by page", async () => {
+  test("has the full profile of all users, and whether they are suspended, newest first, paged", async () => {
     const ada = await person()
     const bob = expectStatus(
       await call("POST", "/v1/users", {
@@ -37,7 +37,7 @@ function defineList(suite: ApiSuite): void {
     expect(idsOf(await list("?limit=100"))).toContain(suite.api.admin.id)
   })
 
-  test("is for tokens with the scope admin only", async () => {
+  test("requires the scope admin", async () => {
     expect(refusalOf(await call("GET", "/v1/users", { as: await person() }))).toEqual([
       403,
       "missing_scope",
@@ -51,7 +51,7 @@ function defineCreate(suite: ApiSuite): void {
   const create = (body: unknown, as = suite.api.admin.token) =>
     call("POST", "/v1/users", { as, body })
 
-  test("is 200 with the user and a first token, which may do everything but administer", async () => {
+  test("is 200 with the user and a first token with all scopes except admin", async () => {
     const { json } = expectStatus(await create({ username: "newcomer" }), 200)
     expect(json).toEqual({
       id: expect.any(String),
@@ -74,7 +74,7 @@ function defineCreate(suite: ApiSuite): void {
     expect([...listed.scopes].sort()).toEqual(scopes.sort())
   })
 
-  test("is for tokens with the scope admin, and says which scope is missing", async () => {
+  test("requires the scope admin, and names the missing scope", async () => {
     const response = await create({ username: "sneaky" }, (await person()).token)
     expect(refusalOf(response)).toEqual([403, "missing_scope"])
     expect(response.json.message).toMatch(/required permissions.*admin/)
@@ -91,7 +91,7 @@ function defineCreate(suite: ApiSuite): void {
     { username: "a_1", email: null },
     { username: "withMail2", email: "a.b+c@hamlet.test" },
   ]) {
-    test(`takes ${JSON.stringify(body)}`, async () => {
+    test(`accepts ${JSON.stringify(body)}`, async () => {
       expect(expectStatus(await create(body), 200).json.username).toBe(body.username)
     })
   }
@@ -120,7 +120,7 @@ function defineCreate(suite: ApiSuite): void {
     })
   }
 
-  test("refuses a taken name, in any case, and says not to retry", async () => {
+  test("refuses a taken name, ignoring case, with x-should-retry: false", async () => {
     const { username } = await person()
     const response = await create({ username: username.toUpperCase() })
     expect(refusalOf(response)).toEqual([409, "username_taken"])
@@ -138,7 +138,7 @@ function defineById({ call, addUser: person, val }: ApiSuite): void {
     ).toEqual(user)
   })
 
-  test("and its list of vals say 404 of a user who is not there, and 400 of an id that is none", async () => {
+  test("and its list of vals are 404 for an unknown user, and 400 for an invalid id", async () => {
     for (const path of ["", "/vals"]) {
       expect(refusalOf(await call("GET", `/v1/users/${missing}${path}`))).toEqual([
         404,
@@ -148,7 +148,7 @@ function defineById({ call, addUser: person, val }: ApiSuite): void {
     }
   })
 
-  test("/vals has what the caller may find, newest first", async () => {
+  test("/vals has the vals that the caller can find, newest first", async () => {
     const ada = await person()
     const [shown, unlisted, hidden] = [
       await val(ada),
@@ -165,7 +165,7 @@ function defineById({ call, addUser: person, val }: ApiSuite): void {
 }
 
 function defineByName({ call, addUser: person }: ApiSuite): void {
-  test("finds the user in any case, with an @ or without", async () => {
+  test("ignores case, and accepts an @ before the name", async () => {
     const ada = await person()
     const user = (await call("GET", `/v1/users/${ada.id}`)).json
     for (const name of [
@@ -187,7 +187,7 @@ function defineByName({ call, addUser: person }: ApiSuite): void {
     }
   })
 
-  test("takes one @ off, not two", async () => {
+  test("removes one @, not two", async () => {
     const ada = await person()
     expect(refusalOf(await call("GET", `/v1/alias/@@${ada.username}`))).toEqual([
       404,
@@ -197,7 +197,7 @@ function defineByName({ call, addUser: person }: ApiSuite): void {
 }
 
 function defineValByName({ call, addUser: person, val }: ApiSuite): void {
-  test("finds the val by both names in any case, with an @ or without", async () => {
+  test("ignores the case of both names, and accepts an @", async () => {
     const ada = await person()
     const made = await val(ada, { name: "MyVal" })
     for (const path of [
@@ -209,7 +209,7 @@ function defineValByName({ call, addUser: person, val }: ApiSuite): void {
     }
   })
 
-  test("shows an unlisted val to every client and a private one to its owner", async () => {
+  test("shows an unlisted val to all, and a private one to its owner", async () => {
     const ada = await person()
     const [unlisted, hidden] = [
       await val(ada, { privacy: "unlisted" }),
@@ -225,7 +225,7 @@ function defineValByName({ call, addUser: person, val }: ApiSuite): void {
     ])
   })
 
-  test("says 404 of a val that is not there, of whomever", async () => {
+  test("is 404 for an unknown user or val", async () => {
     const ada = await person()
     for (const path of [
       `${ada.username}/nothing`,

@@ -50,7 +50,7 @@ describeApi("GET /v1/me/val-states", (suite) => {
     expect((await statesOf(await person())).json).toEqual({ data: [], hasMore: false })
   })
 
-  test("answers 304 until something about a val changes", async () => {
+  test("is 304 until a val changes", async () => {
     const ada = await person()
     const { id } = await val(ada, { name: "hello", code: "1" })
     let etag = ""
@@ -74,7 +74,7 @@ describeApi("GET /v1/me/val-states", (suite) => {
     }
   })
 
-  test("says when there are more than it tells of", async () => {
+  test("reports when there are more vals than it lists", async () => {
     const ada = await person()
     for (const name of ["c", "a", "b"]) await val(ada, { name })
     const store = createValStore(suite.database.db)
@@ -88,7 +88,7 @@ describeApi("GET /v1/me/val-states", (suite) => {
     ])
   })
 
-  test("moves updatedAt with every change, and with nothing else", async () => {
+  test("changes updatedAt with every change of a val, and with nothing else", async () => {
     const ada = await person()
     const { id } = await val(ada, { name: "hello", code: "1" })
     const read = async () => (await statesOf(ada)).json.data[0].updatedAt as string

@@ -34,7 +34,7 @@ describeApi("api/vals", (suite) => {
 
 function definePost(suite: ApiSuite): void {
   const { call, addUser: person, sharedUser: anybody, val } = suite
-  test("is 200 with the val, every key there", async () => {
+  test("is 200 with the val, with every key", async () => {
     const ada = await person()
     const body = {
       name: "hello",
@@ -70,7 +70,7 @@ function definePost(suite: ApiSuite): void {
     expect((await call("GET", `/v1/vals/${json.id}`)).json).toEqual(json)
   })
 
-  test("makes a private script without a readme, and makes up a name, where only code is sent", async () => {
+  test("with code only creates a private script without a readme, with a generated name", async () => {
     const { json } = expectStatus(
       await call("POST", "/v1/vals", { as: await person(), body: { code: "1" } }),
       200,
@@ -94,7 +94,7 @@ function definePost(suite: ApiSuite): void {
     ["httpnext", "http"],
     ["express", "http"],
   ] as const) {
-    test(`makes a val of type ${kept} when ${sent} is asked for`, async () => {
+    test(`creates a val of type ${kept} when the type is ${sent}`, async () => {
       const ada = await person()
       const made = await val(ada, { name: "Typed", type: sent })
       expect(made.type).toBe(kept)
@@ -104,7 +104,7 @@ function definePost(suite: ApiSuite): void {
     })
   }
 
-  test("gives an http val whose name is too long for a host name an address by its id", async () => {
+  test("gives an http val with a name too long for a host name an address by its id", async () => {
     const long = expectStatus(
       await call("POST", "/v1/users", { as: suite.api.admin, body: { username: "u".repeat(30) } }),
       200,
@@ -117,7 +117,7 @@ function definePost(suite: ApiSuite): void {
   })
 
   for (const privacy of ["public", "unlisted", "private"]) {
-    test(`says of a ${privacy} val whether it is public`, async () => {
+    test(`has the field public of a ${privacy} val`, async () => {
       expect(await val(await person(), { privacy })).toMatchObject({
         privacy,
         public: privacy === "public",
@@ -125,7 +125,7 @@ function definePost(suite: ApiSuite): void {
     })
   }
 
-  test("ignores keys that it does not know", async () => {
+  test("ignores unknown keys", async () => {
     const ada = await person()
     const made = await val(ada, {
       id: missing,
@@ -139,7 +139,7 @@ function definePost(suite: ApiSuite): void {
     expect(made.id).not.toBe(missing)
   })
 
-  test("takes the longest name, code and readme, and the shortest", async () => {
+  test("accepts the longest and the shortest name, code and readme", async () => {
     const ada = await person()
     const longest = {
       name: "n".repeat(limits.nameCharsMax),
@@ -151,7 +151,7 @@ function definePost(suite: ApiSuite): void {
     expect(await val(ada, shortest)).toMatchObject(shortest)
   })
 
-  test("keeps every character of code and readme as it is", async () => {
+  test("keeps every character of code and readme", async () => {
     const text = "\ufeff\r\n\t'\"\\`${x}%_ é İ ß 中文 😀👩‍👩‍👧 \u2028\uffff\u007f"
     const made = await val(await person(), { code: text, readme: text })
     expect((await call("GET", `/v1/vals/${made.id}`)).json).toMatchObject({
@@ -171,7 +171,7 @@ function definePost(suite: ApiSuite): void {
     ...["secret", "Public", "", 1, null].map((privacy) => ["privacy", privacy] as const),
     ...["cron", "HTTP", "", null].map((type) => ["type", type] as const),
   ]) {
-    test(`refuses ${field} ${JSON.stringify(wrong)?.slice(0, 30)} and says which field it is`, async () => {
+    test(`refuses ${field} ${JSON.stringify(wrong)?.slice(0, 30)} and names the field`, async () => {
       const ada = await anybody()
       const response = await call("POST", "/v1/vals", {
         as: ada,
@@ -184,7 +184,7 @@ function definePost(suite: ApiSuite): void {
     })
   }
 
-  test("refuses a name that the owner has, in any case, and says not to retry", async () => {
+  test("refuses a name that the owner has, ignoring case, with x-should-retry: false", async () => {
     const [ada, bob] = [await person(), await person()]
     await val(ada, { name: "Hello" })
     const response = await call("POST", "/v1/vals", { as: ada, body: { name: "hELLO", code: "1" } })
@@ -193,7 +193,7 @@ function definePost(suite: ApiSuite): void {
     expect(await val(bob, { name: "hello" })).toMatchObject({ name: "hello" })
   })
 
-  test("gives links that lead to the val, its versions and its module", async () => {
+  test("has working links to the val, its versions and its module", async () => {
     const made = await val(await person(), { code: "export const x: number = 1" })
     const path = (url: string) => url.replace(testBaseUrl, "")
     expect((await call("GET", path(made.links.self))).json).toEqual(made)
@@ -203,7 +203,7 @@ function definePost(suite: ApiSuite): void {
 }
 
 function definePut({ call, addUser: person, sharedUser: anybody, val }: ApiSuite): void {
-  test("makes the val when there is none with that name, and is 200 with it", async () => {
+  test("creates the val when the name is free, and is 200 with it", async () => {
     const ada = await person()
     const { json } = expectStatus(
       await call("PUT", "/v1/vals", { as: ada, body: { name: "fresh", code: "1" } }),
@@ -220,7 +220,7 @@ function definePut({ call, addUser: person, sharedUser: anybody, val }: ApiSuite
     expect((await call("GET", `/v1/vals/${json.id}`, { as: ada })).json).toEqual(json)
   })
 
-  test("gives the val with that name new code as the next version, and leaves the rest as it is", async () => {
+  test("saves the code as the next version of the val with that name, and changes nothing else", async () => {
     const ada = await person()
     const made = await val(ada, { name: "kept", readme: "r", type: "email", privacy: "unlisted" })
     const { json } = expectStatus(
@@ -236,7 +236,7 @@ function definePut({ call, addUser: person, sharedUser: anybody, val }: ApiSuite
     })
   })
 
-  test("takes readme, privacy and type as well", async () => {
+  test("accepts readme, privacy and type too", async () => {
     const ada = await person()
     const { id } = await val(ada, { name: "all" })
     const body = { name: "all", code: "2", readme: "new", privacy: "unlisted", type: "express" }
@@ -255,7 +255,7 @@ function definePut({ call, addUser: person, sharedUser: anybody, val }: ApiSuite
     })
   })
 
-  test("makes no version of code that the val has already, nor changes it in any way", async () => {
+  test("with the current code creates no version, and changes nothing", async () => {
     const ada = await person()
     const made = await val(ada, { name: "same" })
     expect(
@@ -264,7 +264,7 @@ function definePut({ call, addUser: person, sharedUser: anybody, val }: ApiSuite
     expect((await call("GET", `/v1/vals/${made.id}`)).json).toEqual(made)
   })
 
-  test("overwrites no val whose name differs in case, and says not to try again", async () => {
+  test("overwrites no val whose name differs in case, and sends x-should-retry: false", async () => {
     const ada = await person()
     const made = await val(ada, { name: "CamelCase" })
     const response = await call("PUT", "/v1/vals", {
@@ -313,7 +313,7 @@ function definePut({ call, addUser: person, sharedUser: anybody, val }: ApiSuite
 
 function defineGet({ call, addUser: person, val }: ApiSuite): void {
   for (const privacy of ["public", "unlisted"]) {
-    test(`shows a ${privacy} val to every client, with a token or without`, async () => {
+    test(`shows a ${privacy} val to all, with or without a token`, async () => {
       const made = await val(await person(), { privacy })
       expect(expectStatus(await call("GET", `/v1/vals/${made.id}`), 200).json).toEqual(made)
       expect(
@@ -336,14 +336,14 @@ function defineGet({ call, addUser: person, val }: ApiSuite): void {
     }
   })
 
-  test("takes an id in capitals", async () => {
+  test("accepts an id in capitals", async () => {
     const made = await val(await person())
     expect(expectStatus(await call("GET", `/v1/vals/${made.id.toUpperCase()}`), 200).json).toEqual(
       made,
     )
   })
 
-  test("says 404 of an id that is well formed, and 400 of one that is not", async () => {
+  test("is 404 for an unknown id, and 400 for an invalid one", async () => {
     expect(refusalOf(await call("GET", `/v1/vals/${missing}`))).toEqual([404, "val_not_found"])
     for (const id of [
       "1",
@@ -385,7 +385,7 @@ function defineUpdate({ call, addUser: person, val }: ApiSuite): void {
     })
   }
 
-  test("moves the addresses of a val that is renamed, and frees the old name", async () => {
+  test("changes the addresses of a renamed val, and frees the old name", async () => {
     const ada = await person()
     const made = await val(ada, { name: "old" })
     expectStatus(await call("PUT", `/v1/vals/${made.id}`, { as: ada, body: { name: "new" } }), 204)
@@ -399,7 +399,7 @@ function defineUpdate({ call, addUser: person, val }: ApiSuite): void {
     expect((await val(ada, { name: "old" })).id).not.toBe(made.id)
   })
 
-  test("changes nothing at all when everything is as it was", async () => {
+  test("changes nothing when all values are equal", async () => {
     const ada = await person()
     const made = await val(ada, { name: "still", readme: "r" })
     const body = { name: "still", readme: "r", privacy: "public", type: "script" }
@@ -407,7 +407,7 @@ function defineUpdate({ call, addUser: person, val }: ApiSuite): void {
     expect((await call("GET", `/v1/vals/${made.id}`)).json).toEqual(made)
   })
 
-  test("ignores code: that is for versions", async () => {
+  test("ignores code, which only a version can change", async () => {
     const ada = await person()
     const made = await val(ada)
     expectStatus(
@@ -424,14 +424,14 @@ function defineUpdate({ call, addUser: person, val }: ApiSuite): void {
     })
   })
 
-  test("lets a val have its own name in another case", async () => {
+  test("can change the case of a val's name", async () => {
     const ada = await person()
     const { id } = await val(ada, { name: "quiet" })
     expectStatus(await call("PUT", `/v1/vals/${id}`, { as: ada, body: { name: "QUIET" } }), 204)
     expect((await call("GET", `/v1/vals/${id}`)).json.name).toBe("QUIET")
   })
 
-  test("refuses a name that another val of the owner has, in any case", async () => {
+  test("refuses a name that another val of the owner has, ignoring case", async () => {
     const ada = await person()
     await val(ada, { name: "taken" })
     const made = await val(ada, { name: "mine" })
@@ -490,7 +490,7 @@ function defineUpdate({ call, addUser: person, val }: ApiSuite): void {
 }
 
 function defineDelete({ call, addUser: person, val }: ApiSuite): void {
-  test("is 204, and then the val is gone from everywhere", async () => {
+  test("is 204, and removes the val from every list", async () => {
     const ada = await person()
     const { id, name } = await val(ada, { name: "doomed" })
     expectStatus(await call("PUT", `/v1/vals/${id}/like`, { as: ada }), 204)
@@ -525,7 +525,7 @@ function defineDelete({ call, addUser: person, val }: ApiSuite): void {
     ])
   })
 
-  test("frees the name, and a val that takes it begins at version 1", async () => {
+  test("frees the name, and a new val with it begins at version 1", async () => {
     const ada = await person()
     const { id } = await val(ada, { name: "again" })
     expectStatus(
@@ -540,7 +540,7 @@ function defineDelete({ call, addUser: person, val }: ApiSuite): void {
     })
   })
 
-  test("is 403 on another user's val, 404 where the caller cannot see it, and does nothing", async () => {
+  test("is 403 on another user's val, 404 where the caller cannot see it, and deletes nothing", async () => {
     const [ada, bob] = [await person(), await person()]
     const [shown, hidden] = [await val(ada), await val(ada, { privacy: "private" })]
     expect(refusalOf(await call("DELETE", `/v1/vals/${shown.id}`, { as: bob }))).toEqual([
@@ -605,7 +605,7 @@ function defineList({ call, addUser: person, val }: ApiSuite): void {
     expect(idsOf(await call("GET", `/v1/vals?userId=${missing}`))).toEqual([])
   })
 
-  test("refuses a privacy or a user id that is none", async () => {
+  test("refuses an invalid privacy or user id", async () => {
     for (const query of [
       "privacy=secret",
       "privacy=",

@@ -32,7 +32,7 @@ async function withVersions(
 function defineList(suite: ApiSuite): void {
   const { call } = suite
 
-  test("has every version, newest first, with every key there", async () => {
+  test("has every version, newest first, with every key", async () => {
     const { id, path } = await withVersions(suite, 3)
     const { json } = expectStatus(await call("GET", path), 200)
     const item = (version: number) => ({
@@ -57,7 +57,7 @@ function defineList(suite: ApiSuite): void {
     expect(Object.fromEntries(links)).toEqual({ self: "1", next: "2", prev: "0" })
   })
 
-  test("is closed to those who may not see the val", async () => {
+  test("is 404 for callers that cannot see the val", async () => {
     const { path } = await withVersions(suite, 1, { privacy: "private" })
     for (const as of [undefined, await suite.addUser()])
       expect(refusalOf(await call("GET", path, { as }))).toEqual([404, "val_not_found"])
@@ -72,7 +72,7 @@ function defineList(suite: ApiSuite): void {
 function defineCreate(suite: ApiSuite): void {
   const { call, addUser: person, val } = suite
 
-  test("is 201 with the whole val, whose version counts from 1 by one", async () => {
+  test("is 201 with the whole val, and versions count up from 1", async () => {
     const ada = await person()
     const made = await val(ada, { readme: "r", type: "http" })
     for (const version of [2, 3]) {
@@ -92,7 +92,7 @@ function defineCreate(suite: ApiSuite): void {
     }
   })
 
-  test("is 200 and makes no version of the code that is current", async () => {
+  test("is 200 and creates no version for the current code", async () => {
     const { ada, id, path } = await withVersions(suite, 2)
     const before = (await call("GET", `/v1/vals/${id}`)).json
     expect(
@@ -101,20 +101,20 @@ function defineCreate(suite: ApiSuite): void {
     expect((await call("GET", path)).json.data).toHaveLength(2)
   })
 
-  test("makes a version of code that only an older one has", async () => {
+  test("creates a version for code that only an older version has", async () => {
     const { ada, path } = await withVersions(suite, 2)
     expect(
       expectStatus(await call("POST", path, { as: ada, body: { code: "1" } }), 201).json.version,
     ).toBe(3)
   })
 
-  test("tells code apart by its last space", async () => {
+  test("compares code including trailing spaces", async () => {
     const { ada, path } = await withVersions(suite, 1)
     expectStatus(await call("POST", path, { as: ada, body: { code: "1 " } }), 201)
     expectStatus(await call("POST", path, { as: ada, body: { code: "1\n" } }), 201)
   })
 
-  test("takes name, readme, privacy and type as well, also where the code stays", async () => {
+  test("accepts name, readme, privacy and type too, also with the current code", async () => {
     const { ada, id, path } = await withVersions(suite, 1)
     const body = { name: "renamed", readme: "new", privacy: "unlisted", type: "httpnext" }
     const { json } = expectStatus(
@@ -144,7 +144,7 @@ function defineCreate(suite: ApiSuite): void {
     expect((await call("GET", `/v1/vals/${id}`)).json).toEqual(before)
   })
 
-  test("takes a val that was read and sent back with other code", async () => {
+  test("accepts a val as it was read, with other code", async () => {
     const { ada, id, path } = await withVersions(suite, 2)
     const read = (await call("GET", `/v1/vals/${id}`)).json
     const { json } = expectStatus(
@@ -207,7 +207,7 @@ function defineGet(suite: ApiSuite): void {
   const { call, addUser: person } = suite
   const shared = once(() => withVersions(suite, 2))
 
-  test("is a whole val with that version's code, number and time; the rest is the val's", async () => {
+  test("is the whole val with the code, number and time of that version", async () => {
     const { ada, id, path } = await withVersions(suite, 2)
     expectStatus(await call("PUT", `/v1/vals/${id}/like`, { as: ada }), 204)
     expectStatus(await call("PUT", `/v1/vals/${id}`, { as: ada, body: { readme: "later" } }), 204)
@@ -230,14 +230,14 @@ function defineGet(suite: ApiSuite): void {
     "999999999999999",
     "99999999999999999999999",
   ]) {
-    test(`says 404 of version ${version}, which does not exist`, async () => {
+    test(`is 404 for version ${version}, which does not exist`, async () => {
       const { path } = await shared()
       expect(refusalOf(await call("GET", `${path}/${version}`))).toEqual([404, "version_not_found"])
     })
   }
 
   for (const version of ["-1", "1.5", "latest", "1e0", "0x1", "%201", "+1", "null"]) {
-    test(`says 400 of version ${version}, which is no number`, async () => {
+    test(`is 400 for version ${version}, which is not a number`, async () => {
       const { path } = await shared()
       const response = await call("GET", `${path}/${version}`)
       expect(refusalOf(response)).toEqual([400, "invalid_request"])
@@ -245,7 +245,7 @@ function defineGet(suite: ApiSuite): void {
     })
   }
 
-  test("says of a private val that it is not there, whatever the version", async () => {
+  test("is 404 for a private val of another user, whatever the version", async () => {
     const { ada, path } = await withVersions(suite, 1, { privacy: "private" })
     expectStatus(await call("GET", `${path}/1`, { as: ada }), 200)
     for (const version of [1, 2]) {
@@ -274,7 +274,7 @@ function defineDelete(suite: ApiSuite): void {
     expect((await call("GET", `/v1/vals/${id}`)).json).toMatchObject({ version: 3, code: "3" })
   })
 
-  test("makes the highest that remains current when it was the current one", async () => {
+  test("of the current version makes the highest remaining one current", async () => {
     const { ada, id, path, name } = await withVersions(suite, 4)
     expectStatus(await call("DELETE", `${path}/3`, { as: ada }), 204)
     expectStatus(await call("DELETE", `${path}/4`, { as: ada }), 204)
@@ -284,7 +284,7 @@ function defineDelete(suite: ApiSuite): void {
     expect((await call("GET", `/v/${ada.username}/${name}`)).text).toBe("2")
   })
 
-  test("never lets a number be used again", async () => {
+  test("never reuses a number", async () => {
     const { ada, path } = await withVersions(suite, 3)
     for (const version of [3, 2])
       expectStatus(await call("DELETE", `${path}/${version}`, { as: ada }), 204)
@@ -294,7 +294,7 @@ function defineDelete(suite: ApiSuite): void {
     expect(await numbersOf(path)).toEqual([4, 1])
   })
 
-  test("compares the next save with the version that has become current", async () => {
+  test("compares the next save with the new current version", async () => {
     const { ada, path } = await withVersions(suite, 2)
     expectStatus(await call("DELETE", `${path}/2`, { as: ada }), 204)
     expect(
@@ -305,7 +305,7 @@ function defineDelete(suite: ApiSuite): void {
     ).toBe(3)
   })
 
-  test("refuses to delete the only version, and says not to try again", async () => {
+  test("refuses to delete the only version, with x-should-retry: false", async () => {
     const { ada, id, path } = await withVersions(suite, 2)
     expectStatus(await call("DELETE", `${path}/1`, { as: ada }), 204)
     const response = await call("DELETE", `${path}/2`, { as: ada })
@@ -314,7 +314,7 @@ function defineDelete(suite: ApiSuite): void {
     expect((await call("GET", `/v1/vals/${id}`)).json.version).toBe(2)
   })
 
-  test("says 404 of a version that is not there, also a second time", async () => {
+  test("is 404 for a missing version, and for a second deletion", async () => {
     const { ada, path } = await withVersions(suite, 2)
     expectStatus(await call("DELETE", `${path}/1`, { as: ada }), 204)
     for (const version of ["1", "0", "9", "2147483647", "2147483648", "99999999999999999999999"]) {

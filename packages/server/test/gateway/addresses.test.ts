@@ -30,20 +30,20 @@ describeEachDatabase("the address of a val", (open) => {
     })
   }
 
-  test("a val answers under its id, too", async () => {
+  test("a val also responds at the address with its id", async () => {
     const val = await fixture.hamlet.deps.vals.findByName("ada", "hello", fixture.ada.id)
     const response = await fixture.request(`${val?.id.replaceAll("-", "")}.localhost`)
     expect(await response.text()).toBe("hello")
   })
 
-  test("a val whose name is too long for a host answers under its id", async () => {
+  test("a val whose name is too long for a host name responds at the address with its id", async () => {
     const val = await fixture.addVal(`n${"0".repeat(47)}`, () => new Response("long"))
     expect(await (await fixture.request(`${val.id.replaceAll("-", "")}.localhost`)).text()).toBe(
       "long",
     )
   })
 
-  test("the API keeps its own host", async () => {
+  test("the API responds at its own host", async () => {
     expect((await fixture.request(`localhost.:${fixture.port}`, "/healthz")).status).toBe(200)
     expect((await fixture.request(`127.0.0.1:${fixture.port}`, "/healthz")).status).toBe(200)
   })
@@ -52,14 +52,14 @@ describeEachDatabase("the address of a val", (open) => {
     expect(await (await fixture.request("unlisted")).text()).toBe("unlisted")
   })
 
-  test("a private val answers its owner's token and does not see it", async () => {
+  test("a private val responds to its owner's token and does not receive it", async () => {
     const seen = fixture.runner.seen.length
     const response = await fixture.request("hidden", "/", asAda())
     expect([response.status, await response.text()]).toEqual([200, "hidden"])
     expect(fixture.runner.seen[seen]?.headers.has("authorization")).toBe(false)
   })
 
-  test("what is not there, private, not of type http or no address at all looks the same to all others", async () => {
+  test("a missing, private or non-http val and an invalid address get the same response", async () => {
     const hosts = [
       "ada-nothing",
       "nobody-hello",
@@ -88,7 +88,7 @@ describeEachDatabase("the address of a val", (open) => {
     }
   })
 
-  test("as JSON they differ in nothing but the id of the request", async () => {
+  test("in JSON these responses differ only in the request id", async () => {
     const bodies = new Set<string>()
     for (const host of ["ada-nothing", "ada-hidden", "ada-script"]) {
       const response = await fixture.request(`${host}.localhost`, "/", {
@@ -101,7 +101,7 @@ describeEachDatabase("the address of a val", (open) => {
     expect(bodies.size).toBe(1)
   })
 
-  test("the owner of a script learns that it is no val for the web", async () => {
+  test("the owner of a script gets the reason: it is not an http val", async () => {
     const response = await fixture.request("script", "/", asAda())
     expect([response.status, await response.text()]).toEqual([
       404,
@@ -109,7 +109,7 @@ describeEachDatabase("the address of a val", (open) => {
     ])
   })
 
-  test("a token of the owner without val:read opens nothing", async () => {
+  test("a token of the owner without val:read gives no access", async () => {
     const caller = {
       userId: fixture.ada.id,
       username: "ada",
@@ -128,14 +128,14 @@ describeEachDatabase("the address of a val", (open) => {
     ).toBe(404)
   })
 
-  test("a val that becomes private is gone for others with the next request", async () => {
+  test("a val that becomes private is not found by the next request of others", async () => {
     const val = await fixture.addVal("changing")
     expect((await fixture.request("changing")).status).toBe(200)
     await fixture.hamlet.deps.vals.change(val.id, { privacy: "private" }, () => {}, Date.now())
     expect((await fixture.request("changing")).status).toBe(404)
   })
 
-  test("every answer is a run on the owner's account", async () => {
+  test("every response is a run on the owner's account", async () => {
     const response = await fixture.request("hello", "/path?q=1", asBob())
     const run = await fixture.runOf(response)
     expect(run).toMatchObject({

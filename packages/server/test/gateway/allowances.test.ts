@@ -5,7 +5,7 @@ import { openGatewayFixture } from "./support/gateway-fixture.ts"
 const runsMax = 2
 
 describeEachDatabase("HAMLET_RUNS_PER_MINUTE, at vals' own addresses,", (open) => {
-  test("lets the owner of the vals have so many runs, and tells visitors when to come again", async () => {
+  test("limits runs per owner of the vals, and sends retry-after to visitors", async () => {
     await using fixture = await openGatewayFixture(open, {
       HAMLET_RUNS_PER_MINUTE: String(runsMax),
     })
@@ -31,7 +31,7 @@ describeEachDatabase("HAMLET_RUNS_PER_MINUTE, at vals' own addresses,", (open) =
     })
   })
 
-  test("does not count refused requests: without a val, a right or a method", async () => {
+  test("does not count requests that are refused: unknown val, no access, invalid method", async () => {
     await using fixture = await openGatewayFixture(open, {
       HAMLET_RUNS_PER_MINUTE: String(runsMax),
     })

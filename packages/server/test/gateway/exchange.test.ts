@@ -34,7 +34,7 @@ describe("a request through the gateway", () => {
     expect(await (await fixture.request("mirror")).json()).toEqual(["GET", "/", host, ""])
   })
 
-  test("has its small body kept with the run, and a large one not", async () => {
+  test("has a small body stored with the run, but not a large one", async () => {
     const small = await fixture.request("mirror", "/", {
       method: "POST",
       body: "kept",
@@ -54,7 +54,7 @@ describe("a request through the gateway", () => {
     expect(await inputOf(large)).toBeUndefined()
   })
 
-  test("loses what is between client and gateway, and gains where it came from", async () => {
+  test("loses hop-by-hop headers, and gets forwarding headers", async () => {
     const text = await fixture.exchange(
       [
         "GET /mirror HTTP/1.1",
@@ -97,7 +97,7 @@ describe("a request through the gateway", () => {
     })
   })
 
-  test("keeps an Authorization header that is the val's own business, and no token of ours, whatever it is wrapped in", async () => {
+  test("keeps an Authorization header for the val, but no token of this server in any encoding", async () => {
     const pass = async (authorization: string) => {
       await fixture.request("mirror", "/", { headers: { authorization } })
       return lastSeen().get("authorization")
@@ -112,7 +112,7 @@ describe("a request through the gateway", () => {
     expect(await pass(`Bearer hamlet_session_${"A".repeat(49)}`)).toBeNull()
   })
 
-  test("keeps the user name and password of a val, and no token of ours in place of either", async () => {
+  test("keeps basic credentials for the val, but no token of this server in either part", async () => {
     const chosen = "a-token-that-the-operator-has-chosen-0123456789"
     const record = {
       id: Bun.randomUUIDv7(),
@@ -161,7 +161,7 @@ describe("a request through the gateway", () => {
     expect(await pass(`Basic ${fixture.bob.token}`)).toBeNull()
   })
 
-  test("with a body over the limit is refused, whether it says so or not", async () => {
+  test("with a body over the limit is refused, with or without content-length", async () => {
     const sized = await fixture.request("mirror", "/", {
       method: "POST",
       body: "x".repeat(200_001),
@@ -215,7 +215,7 @@ describe("the cookie of a session", () => {
     return lastSeen().get("cookie")
   }
 
-  test("reaches no val, wherever in the header it is", async () => {
+  test("reaches no val, at any position in the header", async () => {
     expect(await send("Cookie: hamlet_session=x")).toBeNull()
     expect(
       await send("Cookie: __Host-hamlet_session=x; hamlet_session=y;hamlet_session"),
@@ -226,7 +226,7 @@ describe("the cookie of a session", () => {
     expect(await send("Cookie: a=b", "Cookie: hamlet_session=x", "cookie: c=d")).toBe("a=b; c=d")
   })
 
-  test("takes no other cookie with it", async () => {
+  test("is removed without other cookies", async () => {
     for (const cookie of [
       "a=hamlet_session; b=c",
       "hamlet_sessions=1; xhamlet_session=2",
@@ -235,7 +235,7 @@ describe("the cookie of a session", () => {
       expect(await send(`Cookie: ${cookie}`)).toBe(cookie)
   })
 
-  test("is set by no val", async () => {
+  test("cannot be set by a val", async () => {
     await fixture.addVal("planter", () => {
       const headers = new Headers()
       for (const name of ["hamlet_session", "__Host-hamlet_session", "mine"])
@@ -262,8 +262,8 @@ describe("the cookie of a session", () => {
   })
 })
 
-describe("an answer through the gateway", () => {
-  test("keeps its cookies apart and at home, and loses what concerns others", async () => {
+describe("a response through the gateway", () => {
+  test("keeps its cookies separate and host-only, and loses hop-by-hop and reserved headers", async () => {
     await fixture.addVal("cookies", () => {
       const headers = new Headers({
         "clear-site-data": '"*"',
@@ -289,7 +289,7 @@ describe("an answer through the gateway", () => {
     expect(headers.get("x-run-id")).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/)
   })
 
-  test("to HEAD has the length and no body", async () => {
+  test("to HEAD has a length and no body", async () => {
     await fixture.addVal(
       "heads",
       () => new Response(null, { headers: { "content-length": "1000", "x-a": "b" } }),
@@ -316,7 +316,7 @@ describe("an answer through the gateway", () => {
     })
   }
 
-  test("is passed on compressed, as it came", async () => {
+  test("is forwarded compressed, unchanged", async () => {
     const packed = Bun.gzipSync(new TextEncoder().encode("packed"))
     await fixture.addVal(
       "packed",
@@ -327,7 +327,7 @@ describe("an answer through the gateway", () => {
     expect(new TextDecoder().decode(Bun.gunzipSync(await response.bytes()))).toBe("packed")
   })
 
-  test("is not given a content type that the val did not give it", async () => {
+  test("gets no content type that the val did not set", async () => {
     await fixture.addVal("untyped", () => new Response(new Uint8Array([1, 2])))
     fixture.runner.serveRaw("ada/untyped", (socket) =>
       socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nab"),
@@ -343,7 +343,7 @@ describe("an answer through the gateway", () => {
     )
   })
 
-  test("streams: every event arrives before the next is made", async () => {
+  test("is streamed: every event arrives before the next is created", async () => {
     const next = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     await fixture.addVal("events", () => {
       const parts = async function* () {
@@ -376,8 +376,8 @@ describe("an answer through the gateway", () => {
   })
 })
 
-describe("a client that goes away", () => {
-  test("before the answer cancels the run and what the val is doing", async () => {
+describe("a client that disconnects", () => {
+  test("before the response cancels the run and aborts the val's request", async () => {
     const asked = Promise.withResolvers<void>()
     const gone = Promise.withResolvers<void>()
     await fixture.addVal("waits", (request) => {
@@ -396,7 +396,7 @@ describe("a client that goes away", () => {
     expect(fixture.runner.taken.size).toBe(0)
   })
 
-  test("in the middle of an answer ends the stream of the val, and the run has succeeded", async () => {
+  test("during the response ends the val's stream, and the run succeeds", async () => {
     const gone = Promise.withResolvers<void>()
     await fixture.addVal("pours", () => {
       const stream = new ReadableStream({
@@ -433,7 +433,7 @@ describe("a client that goes away", () => {
   }
 })
 
-test("a run that is cancelled in the middle of an answer is broken off", async () => {
+test("gets a broken response when the run is cancelled during it", async () => {
   const gone = Promise.withResolvers<void>()
   await fixture.addVal("endless", () => {
     const first = (controller: ReadableStreamDefaultController) =>
@@ -463,7 +463,7 @@ describe("a val that fails", () => {
     stack: "TypeError: <b>x</b>\n    at ada/throws.tsx:1:2",
   }
 
-  test("is a 502 that tells a stranger the run's id and nothing else", async () => {
+  test("is a 502 that shows others only the run id", async () => {
     await fixture.addVal("throws", () => failure(thrown))
     const response = await fixture.request("throws")
     const text = await response.text()
@@ -482,14 +482,14 @@ describe("a val that fails", () => {
     })
   })
 
-  test("tells its owner what happened, and escapes it", async () => {
+  test("shows its owner the error, escaped", async () => {
     const text = await (await fixture.request("throws", "/", asAda())).text()
     expect(text).toContain("at ada/throws.tsx:1:2")
     expect(text).toContain("&lt;b&gt;x&lt;/b&gt;")
     expect(text).not.toContain("<b>")
   })
 
-  test("answers JSON to who asks for it, with the error for the owner only", async () => {
+  test("responds in JSON to a client that accepts it, with the error for the owner only", async () => {
     const strange = await fixture.request("throws", "/", {
       headers: { accept: "application/json, */*" },
     })
@@ -516,7 +516,7 @@ describe("a val that fails", () => {
     ["overloaded", 503],
     ["sandbox_unavailable", 503],
   ] as const) {
-    test(`or finds no room is ${status} for ${code}, with retry-after`, async () => {
+    test(`or gets no process is ${status} for ${code}, with retry-after`, async () => {
       await fixture.addVal(`full${status}${code.length}`)
       fixture.runner.refusal = new AppError(code, "Cannot run the val: there are too many")
       try {
@@ -532,7 +532,7 @@ describe("a val that fails", () => {
     })
   }
 
-  test("for a reason that is ours is a 500 without details, and leaves no run open", async () => {
+  test("by an internal error is a 500 without details, and leaves no run open", async () => {
     await fixture.addVal("unlucky")
     fixture.runner.refusal = new Error("a bug with a secret in it")
     try {

@@ -59,7 +59,7 @@ describeEachDatabase("createPreview", (open) => {
     return JSON.stringify([response.status, headers, await response.text()])
   }
 
-  test("is the address of a val that every client may see", async () => {
+  test("is the normal address of a val that is not private", async () => {
     for (const privacy of ["public", "unlisted"] as const) {
       const val = await fixture.addVal(privacy, undefined, { privacy })
       const seen = { url: `http://ada-${privacy}.localhost:${fixture.port}`, expiresAt: null }
@@ -67,7 +67,7 @@ describeEachDatabase("createPreview", (open) => {
     }
   })
 
-  test("is an address of its own for a private val, which needs nothing else", async () => {
+  test("is a separate address for a private val, which needs no other credentials", async () => {
     const response = await ask(hidden)
     expect(response.headers.get("cache-control")).toBe("no-store")
     const { url, expiresAt } = (await response.json()) as { url: string; expiresAt: string }
@@ -79,14 +79,14 @@ describeEachDatabase("createPreview", (open) => {
     expect((await fixture.request(host.toUpperCase())).status).toBe(200)
   })
 
-  test("is for the owner only, and for vals that have a web address", async () => {
+  test("is allowed to the owner only, for http vals only", async () => {
     expect(await codeOf(await ask(hidden, fixture.bob))).toEqual([404, "val_not_found"])
     expect(
       await codeOf(await ask(await fixture.addVal("script", undefined, { type: "script" }))),
     ).toEqual([409, "not_http"])
   })
 
-  test("is not for the token of a run, which it would outlive, and ends with a token that ends sooner", async () => {
+  test("refuses a run token, and expires with a token that expires sooner", async () => {
     const ofRun = { token: fixture.hamlet.deps.runTokens.issue(fixture.ada) }
     expect(await codeOf(await ask(hidden, ofRun))).toEqual([403, "missing_scope"])
     expect((await previewOf(await fixture.addVal("open"), ofRun)).expiresAt).toBeNull()
@@ -99,7 +99,7 @@ describeEachDatabase("createPreview", (open) => {
     expect((await previewOf(hidden, { token })).expiresAt).toBe(new Date(expiresAt).toISOString())
   })
 
-  describe("a pass that was not given out looks like a val that is not there", () => {
+  describe("an invalid pass gets the same response as a missing val", () => {
     const unknown = () => pageAt("ada-nothing.localhost")
 
     test("with any bit changed", async () => {
@@ -133,7 +133,7 @@ describeEachDatabase("createPreview", (open) => {
         expect(await pageAt(hosted(fromBits(forged)))).toBe(expected)
     })
 
-    test("expired, made with another key, cut, made longer or for no val", async () => {
+    test("expired, made with another key, truncated, extended or for a missing val", async () => {
       const { deps } = fixture.hamlet
       const labelOf = async (more: object) =>
         new URL((await createPreview({ ...deps, ...more }, caller(), hidden.id)).url).hostname
@@ -155,7 +155,7 @@ describeEachDatabase("createPreview", (open) => {
     })
   })
 
-  test("openPass opens a pass until its time has come, and with the key that is now the newest", async () => {
+  test("openPass accepts a pass until it expires, with the current key", async () => {
     const pass = await passOf(hidden)
     const [key, newer] = [Buffer.alloc(32, 7), Buffer.alloc(32, 9)]
     const expiresAt = Number.parseInt(toBits(pass).slice(128, 160), 2) * 1000
@@ -164,7 +164,7 @@ describeEachDatabase("createPreview", (open) => {
     expect(openPass(createCipher([newer, key]), pass, 0)).toBeUndefined()
   })
 
-  test("opens that val and nothing else", async () => {
+  test("gives access to that val only", async () => {
     const host = await hostOf(hidden)
     expect((await fixture.request("other")).status).toBe(404)
     // The API is not served there: every path goes to the val.
@@ -177,7 +177,7 @@ describeEachDatabase("createPreview", (open) => {
     )
   })
 
-  test("goes on when the val is renamed or made public, and ends when it is no longer for the web or deleted", async () => {
+  test("stays valid when the val is renamed or made public, and ends when its type changes or it is deleted", async () => {
     const val = await fixture.addVal("fleeting", () => new Response("there"), {
       privacy: "private",
     })
@@ -202,7 +202,7 @@ describeEachDatabase("createPreview", (open) => {
     expect(seen).toEqual([200, 200, 200, 200, 404, 200, 404])
   })
 
-  test("is not leaked by links of the val, unless the val allows it, and the val's other headers stay", async () => {
+  test("is not sent as a referrer unless the val allows it, and the val's other headers are kept", async () => {
     const framing = {
       "x-frame-options": "DENY",
       "content-security-policy": "frame-ancestors 'none'",
@@ -224,7 +224,7 @@ describeEachDatabase("createPreview", (open) => {
     expect((await fixture.request("quiet", "/", asAda)).headers.get("referrer-policy")).toBeNull()
   })
 
-  test("shows errors as the owner sees them, on a page that the web app can frame", async () => {
+  test("shows errors as for the owner, on a page that the web app can frame", async () => {
     const failure = () =>
       Response.json(
         { name: "RangeError", message: "too far" },
@@ -242,7 +242,7 @@ describeEachDatabase("createPreview", (open) => {
     expect(response.headers.has("x-frame-options")).toBe(false)
   })
 
-  test("is not kept with the run", async () => {
+  test("is not stored with the run", async () => {
     const host = await hostOf(hidden)
     const { request } = await fixture.runOf(await fixture.request(host, "/a?b=c"))
     expect(request).toEqual({
@@ -252,7 +252,7 @@ describeEachDatabase("createPreview", (open) => {
     })
   })
 
-  test("counts more than a token, which the val does not see", async () => {
+  test("takes precedence over a token, which the val does not receive", async () => {
     const host = await hostOf(hidden)
     for (const user of [fixture.ada, fixture.bob]) {
       const before = fixture.runner.seen.length

@@ -29,7 +29,7 @@ describeEachDatabase("the replay of a request to a val", (open) => {
     ["DELETE", null],
     ["POST", "some text"],
   ] as const) {
-    test(`is the same request for ${method}`, async () => {
+    test(`repeats a ${method} request`, async () => {
       const headers = {
         accept: "text/x",
         "content-type": "text/y",
@@ -50,7 +50,7 @@ describeEachDatabase("the replay of a request to a val", (open) => {
     })
   }
 
-  test("has no credentials, which are not kept", async () => {
+  test("sends no credentials, because they are not stored", async () => {
     const headers = {
       authorization: "Basic YTpi",
       cookie: "login=secret",
@@ -78,7 +78,7 @@ describeEachDatabase("the replay of a request to a val", (open) => {
     ["headers", "/", { headers: { "x-long": "x".repeat(10_000) } }],
     ["body", "/", { method: "POST", body: "x".repeat(100_000) }],
   ] as const) {
-    test(`is refused where the ${what} was too long to be kept`, async () => {
+    test(`is refused when the ${what} was too long to be stored`, async () => {
       const again = await replay(await fixture.request("mirror", path, init))
       expect([again.status, await again.json()]).toEqual([
         409,

@@ -57,7 +57,7 @@ describeEachDatabase("log of requests", (open) => {
     )
   }
 
-  test("has a line for each request to a val: who asked what for, from where, and what came of it", async () => {
+  test("has a line for each request to a val, with user, method, address and outcome", async () => {
     takeLines()
     const response = await fixture.request("hello", "/path?key=query-secret", {
       method: "POST",
@@ -133,7 +133,7 @@ describeEachDatabase("log of requests", (open) => {
     expect(JSON.parse(second)).toMatchObject({ code: "val_not_found", status: 404 })
   })
 
-  test("counts and names why a request was turned away before its val ran", async () => {
+  test("counts and names the reason of a request that was refused before its val ran", async () => {
     const sample = (code: string, status: number) =>
       `hamlet_val_requests_refused_total{code="${code}",status="${status}"}`
     const samples = [sample("val_not_found", 404), sample("overloaded", 503)]
@@ -160,7 +160,7 @@ describeEachDatabase("log of requests", (open) => {
     expect(await Promise.all(samples.map(metric))).toEqual(before.map((count) => count + 1))
   })
 
-  test("cannot be forged or filled by what a client sends", async () => {
+  test("cannot be forged or flooded by a client", async () => {
     takeLines()
     const evil = '"}\\u000a{"level":"error"} \x9b31m'
     await api(`/v1/${"a".repeat(5_000)}`, { "x-forwarded-for": `${evil}${"b".repeat(3_000)}` })
@@ -180,7 +180,7 @@ describeEachDatabase("log of requests", (open) => {
     }
   })
 
-  test("names a val's WebSocket by its status", async () => {
+  test("shows a val's WebSocket with its status", async () => {
     takeLines()
     await fixture.addVal("socket")
     fixture.runner.serve("ada/socket", () => new Response(null, { status: 400 }), { message() {} })
@@ -195,7 +195,7 @@ describeEachDatabase("log of requests", (open) => {
   })
 })
 
-test("the log has no addresses when the operator wants none, and no requests above info", async () => {
+test("the log has no addresses when they are turned off, and no requests above level info", async () => {
   const { fixture, takeLines } = await openLoggedFixture(undefined, {
     HAMLET_LOG_ADDRESSES: "no",
   })

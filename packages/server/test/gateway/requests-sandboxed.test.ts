@@ -73,7 +73,7 @@ function define(): void {
   const rss = () =>
     Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${hamlet.pid}/status`, "utf8"))?.[1]) * 1024
 
-  test("a val sees the request, and its run is there with the answer", async () => {
+  test("a val gets the request, and its run is recorded with the response", async () => {
     const id = await save(
       "seen",
       `export default async (request: Request) => {
@@ -91,7 +91,7 @@ function define(): void {
     expect(await runOf(answer)).toMatchObject({ status: "succeeded" })
   })
 
-  test("a val that throws, and one that takes too long, are answers", async () => {
+  test("a val that throws and a val that times out give a response", async () => {
     const thrown = await send(
       await save("throws", `export default () => { throw new RangeError("too far") }`),
     )
@@ -104,7 +104,7 @@ function define(): void {
     expect(await runOf(slow)).toMatchObject({ status: "timed_out" })
   })
 
-  test("giant answers take no more memory than is kept of them", async () => {
+  test("a large response uses no more memory than is kept of it", async () => {
     const id = await save(
       "giant",
       `const piece = new Uint8Array(1_000_000)
@@ -123,7 +123,7 @@ function define(): void {
     expect(rss() - before).toBeLessThan(sizes.growthBytesMax)
   })
 
-  test("a val that sends itself requests comes to an end", async () => {
+  test("a val that requests itself is stopped", async () => {
     const id = await save(
       "circle",
       `export default async (request: Request) => {
@@ -140,7 +140,7 @@ function define(): void {
     expect(answer.body).toMatch(/^15Cannot fetch .* vals have called one another 15 times already$/)
   })
 
-  test("a preview shows a private val to a browser that has nothing but the address, and opens WebSockets", async () => {
+  test("a preview shows a private val to a browser without credentials, and opens WebSockets", async () => {
     const id = await save(
       "chat",
       `export default (request: Request) => {
@@ -169,7 +169,7 @@ function define(): void {
     socket.close()
   })
 
-  test("an answer that never ends is told as far as it came", async () => {
+  test("an endless response is returned as far as it was received", async () => {
     const answer = await endless
     expect(answer).toMatchObject({
       status: 200,

@@ -81,7 +81,7 @@ describeEachDatabase("sendValRequest", (open) => {
     ((await response.json()) as { code: string }).code,
   ]
 
-  test("sends what it is given, and tells what came back", async () => {
+  test("sends the request, and returns the response", async () => {
     const answer = await send(vals.echo, {
       method: "POST",
       path: "/a/b?c=d&c=%20",
@@ -116,7 +116,7 @@ describeEachDatabase("sendValRequest", (open) => {
     expect(Object.keys(seen.headers)).not.toContain("content-type")
   })
 
-  test("the run is there when the answer is", async () => {
+  test("the run is recorded before the response is returned", async () => {
     const { runId } = await send(vals.echo, { path: "/kept" })
     const run = await fixture.hamlet.deps.runs.find(fixture.ada.id, runId ?? "")
     expect(run).toMatchObject({ status: "succeeded", source: "http", val: { name: "echo" } })
@@ -128,7 +128,7 @@ describeEachDatabase("sendValRequest", (open) => {
     expect(fixture.runner.taken.size).toBe(0)
   })
 
-  test("takes headers as an object, too, and bytes as base64", async () => {
+  test("accepts headers as an object, and bytes as base64", async () => {
     const seen = await see(vals.echo, {
       method: "PUT",
       headers: { "X-A": "1", "content-type": "image/png" },
@@ -167,7 +167,7 @@ describeEachDatabase("sendValRequest", (open) => {
     expect(Buffer.from(seen.body, "base64").toString()).toBe(body)
   })
 
-  test("what says how a request is sent is the server's to say", async () => {
+  test("ignores hop-by-hop headers and content-length", async () => {
     const { headers } = await see(vals.echo, {
       method: "POST",
       body: "four",
@@ -209,7 +209,7 @@ describeEachDatabase("sendValRequest", (open) => {
     expect(headers["x-hamlet-depth"]).toBeUndefined()
   })
 
-  test("a request without a body claims none, and asks for no WebSocket", async () => {
+  test("a request without a body has no length, and cannot upgrade to a WebSocket", async () => {
     const headers = {
       "content-length": "5",
       "transfer-encoding": "chunked",
@@ -234,7 +234,7 @@ describeEachDatabase("sendValRequest", (open) => {
     })
   })
 
-  test("a path that looks like an address stays a path", async () => {
+  test("a path that looks like a URL stays a path", async () => {
     for (const path of [
       "//evil.example/x",
       "/http://evil.example/",
@@ -325,10 +325,10 @@ describeEachDatabase("sendValRequest", (open) => {
     })
   })
 
-  describe("who comes", () => {
+  describe("access", () => {
     const bearer = (user: TestUser) => [["authorization", `Bearer ${user.token}`]]
 
-    test("a private val responds to its owner only, with any token among the headers", async () => {
+    test("a private val responds to its owner only, whatever token is in the headers", async () => {
       expect((await send(vals.hidden)).status).toBe(200)
       expect((await send(vals.hidden, { headers: bearer(fixture.bob) })).status).toBe(200)
       const request = { method: "GET", path: "/", headers: bearer(fixture.ada) }
@@ -338,7 +338,7 @@ describeEachDatabase("sendValRequest", (open) => {
       ])
     })
 
-    test("the owner only gets the error, with any token among the headers", async () => {
+    test("only the owner gets the error, whatever token is in the headers", async () => {
       const json = [["accept", "application/json"]]
       const toOwner = await send(vals.throws, { headers: json })
       expect([toOwner.status, toOwner.statusText, toOwner.body]).toEqual([
@@ -355,7 +355,7 @@ describeEachDatabase("sendValRequest", (open) => {
       expect([toOther.status, toOther.body.includes("too far")]).toEqual([502, false])
     })
 
-    test("no val sees a token of this server, and every val sees what else it is to be told", async () => {
+    test("no val receives a token of this server, and every val receives the other headers", async () => {
       expect(
         (await see(vals.echo, { headers: bearer(fixture.bob) })).headers.authorization,
       ).toBeUndefined()
@@ -365,18 +365,18 @@ describeEachDatabase("sendValRequest", (open) => {
       expect(headers).toMatchObject({ authorization: "Basic YTpi", cookie: "session=1" })
     })
 
-    test("a run is on the account of the val's owner, as that of any visitor is", async () => {
+    test("the run is on the account of the val's owner, like that of any visitor", async () => {
       const { runId } = await send(vals.echo, {}, fixture.bob)
       expect(await fixture.hamlet.deps.runs.find(fixture.bob.id, runId ?? "")).toBeUndefined()
       expect(await fixture.hamlet.deps.runs.find(fixture.ada.id, runId ?? "")).toBeDefined()
     })
   })
 
-  describe("answers", () => {
+  describe("responses", () => {
     const answer = async (name: string, val: PlainVal, request?: object) =>
       send(await fixture.addVal(name, val), request)
 
-    test("a redirect is not followed, and cookies stay apart", async () => {
+    test("a redirect is not followed, and cookies stay separate", async () => {
       const headers = new Headers({ location: "http://evil.example/" })
       headers.append("set-cookie", "a=1")
       headers.append("set-cookie", "b=2; Domain=localhost")
@@ -397,7 +397,7 @@ describeEachDatabase("sendValRequest", (open) => {
         })
       })
 
-    test("bytes come as base64", async () => {
+    test("bytes are returned as base64", async () => {
       const got = await answer(
         "picture",
         () => new Response(Uint8Array.of(0xff, 0), { headers: { "content-type": "image/png" } }),
@@ -405,7 +405,7 @@ describeEachDatabase("sendValRequest", (open) => {
       expect(got).toMatchObject({ body: "/wA=", isBase64: true, isTruncated: false })
     })
 
-    test("an answer without an end is cut and cancelled, and its run is over", async () => {
+    test("an endless response is truncated and cancelled, and its run ends", async () => {
       const cancelled = Promise.withResolvers<void>()
       const piece = Buffer.alloc(65_536, "x")
       const got = await answer("endless", () => {
@@ -423,7 +423,7 @@ describeEachDatabase("sendValRequest", (open) => {
       expect(fixture.runner.taken.size).toBe(0)
     })
 
-    test("an answer that breaks off is told as far as it came, and the run says that it failed", async () => {
+    test("a broken response is returned as far as it was received, and its run fails", async () => {
       const val = await fixture.addVal("breaks")
       fixture.runner.serveRaw("ada/breaks", (socket) => {
         socket.end("HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 100\r\n\r\nhalf")
@@ -433,7 +433,7 @@ describeEachDatabase("sendValRequest", (open) => {
       expect(await fixture.runOf(got.runId ?? "")).toMatchObject({ status: "failed" })
     })
 
-    test("that there is no room is an answer too", async () => {
+    test("overload is returned as a response", async () => {
       fixture.runner.refusal = new AppError("overloaded", "Cannot run the val: the server is full")
       try {
         const got = await send(vals.echo)

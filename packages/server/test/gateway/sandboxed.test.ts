@@ -66,7 +66,7 @@ function define(): void {
   const rss = () =>
     Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${hamlet.pid}/status`, "utf8"))?.[1]) * 1024
 
-  test("a val sees its public address and where a request came from", async () => {
+  test("a val gets its public address and the client's address", async () => {
     await save(
       "seen",
       `export default (request: Request) => Response.json([request.method, request.url, Object.fromEntries(request.headers)])`,
@@ -104,7 +104,7 @@ function define(): void {
     expect(await (await visit("throws")).text()).not.toContain("too far")
   })
 
-  test("a val that compresses its answer is understood", async () => {
+  test("a compressed response of a val is forwarded", async () => {
     await save(
       "packed",
       `export default () => new Response(new Response("packed ".repeat(1000)).body!.pipeThrough(new CompressionStream("gzip")), {
@@ -118,7 +118,7 @@ function define(): void {
     ])
   })
 
-  test("a WebSocket agrees on the protocol the val chooses", async () => {
+  test("a WebSocket uses the protocol that the val chooses", async () => {
     const take = (options: string) => `export default (request: Request) => {
       const { socket, response } = Deno.upgradeWebSocket(request, ${options})
       socket.onopen = () => socket.send("hello")
@@ -157,7 +157,7 @@ function define(): void {
     })
   }
 
-  test("a val that wants no WebSocket answers as it likes", async () => {
+  test("a val that refuses a WebSocket responds normally", async () => {
     await save(
       "wantsnone",
       `export default () => new Response("no sockets here", { status: 426, headers: { "x-why": "because" } })`,
@@ -167,7 +167,7 @@ function define(): void {
     expect(text).toMatch(/x-why: because/i)
   })
 
-  test(`${sizes.sockets} WebSockets are open at the same time, and each hears its own`, async () => {
+  test(`${sizes.sockets} WebSockets are open at the same time, and each gets its own messages`, async () => {
     const sockets = await Promise.all(
       Array.from({ length: sizes.sockets }, async () => {
         const socket = open("echoes")
@@ -197,7 +197,7 @@ function define(): void {
     )
   })
 
-  test("a client that does not read is not read ahead for", async () => {
+  test("a client that does not read gets nothing buffered without limit", async () => {
     await save(
       "pours",
       `const chunk = new Uint8Array(65536)

@@ -82,7 +82,7 @@ async function lastRun(name: string) {
 }
 
 describe("a WebSocket through the gateway", () => {
-  test("passes on text and bytes in both directions, and what the val says first", async () => {
+  test("forwards text and bytes in both directions, also when the val sends first", async () => {
     await addSocketVal("echo", {
       open: (socket) => void socket.send("welcome"),
       message: (socket, message) => void socket.send(message),
@@ -126,20 +126,20 @@ describe("a WebSocket through the gateway", () => {
     })
   }
 
-  test("hears of a val that closes it at once", async () => {
+  test("closes when the val closes it at once", async () => {
     await addSocketVal("shy", { open: (socket) => socket.close(4000, "no") })
     expect(await (await open("shy")).closed).toEqual({ code: 4000, reason: "no" })
     expect((await lastRun("shy")).status).toBe("succeeded")
   })
 
-  test("agrees on the protocol that the val chooses", async () => {
+  test("uses the protocol that the val chooses", async () => {
     await addSocketVal("protocols", {})
     const client = await open("protocols", ["b", "a"])
     expect(client.socket.protocol).toBe("b")
     client.socket.close()
   })
 
-  test("breaks with 1011 when the val does", async () => {
+  test("closes with 1011 when the val crashes", async () => {
     await addSocketVal("fragile", { message: (socket) => socket.terminate() })
     const client = await open("fragile")
     client.socket.send("boom")
@@ -175,7 +175,7 @@ describe("a WebSocket through the gateway", () => {
     expect((await lastRun("stopped")).status).toBe("cancelled")
   })
 
-  test("ends for the val when the client is simply gone", async () => {
+  test("closes for the val when the client disappears", async () => {
     const gone = Promise.withResolvers<number>()
     await addSocketVal("lonely", { close: (_, code) => gone.resolve(code) })
     const client = await open("lonely")
@@ -184,7 +184,7 @@ describe("a WebSocket through the gateway", () => {
     expect((await lastRun("lonely")).status).toBe("succeeded")
   })
 
-  test("to a private val needs a token of its owner", async () => {
+  test("to a private val requires a token of its owner", async () => {
     await fixture.addVal("secretive", undefined, { privacy: "private" })
     fixture.runner.serve("ada/secretive", () => new Response("no"), {
       message() {},
@@ -196,7 +196,7 @@ describe("a WebSocket through the gateway", () => {
     client.socket.close()
   })
 
-  test("that is no handshake is an ordinary request", async () => {
+  test("request without a valid handshake is an ordinary request", async () => {
     await fixture.addVal("ordinary", () => new Response("ordinary"))
     const request = (upgrade: string) =>
       fixture.exchange(
@@ -206,7 +206,7 @@ describe("a WebSocket through the gateway", () => {
     expect(await request("websocket")).toMatch(/^HTTP\/1\.1 (4|5)\d\d /)
   })
 
-  test("closes on a client that reads too slowly instead of keeping everything for it", async () => {
+  test("closes on a client that reads too slowly instead of buffering without limit", async () => {
     const flooded = Promise.withResolvers<void>()
     await addSocketVal("flood", {
       open(socket) {
@@ -238,7 +238,7 @@ describe("a WebSocket through the gateway", () => {
     client.destroy()
   })
 
-  test("works where answers may be longer in coming than connections may be idle", async () => {
+  test("works when the response limit is longer than the idle limit of connections", async () => {
     await using patient = await openGatewayFixture(undefined, { HAMLET_RUN_SECONDS_MAX: "600" })
     await patient.addVal("echo")
     patient.runner.serve("ada/echo", () => new Response("plain"), {
@@ -255,7 +255,7 @@ describe("a WebSocket through the gateway", () => {
     expect([data, await (await patient.request("echo")).text()]).toEqual(["again", "plain"])
   })
 
-  test("closes when a message is larger than it may be", async () => {
+  test("closes when a message exceeds the size limit", async () => {
     await addSocketVal("small", {})
     const client = await open("small")
     client.socket.send(new Uint8Array(1_048_577))

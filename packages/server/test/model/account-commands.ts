@@ -1,5 +1,6 @@
 import type { Scope } from "@hamlet/contract"
 import fc from "fast-check"
+import { waitUntil } from "../support/wait-until.ts"
 import { checkToken, createToken, deleteSecret, putSecret, revokeToken } from "./account-rules.ts"
 import { type Actor, anyViewer, pickMostly, slot, viewerOf } from "./arbitraries.ts"
 import { checkOutcome, checkRecord } from "./check.ts"
@@ -101,7 +102,7 @@ export const putSecretCommand: fc.Arbitrary<Command> = fc
       const caller = viewerOf(model, by)
       const outcome = putSecret(model, caller, name, hosts ?? null)
       // Secrets have no ids, so two in one millisecond would leave open which is the newest.
-      while (Date.now() <= lastSecretAt) await Bun.sleep(0)
+      await waitUntil(() => Date.now() > lastSecretAt)
       checkOutcome(
         await api.call("PUT", `/v1/me/secrets/${name}`, {
           as: caller,

@@ -1,4 +1,5 @@
 import fc from "fast-check"
+import { waitUntil } from "../support/wait-until.ts"
 import {
   type Actor,
   actorOf,
@@ -26,7 +27,7 @@ export const likeCommand: fc.Arbitrary<Command> = fc
         const outcome = (isTakenBack ? unlike : like)(model, caller, id)
         // The times of likes are in no answer, so two in one millisecond would leave open which was
         // the latest.
-        while (Date.now() <= lastLikeAt) await Bun.sleep(0)
+        await waitUntil(() => Date.now() > lastLikeAt)
         checkOutcome(
           await api.call(isTakenBack ? "DELETE" : "PUT", `/v1/vals/${id}/like`, { as: caller }),
           outcome,

@@ -3,6 +3,7 @@ import { createClient } from "@hamlet/contract/client"
 import { describeEachDatabase, notRun } from "../support/databases.ts"
 import { PrivatePostgres } from "../support/postgres/private-postgres.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
+import { waitUntil } from "../support/wait-until.ts"
 
 const binaries = process.env.HAMLET_TEST_POSTGRES_BIN
 const startMsMax = 60_000
@@ -166,7 +167,7 @@ else
         expect((await ask("/healthz")).status).toBe(200)
 
         await server.start()
-        while ((await ask("/readyz")).status !== 200);
+        await waitUntil(async () => (await ask("/readyz")).status === 200)
         expect((await ask("/v1/me")).status).toBe(200)
         hamlet.signal("SIGTERM")
         const { exitCode, stderr } = await hamlet.ended()

@@ -148,7 +148,7 @@ describe("decide", () => {
     test(`${title}: ${kind}`, () =>
       expect(decide(sides, false) as object).toEqual({ kind, ...(fields && { fields }) }))
 
-  test("with --delete, a file that is gone takes its val with it, and nothing else is different", () => {
+  test("with --delete, a deleted file deletes its val, and nothing else differs", () => {
     for (const [, sides, kind, fields] of table)
       expect(decide(sides, true) as object).toEqual({
         kind: kind === "leave" ? "delete" : kind,

@@ -209,10 +209,10 @@ describe("matchSides", () => {
     ],
   ]
   for (const [title, scene, matches, problems = []] of table)
-    test(`puts together ${title}`, () =>
+    test(`matches ${title}`, () =>
       expect(match(scene)).toEqual({ matches: [...matches], problems: [...problems], stale: [] }))
 
-  test("knows one file for each val, and forgets others that are gone", () => {
+  test("keeps one file for each val, and forgets others that are gone", () => {
     const bases = { "a.ts": base("a"), "b.ts": base("a") }
     expect(match({ bases, files: [file("b.ts", "a")], vals: [val("a")] })).toEqual({
       matches: ["a | b.ts b | a"],

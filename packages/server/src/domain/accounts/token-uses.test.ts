@@ -137,7 +137,7 @@ describe("TokenUses", () => {
     expect(errors).toHaveLength(1)
   })
 
-  test("does not mind a token that was revoked meanwhile", async () => {
+  test("skips a token that was revoked meanwhile", async () => {
     const [gone, kept] = [await addToken(), await addToken()]
 
     uses.note(gone, null, longAgo)

@@ -96,7 +96,7 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 const requests = (text: string) => text.split("\r\n\r\n").length - 1
 
 describe("GuestClient", () => {
-  test("asks again on the same connection, and on others only at the same time", async () => {
+  test("reuses a connection, and opens others only for simultaneous requests", async () => {
     stage = new Stage((socket, text, index) => socket.write(say(`${index}/${requests(text)}`)))
     expect([await stage.text(), await stage.text()]).toEqual(["0/1", "0/2"])
     expect((await Promise.all([stage.text(), stage.text(), stage.text()])).sort()).toEqual([
@@ -107,7 +107,7 @@ describe("GuestClient", () => {
     expect(stage.client.size).toBe(3)
   })
 
-  test("keeps no more connections than it may, and none for too long", async () => {
+  test("limits the number and the age of idle connections", async () => {
     stage = new Stage((socket) => socket.write(say("x")), { idleMax: 2, idleMsMax: 1000 })
     await Promise.all(Array.from({ length: 5 }, () => stage.text()))
     expect(stage.client.size).toBe(2)
@@ -120,10 +120,13 @@ describe("GuestClient", () => {
   })
 
   for (const [title, answer] of [
-    ["said more than was asked", `${say("x")}HTTP/1.1 200 OK`],
-    ["wants to close", "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 1\r\n\r\nx"],
+    ["sends more than one response", `${say("x")}HTTP/1.1 200 OK`],
+    [
+      "sends connection: close",
+      "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 1\r\n\r\nx",
+    ],
   ] as const) {
-    test(`does not retry where the server ${title}`, async () => {
+    test(`does not reuse a connection when the server ${title}`, async () => {
       stage = new Stage((socket) => socket.write(answer))
       expect(await stage.text()).toBe("x")
       expect(stage.client.size).toBe(0)
@@ -139,7 +142,7 @@ describe("GuestClient", () => {
     expect(await stage.text()).toBe("x")
   })
 
-  test("sends a request again, once, when a reused connection is stale", async () => {
+  test("retries a request once when a reused connection is stale", async () => {
     let answers = 1
     stage = new Stage((socket) => (answers-- > 0 ? socket.write(say("x")) : socket.terminate()))
     expect(await stage.text()).toBe("x")
@@ -165,7 +168,7 @@ describe("GuestClient", () => {
     })
   }
 
-  test("does not repeat what has been answered in part", async () => {
+  test("never repeats a request that got a part of a response", async () => {
     stage = new Stage((socket, text) =>
       requests(text) === 1 ? socket.write(say("x")) : socket.end("HTTP/1.1 2"),
     )
@@ -174,7 +177,7 @@ describe("GuestClient", () => {
     expect(stage.sockets.length).toBe(1)
   })
 
-  test("reports that nothing listens, and that it was stopped", async () => {
+  test("reports that nothing listens, and that the client was stopped", async () => {
     stage = new Stage(() => {})
     const nobody = new GuestClient("/nowhere/in.sock")
     const heard = Promise.withResolvers<GuestFailure>()
@@ -193,7 +196,7 @@ describe("GuestClient", () => {
     expect(stage.client.size).toBe(0)
   })
 
-  test("refuses a request that would become another", async () => {
+  test("refuses a request that could be read as another", async () => {
     stage = new Stage((socket) => socket.write(say("x")))
     expect(await stage.text({ headers: [["x", "y\r\nevil: 1"]] })).toStartWith("unsendable")
     expect(await stage.text()).toBe("x")
@@ -226,7 +229,7 @@ describe("GuestClient", () => {
 })
 
 describe("GuestClient, the body of a response", () => {
-  test("comes in pieces as they are said, and its connection is used again", async () => {
+  test("arrives in chunks as they are sent, and its connection is reused", async () => {
     const later: (() => void)[] = []
     stage = new Stage((socket, text) => {
       if (requests(text) > 1) return socket.write(say("next"))
@@ -247,13 +250,13 @@ describe("GuestClient, the body of a response", () => {
     expect([await stage.text(), stage.sockets.length]).toEqual(["next", 1])
   })
 
-  test("ends with the connection where nothing else says how long it is", async () => {
+  test("ends with the connection when it has no length", async () => {
     stage = new Stage((socket) => socket.end(`HTTP/1.1 200 OK\r\n\r\n${"x".repeat(100_000)}`))
     expect(await stage.text()).toBe("x".repeat(100_000))
     expect(stage.client.size).toBe(0)
   })
 
-  test("fails where it is broken off, and no other reader is affected", async () => {
+  test("fails when the connection breaks, without effect on other readers", async () => {
     stage = new Stage((socket) => socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc`))
     const read = await stage.text().catch((error: Error) => error.message)
     expect(read).toBe("the connection was closed before its end")
@@ -261,7 +264,7 @@ describe("GuestClient, the body of a response", () => {
     await waitUntil(() => stage.client.size === 0)
   })
 
-  test("is not wanted any longer: the process sees it", async () => {
+  test("closes the connection when it is cancelled", async () => {
     stage = new Stage((socket) => socket.write(`${chunks}3\r\nabc\r\n`))
     const { body } = (await stage.ask()) as ValResponse
     await (body as ReadableStream).cancel()
@@ -339,7 +342,7 @@ describe("GuestClient, the body of a request", () => {
     ["shorter", ["abc"]],
     ["longer", ["abcdefg"]],
   ] as const) {
-    test(`that is ${title} than it was said to be ends the connection`, async () => {
+    test(`that is ${title} than declared ends the connection`, async () => {
       stage = new Stage(() => {})
       expect(
         await stage.text({
@@ -352,14 +355,14 @@ describe("GuestClient, the body of a request", () => {
     })
   }
 
-  test("that breaks ends the connection", async () => {
+  test("that fails ends the connection", async () => {
     stage = new Stage(() => {})
     const body = stream([], { pull: (controller) => controller.error(new Error("gone")) })
     expect(await stage.text({ method: "POST", body })).toBe("body: the request body failed: gone")
     await waitUntil(() => stage.closed === 1)
   })
 
-  test("is no longer read when there is an answer already, whose connection is not used again", async () => {
+  test("is no longer read after the response has ended, and its connection is not reused", async () => {
     const cancelled = Promise.withResolvers<void>()
     stage = new Stage((socket) => socket.write(say("enough")))
     const body = stream([], {
@@ -371,7 +374,7 @@ describe("GuestClient, the body of a request", () => {
     expect(stage.client.size).toBe(0)
   })
 
-  test("goes on while an answer comes that has not ended", async () => {
+  test("is sent while the response is still arriving", async () => {
     stage = new Stage((socket, text) => {
       if (socket.data.bytes === text.length && !text.includes("abc")) socket.write(chunks)
       if (text.includes("abc")) socket.write("3\r\nabc\r\n0\r\n\r\n")
@@ -388,7 +391,7 @@ describe("GuestClient, the body of a request", () => {
     expect(await new Response(answer as ReadableStream).text()).toBe("abc")
   })
 
-  test("stays as it is while the process does not take all of it, whatever is sent elsewhere meanwhile", async () => {
+  test("is not mixed up with other requests while the process does not read it", async () => {
     const post = (char: string) =>
       stage.begin({ method: "POST", body: Buffer.alloc(60_000, char) }).outcome
     let isReading = false
@@ -421,7 +424,7 @@ describe("GuestClient, the body of a request", () => {
     expect(first.data.text).not.toContain("bb")
   })
 
-  test("of which not all was taken is the last on its connection, even if it is answered", async () => {
+  test("that was not read completely is the last on its connection, even with a response", async () => {
     stage = new Stage((socket) => socket.pause())
     const body = Buffer.alloc(2_000_000)
     const { outcome } = stage.begin({ method: "POST", body })
@@ -431,7 +434,7 @@ describe("GuestClient, the body of a request", () => {
     expect(stage.client.size).toBe(0)
   })
 
-  test("is read no faster than the process takes it", async () => {
+  test("is read no faster than the process reads it", async () => {
     const bytes = 200 * 1024 ** 2
     let isReading = false
     let pulled = 0

@@ -14,8 +14,8 @@ const sizes: [string, string][] = [
   ["large", "x".repeat(200_000)],
 ]
 
-describe.each(sizes)("GuestValueReader reads what is %s", (_size, filler) => {
-  test("and hides secrets in texts and names, not in numbers", async () => {
+describe.each(sizes)("GuestValueReader, when the value is %s,", (_size, filler) => {
+  test("masks secrets in strings and keys, not in numbers", async () => {
     const mask = await createMask(
       new Map([
         ["KEY", "hunter22"],
@@ -43,7 +43,7 @@ describe.each(sizes)("GuestValueReader reads what is %s", (_size, filler) => {
     })
   })
 
-  test("also where it is a text, and where it is nothing", async () => {
+  test("reads strings and null", async () => {
     const read = await reader.readReturned(
       "ada",
       toBytes({ value: filler, isTruncated: true, logCount: -1 }),
@@ -59,7 +59,7 @@ describe.each(sizes)("GuestValueReader reads what is %s", (_size, filler) => {
     expect(nothing && toText(nothing.json)).toBe("null")
   })
 
-  test("and gives nothing for what is none of a guest's", async () => {
+  test("returns undefined for an invalid message", async () => {
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`
     for (const text of [
       "",
@@ -80,7 +80,7 @@ describe.each(sizes)("GuestValueReader reads what is %s", (_size, filler) => {
       expect(await reader.readFailure("ada", toBytes({ error, filler }), noMask)).toBeUndefined()
   })
 
-  test("and hides secrets in failures", async () => {
+  test("masks secrets in errors", async () => {
     const mask = await createMask(new Map([["KEY", "hunter22"]]))
     const error = { name: "hunter22", message: "no hunter22", stack: `hunter22 ${filler}` }
     const failure = await reader.readFailure("ada", toBytes({ error, logCount: 1 }), mask)

@@ -11,7 +11,7 @@ const request: GuestRequest = {
 const write = (more: Partial<GuestRequest>) => toRequestHead({ ...request, ...more })
 
 describe("toRequestHead", () => {
-  test("writes what it was given, and who it is for first", () => {
+  test("writes the headers as given, after Host", () => {
     const headers = [
       ["x-a", "1"],
       ["x-a", "\xe4\t2"],
@@ -38,14 +38,14 @@ describe("toRequestHead", () => {
       7,
     ],
   ] as const) {
-    test(`decides alone where the body ends: ${title}`, () => {
+    test(`sets the framing of the body itself: ${title}`, () => {
       const { method } = { ...request, ...more }
       const text = `${method} /h1/x?y HTTP/1.1\r\nhost: ada-hello.localhost\r\n${end}\r\n`
       expect(write({ ...more, headers: forged })).toEqual({ text, length })
     })
   }
 
-  test("sends a stream without a length in chunks", () => {
+  test("uses chunked encoding for a stream without a length", () => {
     const head = write({ method: "POST", body: new ReadableStream() })
     expect([head?.text.endsWith("\r\ntransfer-encoding: chunked\r\n\r\n"), head?.length]).toEqual([
       true,
@@ -54,7 +54,7 @@ describe("toRequestHead", () => {
   })
 
   for (const bad of ["\r", "\n", "\0", "\r\nx: y", "\x7f", "\u0100", "\u{1f600}"]) {
-    test(`refuses ${JSON.stringify(bad)} wherever it is`, () => {
+    test(`refuses ${JSON.stringify(bad)} in every field`, () => {
       expect(write({ method: `G${bad}ET` })).toBeUndefined()
       expect(write({ path: `/${bad}` })).toBeUndefined()
       expect(write({ host: `a${bad}` })).toBeUndefined()
@@ -64,7 +64,7 @@ describe("toRequestHead", () => {
     })
   }
 
-  test("refuses a blank in what stands in the first line", () => {
+  test("refuses a space in method, path and host, and an empty header name", () => {
     expect([
       write({ path: "/a b" }),
       write({ method: "GET /x" }),

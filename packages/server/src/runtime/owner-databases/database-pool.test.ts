@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import { openDatabases, type TestOwner } from "./testing/database-testing.ts"
 
 const endless =
@@ -119,7 +120,7 @@ describe("DatabasePool", () => {
     const results = await Promise.all(owners.map((owner) => owner.rows("select 1")))
     expect(results.flat(2)).toEqual(owners.map(() => 1))
     expect(databases.pool.pids.length).toBeLessThanOrEqual(3)
-    while (databases.pool.pids.length > 0) await new Promise(setImmediate)
+    await waitUntil(() => databases.pool.pids.length === 0)
     expect(await owners[0]?.rows("select 2")).toEqual([[2]])
   })
 
@@ -243,7 +244,7 @@ describe("The processes of a killed server", () => {
     if (sql === endless) await untilBusy(pid)
     server.kill("SIGKILL")
     await server.exited
-    while (isAlive(pid)) await new Promise(setImmediate)
+    await waitUntil(() => !isAlive(pid))
   })
 })
 
@@ -273,8 +274,7 @@ describe("DatabasePool in a shared folder", () => {
 
 /** Waits until a process runs on a core: one that waits for a request sleeps. */
 async function untilBusy(pid: number): Promise<void> {
-  while (!/^State:\s+R/m.test(readFileSync(`/proc/${pid}/status`, "utf8")))
-    await new Promise(setImmediate)
+  await waitUntil(() => /^State:\s+R/m.test(readFileSync(`/proc/${pid}/status`, "utf8")))
 }
 
 function isAlive(pid: number): boolean {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { mkdirSync, readdirSync, readFileSync, readlinkSync } from "node:fs"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import { openDatabases } from "../owner-databases/testing/database-testing.ts"
 import { CodeTools } from "../parser/code-tools.ts"
 import { listParsers } from "../parser/testing/parser-testing.ts"
@@ -54,7 +55,7 @@ describe.if(hasBubblewrap)("a worker", () => {
   test("works in a folder that was made anew", async () => {
     await using databases = await openDatabases({ limits: { idleMsMax: 20 } })
     await databases.owner().execute("select 1")
-    while (databases.pool.pids.length > 0) await new Promise(setImmediate)
+    await waitUntil(() => databases.pool.pids.length === 0)
     readdirSync(databases.folder)
     await Bun.$`rm -r ${databases.folder}`
     mkdirSync(databases.folder)

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { SQL } from "bun"
 import { databases, notRun, openAgain, type TestDatabase } from "../../../test/support/databases.ts"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import { type Database, rows, type Script } from "../database/database.ts"
 import { ConstraintError } from "../database/errors.ts"
 import { migrate } from "../database/migrate.ts"
@@ -47,7 +48,7 @@ else
     async function areWaiting(backends: number): Promise<void> {
       const query =
         "select distinct pid from pg_locks where not granted and pid in (select pid from pg_stat_activity where datname = current_database())"
-      while ((await outsider.unsafe<unknown[]>(query)).length < backends);
+      await waitUntil(async () => (await outsider.unsafe<unknown[]>(query)).length >= backends)
     }
 
     test("sets the parameters of its connections", async () => {

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { notRun } from "../../../test/support/databases.ts"
 import { PrivatePostgres } from "../../../test/support/postgres/private-postgres.ts"
 import { SilentProxy } from "../../../test/support/postgres/silent-proxy.ts"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import { type Database, rows } from "../database/database.ts"
 import { raw, sql } from "../database/sql.ts"
 import { openPostgres } from "./open.ts"
@@ -87,7 +88,7 @@ else
             if (isKept) acknowledged += 1
           }
         })
-        while (acknowledged < 50) await count(db)
+        await waitUntil(() => acknowledged >= 50)
         await server.stop("immediate")
         isDown = true
         await Promise.all(writers)

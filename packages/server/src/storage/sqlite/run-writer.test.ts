@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import type { RunRecord } from "../../domain/runs/runs.ts"
 import type { Database, RunValues } from "../database/database.ts"
 import { migrate } from "../database/migrate.ts"
@@ -81,7 +82,7 @@ const countRuns = async () =>
 
 /** The first call returns false and starts the thread. */
 async function ready(runs: readonly RunValues[]): Promise<void> {
-  while (!writer.canWrite(runs)) await nextTurn()
+  await waitUntil(() => writer.canWrite(runs))
 }
 
 describe("SqliteScribe", () => {
@@ -99,8 +100,7 @@ describe("SqliteScribe", () => {
   test("starts for a single large run too", async () => {
     const large = toValues(1, { returnValue: "x".repeat(limits.threadBytesMin) })
     expect(writer.canWrite(large)).toBe(false)
-    const deadline = Date.now() + 20_000
-    while (!writer.isReady && Date.now() < deadline) await nextTurn()
+    await waitUntil(() => writer.isReady)
     expect(writer.canWrite(toValues(1))).toBe(true)
   })
 
@@ -159,7 +159,7 @@ describe("openSqlite with a run writer", () => {
   /** Until the thread is ready, the main thread writes runs. */
   async function warmUp(): Promise<void> {
     await record(toRuns(2))
-    while (db.stats().connections < 3) await nextTurn()
+    await waitUntil(() => db.stats().connections >= 3)
   }
 
   test("keeps the order of writes, whichever connection does them", async () => {

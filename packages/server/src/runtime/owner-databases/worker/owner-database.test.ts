@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { waitUntil } from "../../../../test/support/wait-until.ts"
 import { openDatabases, type TestDatabases, type TestOwner } from "../testing/database-testing.ts"
 
 let databases: TestDatabases
@@ -345,7 +346,7 @@ describe("a database", () => {
       await owner.execute("insert into t values (zeroblob(500000))")
     const before = await small.pool.sizeOf(owner.id)
     await owner.execute("delete from t")
-    while (small.pool.pids.length > 0) await new Promise(setImmediate)
+    await waitUntil(() => small.pool.pids.length === 0)
     expect(await small.pool.sizeOf(owner.id)).toBeLessThan(before / 10)
     expect(await owner.rows("pragma integrity_check")).toEqual([["ok"]])
   })

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { waitUntil } from "../../../../test/support/wait-until.ts"
 import { GuestProcess } from "./guest-process.ts"
 
 const isLinux = process.platform === "linux"
@@ -9,8 +10,9 @@ test.if(isLinux)("isRunnable is true when any thread of the process wants the CP
   const inWorker = `new Worker("data:text/javascript,for(;;){}"); setInterval(() => {}, 1000)`
   await using threaded = Bun.spawn([process.execPath, "-e", inWorker])
   const isRunnable = (pid: number) => GuestProcess.find(pid)?.isRunnable()
-  while (!isRunnable(looping.pid) || !isRunnable(threaded.pid) || isRunnable(waiting.pid))
-    await Bun.sleep(1)
+  await waitUntil(
+    () => isRunnable(looping.pid) && isRunnable(threaded.pid) && !isRunnable(waiting.pid),
+  )
   expect(isRunnable(looping.pid)).toBe(true)
   expect(isRunnable(waiting.pid)).toBe(false)
 })
