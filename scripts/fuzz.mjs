@@ -1,4 +1,4 @@
-// npm run fuzz: the fuzz test with the given number of requests, without a time limit.
+// npm run fuzz: the fuzz tests with the given number of requests, without a time limit.
 import { runTests } from "./testing/run.mjs"
 
 const requestsDefault = 1_000_000
@@ -11,6 +11,9 @@ if (!/^[1-9]\d*$/.test(requests)) {
 }
 process.exitCode = await runTests({
   // bun treats 0 as no limit.
-  parts: [["--timeout", "0", ...args, "./packages/server/test/fuzz.test.ts"]],
+  parts: ["fuzz", "fuzz-sockets"].map((suite) => [
+    ...["--timeout", "0", ...args],
+    `./packages/server/test/${suite}.test.ts`,
+  ]),
   env: { HAMLET_FUZZ_REQUESTS: requests },
 })

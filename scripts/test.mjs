@@ -1,19 +1,20 @@
-// npm test: every test, or those that the arguments select, as in `npm test -- packages/server -t
-// "saveVersion"`.
+// npm test: every test, or those that the arguments select, as in `npm test -- cli` and `npm test --
+// packages/server -t "saveVersion"`.
 import { availableParallelism } from "node:os"
 import { root } from "./setup/root.mjs"
 import { runTests } from "./testing/run.mjs"
+import { selectTests } from "./testing/select.mjs"
 import { splitTests } from "./testing/split.mjs"
 
 const timeoutMs = 30_000
 const silenceMsMax = 4 * timeoutMs
-/** Many tests wait for processes, so one more run than there are processors keeps these busy. */
-const runsAtOnce = availableParallelism() + 1
+/** Many tests wait for processes, so that more runs than processors are needed to keep these busy. */
+const runsAtOnce = 2 * availableParallelism()
 /** Small enough that no run ends long after the others, since each takes the next batch. */
-const batchesPerRun = 4
+const secondsPerBatch = 30
 
 const args = process.argv.slice(2)
-const selections = args.length > 0 ? [args] : splitTests(root, runsAtOnce * batchesPerRun)
+const selections = args.length > 0 ? [selectTests(root, args)] : splitTests(root, secondsPerBatch)
 process.exitCode = await runTests({
   parts: selections.map((selection) => ["--timeout", String(timeoutMs), ...selection]),
   partsAtOnce: runsAtOnce,

@@ -31,36 +31,56 @@ const secondsHints = {
 }
 const secondsDefault = 1
 
+/** Suites that share a server or a browser within a run, so that few runs have files of them. */
+const sharingFolders = ["packages/cli/test/", "packages/web/test/"]
+
 /**
- * Divides all test files into batches that take about equally long, the longest first. Runners that
- * take the next batch when they are free end at about the same time.
+ * Divides all test files into batches that take about as long as wanted, the longest first. Runners
+ * that take the next batch when they are free end at about the same time.
  * @param {string} root
- * @param {number} count
+ * @param {number} secondsPerBatch
  * @returns {string[][]}
  */
-export function splitTests(root, count) {
-  return toBatches(listTestFiles(root), count)
+export function splitTests(root, secondsPerBatch) {
+  return toBatches(listTestFiles(root), secondsPerBatch)
 }
 
 /**
  * @param {readonly string[]} files
- * @param {number} count
+ * @param {number} secondsPerBatch
  * @returns {string[][]}
  */
-export function toBatches(files, count) {
-  const batches = Array.from({ length: count }, () => ({ seconds: 0, paths: [""].slice(1) }))
+export function toBatches(files, secondsPerBatch) {
+  const isOf = (/** @type {string} */ folder) => (/** @type {string} */ path) =>
+    path.startsWith(folder)
+  const groups = [
+    ...sharingFolders.map((folder) => files.filter(isOf(folder))),
+    files.filter((path) => !sharingFolders.some((folder) => isOf(folder)(path))),
+  ]
+  return groups
+    .flatMap((group) => divide(group, secondsPerBatch))
+    .sort((one, other) => other.seconds - one.seconds)
+    .map(({ paths }) => paths)
+}
+
+/**
+ * Gives the slowest file that is left to the batch that has the least to do.
+ * @param {readonly string[]} files
+ * @param {number} secondsPerBatch
+ */
+function divide(files, secondsPerBatch) {
   const slowestFirst = files
     .map((path) => ({ path, seconds: toSeconds(path) }))
     .sort((one, other) => other.seconds - one.seconds)
+  const secondsInAll = slowestFirst.reduce((sum, { seconds }) => sum + seconds, 0)
+  const count = Math.min(files.length, Math.ceil(secondsInAll / secondsPerBatch))
+  const batches = Array.from({ length: count }, () => ({ seconds: 0, paths: [""].slice(1) }))
   for (const { path, seconds } of slowestFirst) {
     const least = batches.reduce((best, batch) => (batch.seconds < best.seconds ? batch : best))
     least.paths.push(`./${path}`)
     least.seconds += seconds
   }
   return batches
-    .filter(({ paths }) => paths.length > 0)
-    .sort((one, other) => other.seconds - one.seconds)
-    .map(({ paths }) => paths)
 }
 
 /** @param {string} path */

@@ -5,7 +5,7 @@ import { listTestFiles } from "./test-files.mjs"
 
 describe("splitTests", () => {
   test("puts every test file in exactly one batch", () => {
-    const paths = splitTests(root, 12).flat()
+    const paths = splitTests(root, 30).flat()
     expect(paths.toSorted()).toEqual(
       listTestFiles(root)
         .map((path) => `./${path}`)
@@ -15,18 +15,28 @@ describe("splitTests", () => {
 })
 
 describe("toBatches", () => {
+  const slow = ["packages/server/test/attacks/sandbox.test.ts", "packages/server/test/fuzz.test.ts"]
+
   test("keeps slow files apart and starts with the longest batch", () => {
-    const slow = [
-      "packages/server/test/fuzz.test.ts",
-      "packages/server/test/attacks/sandbox.test.ts",
-    ]
-    const batches = toBatches(["a.test.ts", ...slow, "b.test.ts"], 3)
-    expect(batches).toHaveLength(3)
-    expect(batches.slice(0, 2).flat().toSorted()).toEqual(slow.map((path) => `./${path}`).sort())
-    expect(batches[2]).toEqual(["./a.test.ts", "./b.test.ts"])
+    const batches = toBatches(["a.test.ts", ...slow, "b.test.ts"], 40)
+    expect(batches.length).toBeGreaterThan(1)
+    for (const batch of batches)
+      expect(slow.filter((path) => batch.includes(`./${path}`)).length).toBeLessThanOrEqual(1)
+    expect(batches[0]?.some((path) => slow.includes(path.slice(2)))).toBe(true)
+    expect(batches.flat().toSorted()).toEqual(
+      ["a.test.ts", ...slow, "b.test.ts"].map((path) => `./${path}`).sort(),
+    )
   })
 
-  test("leaves out batches without files", () => {
-    expect(toBatches(["a.test.ts"], 3)).toEqual([["./a.test.ts"]])
+  test("keeps the suites together that share a server", () => {
+    const shared = ["packages/cli/test/suites/a.test.ts", "packages/cli/test/suites/b.test.ts"]
+    const batches = toBatches([...slow, ...shared, "b.test.ts"], 1_000)
+    expect(batches).toContainEqual(shared.map((path) => `./${path}`))
+    expect(batches).toHaveLength(2)
+  })
+
+  test("makes no batch without files", () => {
+    expect(toBatches(["a.test.ts"], 0.1)).toEqual([["./a.test.ts"]])
+    expect(toBatches([], 10)).toEqual([])
   })
 })

@@ -126,7 +126,9 @@ describeEachDatabase("authorization", (open) => {
   afterAll(() => api.close())
 
   for (const [name, route] of table) {
-    for (const privacy of privacies) {
+    // A route whose path names nothing of a val responds the same whatever vals there are.
+    const isOfVal = /\{(val_id|val_name|version|comment_id|run_id)\}/.test(route.path)
+    for (const privacy of isOfVal ? privacies : privacies.slice(0, 1)) {
       test(`${name} responds to every caller as the rules say, with a ${privacy} val`, async () => {
         expect(
           await findFaults({

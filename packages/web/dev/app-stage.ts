@@ -44,6 +44,7 @@ export async function openAppStage(env: Readonly<Record<string, string>> = {}): 
     HAMLET_USER: "root",
     HAMLET_TOKEN: adminToken,
     HAMLET_PROCESSES_READY: "1",
+    HAMLET_PROCESSES_READY_MAX: "2",
     ...env,
   }
   let program = await startServer({ ...settings, HAMLET_PORT: "0" })

@@ -1,5 +1,5 @@
 import { beforeAll } from "bun:test"
-import { openStage, type Stage } from "./stage.ts"
+import type { Stage } from "./stage.ts"
 
 let opening: Promise<Stage> | undefined
 
@@ -10,7 +10,8 @@ let opening: Promise<Stage> | undefined
 export function useStage(): () => Stage {
   let stage: Stage | undefined
   beforeAll(async () => {
-    opening ??= openStage()
+    // Imported late: every test run preloads this file, and few of them need a server.
+    opening ??= import("./stage.ts").then(({ openStage }) => openStage())
     stage = await opening
   })
   return () => {

@@ -63,7 +63,11 @@ export async function openStage(): Promise<Stage> {
     HAMLET_USER: "root",
     HAMLET_TOKEN: adminToken,
   }
-  const program = startServer(folder, { ...settings, HAMLET_PROCESSES_READY: "1" })
+  const program = startServer(folder, {
+    ...settings,
+    HAMLET_PROCESSES_READY: "1",
+    HAMLET_PROCESSES_READY_MAX: "1",
+  })
   const [, url = ""] = await program.waitFor(/listens at (\S+)[\s\S]*docs {2,}\S+\n/)
   let count = 0
   const holder = async (token: string, isSignedIn = true) => {

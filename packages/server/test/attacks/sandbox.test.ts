@@ -1,16 +1,11 @@
-import { expect } from "bun:test"
+import { describe, expect } from "bun:test"
 import { fileProbes } from "./probes/files.ts"
 import { internalsProbes } from "./probes/internals.ts"
 import { networkProbes, noNetwork } from "./probes/network.ts"
 import { processProbes } from "./probes/processes.ts"
+import type { AttackServer } from "./support/attack-server.ts"
 import { describeAttacks, probe, probeVals } from "./support/describe-attacks.ts"
 import { sendRaw } from "./support/raw-http.ts"
-
-describeAttacks("attacks/sandbox: files", {}, (getServer) => probeVals(getServer, fileProbes))
-
-describeAttacks("attacks/sandbox: processes", {}, (getServer) =>
-  probeVals(getServer, processProbes),
-)
 
 /** Each gives a port, where a sandbox can have one. */
 const listenings: Readonly<Record<string, string>> = {
@@ -20,7 +15,14 @@ const listenings: Readonly<Record<string, string>> = {
     return await new Promise((resolve, reject) => { server.once("error", reject); server.listen(0, () => resolve(server.address().port)) })`,
 }
 
-describeAttacks("attacks/sandbox: network", {}, (getServer) => {
+describeAttacks("attacks/sandbox", {}, (getServer) => {
+  describe("files", () => probeVals(getServer, fileProbes))
+  describe("processes", () => probeVals(getServer, processProbes))
+  describe("network", () => defineNetwork(getServer))
+  describe("Deno's internals", () => probeVals(getServer, internalsProbes))
+})
+
+function defineNetwork(getServer: () => AttackServer): void {
   probeVals(getServer, networkProbes)
 
   for (const [what, code] of Object.entries(listenings))
@@ -60,8 +62,4 @@ export default () => listener.addr.path`,
         )
       },
     )
-})
-
-describeAttacks("attacks/sandbox: Deno's internals", {}, (getServer) =>
-  probeVals(getServer, internalsProbes),
-)
+}

@@ -25,7 +25,6 @@ const env = {
   HAMLET_LOG_LEVEL: "none",
   HAMLET_BLOB_BYTES_MAX: String(sizes.blobBytes),
   HAMLET_ISOLATION: "deno",
-  HAMLET_PROCESSES_READY: "0",
 }
 
 /** A piece of a blob, different from every other. */

@@ -66,7 +66,7 @@ function listFiles(folder: string): readonly string[] {
 }
 
 async function serveAndStop(fixture: ServerFixture): Promise<void> {
-  const { hamlet } = await fixture.serve({ HAMLET_PROCESSES_READY: "0" })
+  const { hamlet } = await fixture.serve()
   hamlet.signal("SIGTERM")
   await hamlet.ended()
 }
@@ -78,7 +78,7 @@ describeEachDatabase("hamlet doctor", (open) => {
     expect(existsSync(fixture.dataDir)).toBe(false)
     expect(before["data folder"]?.found).toContain("does not exist yet")
 
-    const { hamlet, baseUrl } = await fixture.serve({ HAMLET_PROCESSES_READY: "0" })
+    const { hamlet, baseUrl } = await fixture.serve()
     const running = await examine(fixture, ["--port", new URL(baseUrl).port])
     expect(running.port?.found).toMatch(/^Hamlet \S+ runs at \d+ on 127\.0\.0\.1$/)
     hamlet.signal("SIGTERM")
@@ -123,7 +123,7 @@ describeEachDatabase("hamlet doctor", (open) => {
 
   test("says that a key was taken away too early, that it is another one, and that a newer version has written it", async () => {
     await using fixture = await openServerFixture(open)
-    const { hamlet, baseUrl } = await fixture.serve({ HAMLET_PROCESSES_READY: "0" })
+    const { hamlet, baseUrl } = await fixture.serve()
     await createClient({ baseUrl, token: chosenToken }).putSecret({ name: "NAME", value: "value" })
     hamlet.signal("SIGTERM")
     await hamlet.ended()

@@ -20,7 +20,7 @@ async function catchApiError(promise: Promise<unknown>): Promise<ApiError> {
 describe("hamlet serve", () => {
   test("acknowledges nothing once its data folder was removed, and says so", async () => {
     await using fixture = await openServerFixture()
-    const { hamlet, baseUrl } = await fixture.serve({ HAMLET_PROCESSES_READY: "0" })
+    const { hamlet, baseUrl } = await fixture.serve()
     const client = createClient({ baseUrl, token: chosenToken, retriesMax: 0 })
     await client.createVal({ name: "kept", code: "1" })
     await client.executeSql({ statement: "create table t (x)" })
@@ -69,7 +69,7 @@ describe("hamlet serve", () => {
     "does not begin anew where the database is %s and the rest of a server is there",
     async (state, lose) => {
       await using fixture = await openServerFixture()
-      const { hamlet } = await fixture.serve({ HAMLET_PROCESSES_READY: "0" })
+      const { hamlet } = await fixture.serve()
       hamlet.signal("SIGTERM")
       await hamlet.ended()
       lose(fixture)

@@ -108,6 +108,7 @@ function toConfig(database: TestDatabase, env: Record<string, string>) {
     HAMLET_DATABASE_CONNECTIONS_MAX: "5",
     // Processes are started when a test runs a val, and for no other.
     HAMLET_PROCESSES_READY: "0",
+    HAMLET_PROCESSES_READY_MAX: "0",
   }
   return loadConfig({ HAMLET_DATA_DIR: "/tmp", ...standard, ...place, ...env }, [])
 }

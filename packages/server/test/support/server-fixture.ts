@@ -43,12 +43,15 @@ export async function openServerFixture(
   const folder = await mkdtemp(join(tmpdir(), "hamlet-process-"))
   const dataDir = join(folder, "data")
   const processes: HamletProcess[] = []
-  // Fewer connections than usual: the tests share one PostgreSQL.
   const place = {
     HAMLET_DATA_DIR: dataDir,
     HAMLET_PORT: "0",
     HAMLET_USER: "ada",
+    // Fewer connections than usual: the tests share one PostgreSQL.
     HAMLET_DATABASE_CONNECTIONS_MAX: "4",
+    // Most tests run no val, or one: processes that are ready and not used only cost CPU time.
+    HAMLET_PROCESSES_READY: "0",
+    HAMLET_PROCESSES_READY_MAX: "2",
   }
   const env: Record<string, string> =
     url === undefined ? place : { ...place, HAMLET_DATABASE_URL: url }

@@ -22,7 +22,7 @@ export interface App {
   openOwn(): Promise<OpenTab>
 }
 
-/** A suite with its own server and browser. */
+/** A suite with its own server. */
 export function describeApp(title: string, define: (app: App) => void): void {
   describeInBrowser(`web app: ${title}`, (getBrowser) => {
     let opened: AppStage | undefined
@@ -30,7 +30,7 @@ export function describeApp(title: string, define: (app: App) => void): void {
     beforeAll(async () => {
       opened = await openAppStage()
     })
-    // Hooks run in the order of their definition: the browser is closed first.
+    // Hooks run in the order of their definition: the tabs are closed first.
     afterAll(() => opened?.[Symbol.asyncDispose]())
     const app: App = {
       get browser() {

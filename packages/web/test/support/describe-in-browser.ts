@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, setDefaultTimeout } from "bun:test"
 import { appendFileSync } from "node:fs"
 import type { Browser } from "playwright-core"
-import { hasBrowser, type RunningBrowser, startBrowser } from "../../dev/browser.ts"
+import { hasBrowser } from "../../dev/browser.ts"
+import { useSharedBrowser } from "./shared-browser.ts"
 
 /**
  * The limit of a test or hook: longer than Playwright's own, so that its error is reported, and
@@ -9,23 +10,26 @@ import { hasBrowser, type RunningBrowser, startBrowser } from "../../dev/browser
  */
 const testMsMax = 100_000
 
-/** A suite with its own browser. Without Chromium, the report lists the suite as not run. */
+/**
+ * A suite in the browser, whose contexts it closes at the end. Without Chromium, the report lists
+ * the suite as not run.
+ */
 export function describeInBrowser(
   title: string,
   define: (getBrowser: () => Browser) => void,
 ): void {
   if (!hasBrowser) noteNotRun(title)
   describe.skipIf(!hasBrowser)(title, () => {
-    let running: RunningBrowser | undefined
+    let browser: Browser | undefined
     setDefaultTimeout(testMsMax)
     beforeAll(async () => {
-      running = await startBrowser()
+      browser = await useSharedBrowser()
     })
-    afterAll(() => running?.stop())
+    afterAll(() => Promise.all((browser?.contexts() ?? []).map((context) => context.close())))
     define(() => {
-      if (!running)
+      if (!browser)
         throw new Error("Cannot use the browser: it is started by the first hook of the suite")
-      return running.browser
+      return browser
     })
   })
 }

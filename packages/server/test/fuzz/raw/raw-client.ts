@@ -10,17 +10,17 @@ export interface ParsedResponse {
   readonly text: string
 }
 
-/** After this long without data, the client ends its side and reads the rest. */
-const quietMs = 300
+const quietMsDefault = 300
 
 /**
  * Sends bytes as they are, and gives everything that the server answers until the connection is
- * closed.
+ * closed. After `quietMs` without data, the client ends its side and reads the rest.
  */
 export function exchange(
   port: number,
   bytes: string | Uint8Array,
   leaving: CloseMode = "wait",
+  quietMs = quietMsDefault,
 ): Promise<Buffer> {
   const { promise, resolve } = Promise.withResolvers<Buffer>()
   const received: Buffer[] = []

@@ -1,0 +1,5 @@
+// Preloaded by bunfig.toml: only a preloaded hook runs once, after the last test file.
+import { afterAll } from "bun:test"
+import { stopSharedBrowser } from "./shared-browser.ts"
+
+afterAll(stopSharedBrowser)
