@@ -3,7 +3,7 @@ import { resolve } from "node:path"
 import { ConfigError, loadConfig, options } from "./config.ts"
 
 describe("loadConfig", () => {
-  test("without any setting is what the documentation says", () => {
+  test("without settings has the documented defaults", () => {
     const documented = Object.fromEntries(options.map((option) => [option.env, option.default]))
     expect(loadConfig({ USER: "ada" }, [])).toEqual({
       host: "127.0.0.1",
@@ -89,7 +89,7 @@ describe("loadConfig", () => {
     })
   })
 
-  test("takes the last of two equal flags, so that what is added counts", () => {
+  test("uses the last of two equal flags", () => {
     expect(loadConfig({}, ["--port", "1", "--port", "2"]).port).toBe(2)
     expect(loadConfig({}, ["--port=3"]).port).toBe(3)
   })
@@ -195,7 +195,7 @@ describe("loadConfig", () => {
     ["HAMLET_LOG_LEVEL", "none", { logLevel: "none" }],
     ["HAMLET_RATE_PER_TOKEN", "1", { ratePerToken: 1 }],
   ]
-  test.each(accepted)("takes %s %j", (env, value, expected) => {
+  test.each(accepted)("accepts %s %j", (env, value, expected) => {
     expect(loadConfig({ [env]: value }, [])).toMatchObject(expected)
   })
 
@@ -205,7 +205,7 @@ describe("loadConfig", () => {
     [`${one.toString("base64")},${two.toString("base64")}`, [one, two]],
     [` ${one.toString("base64")} , ${two.toString("base64")} `, [one, two]],
     [one.toString("base64url"), [one]],
-  ])("takes HAMLET_SECRET_KEY %j, in the order that it has", (text, keys) => {
+  ])("accepts HAMLET_SECRET_KEY %j, and keeps the order", (text, keys) => {
     expect(loadConfig({ HAMLET_SECRET_KEY: text }, []).secretKeys).toEqual(keys)
   })
 

@@ -44,7 +44,7 @@ describe("Backups", () => {
     expect(seen.isLetGo).toBe(true)
   })
 
-  test("open tells what makes a backup impossible, and is free again", async () => {
+  test("open reports why a backup is impossible, and allows the next one", async () => {
     let isBroken = true
     const backups = new Backups({
       // biome-ignore lint/correctness/useYield: it fails before it has anything

@@ -92,13 +92,13 @@ describe("executeSql and batchSql", () => {
       { kind: "unavailable", message: "it is" },
       ["database_unavailable", "Cannot use the database: it is"],
     ],
-  ])("%j is told", async (outcome, error) => {
+  ])("%j is reported", async (outcome, error) => {
     const { deps } = databasesThat(outcome)
     expect(await errorOf(executeSql(deps, callerWith("sqlite:write"), statement))).toEqual(error)
   })
 })
 
-test("noOwnerDatabases refuses to run anything, and says what an operator can do", async () => {
+test("noOwnerDatabases refuses every statement, and names the setting", async () => {
   const [code, message] = await errorOf(
     executeSql(
       { ownerDatabases: noOwnerDatabases, quotas: emptyQuotaBook },

@@ -97,7 +97,7 @@ describeEachDatabase("DependencyJob", (open) => {
   const untilState = (number: number, state: string) =>
     waitUntil(async () => (await stateOf(number)) === state)
 
-  test("fetches what is pending when it starts and when it is woken, and tells who waits for it", async () => {
+  test("fetches pending lockfiles when it starts and when it is woken, and notifies waiters", async () => {
     resolver.add("npm:a", "the a")
     await addVal(1)
     const job = startJob()
@@ -122,7 +122,7 @@ describeEachDatabase("DependencyJob", (open) => {
     expect(errors).toEqual([])
   })
 
-  test("keeps what is there when something else is not", async () => {
+  test("keeps resolved imports when others fail", async () => {
     resolver.add("npm:a", 1)
     await addVal(1, `import a from "npm:a"; import b from "npm:b"`)
     startJob()
@@ -136,7 +136,7 @@ describeEachDatabase("DependencyJob", (open) => {
     await waitUntil(async () => noted.length === 1)
   })
 
-  test("tries again what may go better later, less and less often, and then gives up", async () => {
+  test("retries temporary errors with growing pauses, and then gives up", async () => {
     resolver.isTemporary = true
     await addVal(1)
     const job = startJob()
@@ -163,7 +163,7 @@ describeEachDatabase("DependencyJob", (open) => {
     return lock?.state !== "pending" || lock.retryAt !== null
   }
 
-  test("takes a mistake of the resolver for something that may pass", async () => {
+  test("treats an error of the resolver as temporary", async () => {
     resolver.failure = new Error("a mistake")
     await addVal(1)
     startJob({ limits: { backoffMs: [] } })
@@ -216,7 +216,7 @@ describeEachDatabase("DependencyJob", (open) => {
     expect(askedFor().sort()).toEqual(["2", "4", "5"])
   })
 
-  test("stop breaks off what is under way, which another may do at once and counts for nothing", async () => {
+  test("stop aborts the current lockfile, which another job can take at once, without counting an attempt", async () => {
     resolver.gate = never
     await addVal(1)
     const job = startJob()
@@ -233,7 +233,7 @@ describeEachDatabase("DependencyJob", (open) => {
     expect(errors).toEqual([])
   })
 
-  test("does what a node that died had begun, when its time is over", async () => {
+  test("takes over a lockfile of a dead node when its lease ends", async () => {
     resolver.add("npm:a", 1)
     await addVal(1)
     await lockfiles.claim({ at: clock.at, until: clock.at + 500, busyOwners: [] })
@@ -246,7 +246,7 @@ describeEachDatabase("DependencyJob", (open) => {
     await untilState(1, "ready")
   })
 
-  test("gives up what nodes have died over again and again", async () => {
+  test("gives up a lockfile over which nodes have crashed repeatedly", async () => {
     await addVal(1)
     for (let attempt = 1; attempt <= 5; attempt++) {
       await lockfiles.claim({ at: clock.at, until: clock.at + 10, busyOwners: [] })
@@ -305,7 +305,7 @@ describeEachDatabase("DependencyJob", (open) => {
     expect([resolver.asked, errors]).toEqual([[], []])
   })
 
-  test("tells of a database that is away, and goes on when it is back", async () => {
+  test("reports an unavailable database, and continues when it is back", async () => {
     resolver.add("npm:a", 1)
     await addVal(1)
     const away = new Error("away")

@@ -223,7 +223,7 @@ describe("Housekeeping", () => {
     )
   })
 
-  test("run deletes what blobs have not used for a quarter of an hour, however large it is, and no other content", async () => {
+  test("run deletes content that no blob has used for 15 minutes, of any size, and no other", async () => {
     const objects = createObjectStore({ ...rules.deps, db: rules.db, bucket: undefined })
     const blobs = createBlobStore(rules.db)
     const put = async (key: string) => {
@@ -308,7 +308,7 @@ describe("Housekeeping", () => {
     expect(errors).toEqual([])
   })
 
-  test("tells of what went wrong, and goes on in the next round", async () => {
+  test("reports an error, and continues in the next round", async () => {
     let isAway = true
     const purge: RunStore["purge"] = (runsMax) =>
       isAway ? Promise.reject(new Error("away")) : rules.deps.runs.purge(runsMax)

@@ -145,7 +145,7 @@ describeEachDatabase("NodeWatch", (open) => {
     await dead.watch.stop()
   })
 
-  test("ends the runs of a node that says nothing for 45 s, by its own clock only", async () => {
+  test("ends the runs of a node without a heartbeat for 45 s, by its own clock only", async () => {
     const database = await setUp()
     const [silent, watching] = [startNode(database.db, "there"), startNode(await again(database))]
     // Its clock is a year behind.
@@ -188,7 +188,7 @@ describeEachDatabase("NodeWatch", (open) => {
     await paused.watch.stop()
   })
 
-  test("says every ten seconds that this node lives, tells of what goes wrong and goes on, until the schema is newer", async () => {
+  test("sends a heartbeat every ten seconds, reports errors and continues, until the schema is newer", async () => {
     const database = await setUp()
     const { node, nodes, runs, tokens, clock } = startNode(database.db)
     const errors: unknown[] = []

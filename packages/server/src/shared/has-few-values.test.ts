@@ -22,7 +22,7 @@ describe("hasFewValues", () => {
     )
   })
 
-  test.each(['"', '"\\\\', '"\\"', "[[[", "", "}"])("ends for what is no JSON: %s", (text) => {
+  test.each(['"', '"\\\\', '"\\"', "[[[", "", "}"])("ends for invalid JSON: %s", (text) => {
     expect(typeof hasFewValues(Buffer.from(text), 2)).toBe("boolean")
   })
 })

@@ -48,7 +48,7 @@ describe("withoutSessionCookies", () => {
 })
 
 describe("listCookies", () => {
-  test("gives the values, whatever is in them, and nothing when there is none", () => {
+  test("returns the values, whatever they contain, and nothing without a cookie", () => {
     expect(listCookies("a=b; s=c=d==", "s")).toEqual(["c=d=="])
     expect(listCookies("s", "s")).toEqual([""])
     expect(listCookies(" s = x ", "s")).toEqual(["x"])

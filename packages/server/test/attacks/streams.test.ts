@@ -83,7 +83,7 @@ export default (request) => {
     )
 
     test(
-      "what is being streamed arrives as it is written, and who goes away is missed",
+      "a stream arrives as it is written, and the val sees a client disconnect",
       async () => {
         const server = getServer()
         const val = await server.save(server.mallory, {
@@ -108,7 +108,7 @@ export default (request) => {
     )
 
     test(
-      `${socketsOpen} WebSockets are open at once, and each is its own`,
+      `${socketsOpen} WebSockets are open at once, and each gets its own messages`,
       async () => {
         const server = getServer()
         const val = await server.save(server.mallory, {
@@ -158,7 +158,7 @@ describeAttacks(
   { HAMLET_PROCESSES_MAX: "8", HAMLET_IDLE_SECONDS: "300" },
   (getServer) => {
     test(
-      "24 vals are called at once where 8 can be in processes, and each answers",
+      "24 vals are called at once with at most 8 processes, and each responds",
       async () => {
         const server = getServer()
         const vals = await Promise.all(
@@ -181,7 +181,7 @@ describeAttacks(
     )
 
     test(
-      `${valsCalled} vals are called one after the other, and nothing is left of those before`,
+      `${valsCalled} vals are called one after the other, and leave nothing behind`,
       async () => {
         const server = getServer()
         const { pid } = server.hamlet

@@ -47,7 +47,7 @@ describeEachDatabase("GET /v1/backup", (open) => {
       headers: { authorization: `Bearer ${api.admin.token}` },
     })
 
-  test("lets go of the database although its reader takes nothing, so that nothing piles up there", async () => {
+  test("releases the database even when its reader does not read", async () => {
     const as = api.admin
     for (let index = 0; index < blobs; index++) {
       const body = Buffer.alloc(blobBytes)
@@ -78,7 +78,7 @@ describeEachDatabase("GET /v1/backup", (open) => {
     )
   }, 60_000)
 
-  test("names the user whose database cannot be read before the first byte, and goes on without it if asked to", async () => {
+  test("names the user whose database cannot be read before the first byte, and skips it with skipDamaged", async () => {
     const bob = await api.addUser("bob")
     const folder = join(dataDir, "sqlite")
     writeFileSync(join(folder, `${bob.id}.db`), "this was a database once".repeat(1_000))

@@ -45,7 +45,7 @@ describe("restoreBackup", () => {
     return refusal
   }
 
-  test("refuses a file that was cut off anywhere", async () => {
+  test("refuses a file that was truncated anywhere", async () => {
     const cuts = [
       0,
       1,
@@ -65,7 +65,7 @@ describe("restoreBackup", () => {
       ])
   })
 
-  test("refuses a file of which any bit is another, or that goes on", async () => {
+  test("refuses a file with any changed bit or with extra bytes", async () => {
     for (const at of [...randoms(60, sound.length), sound.length - 1, 17, 20, 24, 28]) {
       const damaged = Uint8Array.from(sound)
       damaged[at] = (damaged[at] ?? 0) ^ (1 << (at % 8))
@@ -215,7 +215,7 @@ describe("restoreBackup", () => {
     })
   }
 
-  test("takes a file of an older schema, and brings it up to date", async () => {
+  test("accepts a file of an older schema, and migrates it", async () => {
     const columns = "id user_id hash name scopes created_at expires_at last_used_at node_id".split(
       " ",
     )

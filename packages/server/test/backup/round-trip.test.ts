@@ -59,7 +59,7 @@ describeEachDatabase("backup and restore", (open) => {
   const walk = (from: TestApi) =>
     readAllRoutes(from, [api.admin, data.ada, data.bob, undefined], poolsOf(api, data))
 
-  test("a server that has moved to the other database and back answers every GET as it did", async () => {
+  test("a server that moved to the other database and back responds to every GET as before", async () => {
     const before = await walk(api)
     const { restored: moved } = await restoreTo((await takeBackup(api)).bytes, "other")
     expect(differences(before, await walk(moved))).toEqual([])
@@ -68,7 +68,7 @@ describeEachDatabase("backup and restore", (open) => {
     expect(before.size).toBeGreaterThan(300)
   }, 120_000)
 
-  test("secrets are in the file as they are in the database, encrypted, and can be read afterwards", async () => {
+  test("secrets stay encrypted in the file, and can be read afterwards", async () => {
     const { bytes, summary } = await takeBackup(api)
     expect(summary.trailer.sections.find(({ name }) => name === "secrets")?.items).toBe(2)
     const { restored } = await restoreTo(bytes, "other")
@@ -78,7 +78,7 @@ describeEachDatabase("backup and restore", (open) => {
     expect(Buffer.from(bytes).includes("hush")).toBe(false)
   })
 
-  test("the databases of users are there, rows under the numbers they had, and go on", async () => {
+  test("the databases of users are restored with their row ids, and can be written to", async () => {
     const { restored, target } = await restoreTo((await takeBackup(api)).bytes, "other")
     const run = (statement: string) =>
       restored.call("POST", "/v1/sqlite/execute", { as: data.ada, body: { statement } })
@@ -92,7 +92,7 @@ describeEachDatabase("backup and restore", (open) => {
     expect((await stat(join(target.folder, "sqlite", `${data.ada.id}.db`))).mode & 0o077).toBe(0)
   })
 
-  test("a run that was under way is crashed, as after a restart", async () => {
+  test("a run in flight is crashed, as after a restart", async () => {
     const id = Bun.randomUUIDv7()
     await database.db.write(function* () {
       yield sql`insert into runs (id, val_id, version, account_id, owner_id, node_id, source, status, started_at)
@@ -138,7 +138,7 @@ describeEachDatabase("backup and restore", (open) => {
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 503])
   })
 
-  test("what does not fit leaves the database as empty as it was, and the next file is restored", async () => {
+  test("a file that does not fit leaves the database empty, and the next file is restored", async () => {
     const place = await createRestoreTarget(kindOf("same"))
     places.push(place)
     const like = {
@@ -163,7 +163,7 @@ describeEachDatabase("backup and restore", (open) => {
     )
   })
 
-  test("nothing that has been in the bucket is deleted from it during a backup", async () => {
+  test("no object is deleted from the bucket during a backup", async () => {
     const { restored } = await restoreTo(
       (await takeBackup(api)).bytes,
       "same",

@@ -43,7 +43,7 @@ describeEachDatabase("backup under write load", (open) => {
   })
   afterAll(() => api.close())
 
-  test("every copy is of one moment, and each is of a later one", async () => {
+  test("every backup is a consistent snapshot, each later than the one before", async () => {
     const load = startLoad(api, ada, bob)
     const moments: number[] = []
     try {

@@ -40,7 +40,7 @@ describeEachDatabase("hamlet admin-token", (open) => {
   })
 })
 
-test("hamlet admin-token makes no new server in a folder without one", async () => {
+test("hamlet admin-token creates no server in an empty folder", async () => {
   await using fixture = await openServerFixture()
   const { exitCode, stderr } = await fixture
     .start(["admin-token", "--data-dir", `${fixture.dataDir}/nothing`], { HAMLET_DATABASE_URL: "" })

@@ -10,7 +10,7 @@ const headers = { authorization: `Bearer ${chosenToken}` }
 const blobBytes = 32 * 1024 ** 2
 
 describeEachDatabase("GET /v1/backup over a socket", (open) => {
-  test("lets one client take one at a time, and goes on at once when that client has gone", async () => {
+  test("allows one backup at a time, and the next one at once when the client disconnects", async () => {
     await using fixture = await openServerFixture(open)
     const { baseUrl } = await fixture.serve()
     const content = crypto.getRandomValues(Buffer.alloc(65_536))

@@ -7,7 +7,7 @@ import { waitUntil } from "../support/wait-until.ts"
 const hang = 'export default async () => { console.log("begun"); await new Promise(() => {}) }'
 
 describeEachDatabase("hamlet serve, killed with runs in flight,", (open) => {
-  test("has runs in flight that have crashed when it is back, and no others", async () => {
+  test("marks exactly the runs in flight as crashed when it starts again", async () => {
     await using fixture = await openServerFixture(open)
     const before = await fixture.serve()
     const client = createClient({ baseUrl: before.baseUrl, token: chosenToken })

@@ -72,7 +72,7 @@ async function serveAndStop(fixture: ServerFixture): Promise<void> {
 }
 
 describeEachDatabase("hamlet doctor", (open) => {
-  test("finds nothing wrong before the first start, while the server runs and after it, and changes nothing", async () => {
+  test("reports no problem before the first start, while the server runs and after it, and changes nothing", async () => {
     await using fixture = await openServerFixture(open)
     const before = await examine(fixture)
     expect(existsSync(fixture.dataDir)).toBe(false)
@@ -121,7 +121,7 @@ describeEachDatabase("hamlet doctor", (open) => {
     )
   })
 
-  test("says that a key was taken away too early, that it is another one, and that a newer version has written it", async () => {
+  test("reports a key that was removed too early, a wrong key, and a schema of a newer version", async () => {
     await using fixture = await openServerFixture(open)
     const { hamlet, baseUrl } = await fixture.serve()
     await createClient({ baseUrl, token: chosenToken }).putSecret({ name: "NAME", value: "value" })
@@ -155,7 +155,7 @@ describeEachDatabase("hamlet doctor", (open) => {
 })
 
 describe("hamlet doctor explains how to repair", () => {
-  test("a database file that is damaged, a key file that is gone or open to others, and a folder that is", async () => {
+  test("a damaged database file, a key file that is empty or readable by others, and a folder open to others", async () => {
     await using fixture = await openServerFixture()
     await serveAndStop(fixture)
     const [key, file] = [join(fixture.dataDir, "secret.key"), join(fixture.dataDir, "hamlet.db")]
@@ -211,7 +211,7 @@ describe("hamlet doctor explains how to repair", () => {
     expect(JSON.stringify(findings)).not.toContain("hush")
   })
 
-  test("an address that the machine does not have, settings that cannot be used and names that are no settings", async () => {
+  test("an address that the machine does not have, and invalid settings", async () => {
     await using fixture = await openServerFixture()
     expect(
       (await examine(fixture, ["--host", "192.0.2.1", "--port", "8123", "--isolation", "deno"]))
@@ -229,7 +229,7 @@ describe("hamlet doctor explains how to repair", () => {
     })
   })
 
-  test("a machine without bubblewrap, and one with few files", async () => {
+  test("a machine without bubblewrap, a low limit of open files, and an unknown setting", async () => {
     // Everything else that a sandbox needs is there, so that only bubblewrap is missed.
     await using fixture = await openServerFixture(undefined, [
       "sh",
@@ -310,7 +310,7 @@ describe("hamlet doctor explains how to repair", () => {
 })
 
 describe("hamlet doctor", () => {
-  test("leaves what a dead server has left to the next server, and nothing of its own, also when it is interrupted", async () => {
+  test("does not clean up after a dead server, and leaves no files of its own, also when interrupted", async () => {
     await using fixture = await openServerFixture()
     const temporary = join(dirname(fixture.dataDir), "tmp")
     const left = join(temporary, `hamlet-${process.getuid?.()}-0123abcd`, "999999-x-1-x.0")
@@ -325,7 +325,7 @@ describe("hamlet doctor", () => {
     expect(existsSync(left)).toBe(true)
   })
 
-  test("is for people without --json", async () => {
+  test("prints text without --json", async () => {
     await using fixture = await openServerFixture()
     const { stdout } = await fixture.start(["doctor", "--port", "http"]).ended()
     expect(stdout).toBe(

@@ -39,7 +39,7 @@ describe.if(canMount)("hamlet serve", () => {
       "no space left",
     ],
     ["a read-only folder for temporary files", mount("$TMPDIR", "ro"), "read-only"],
-  ])("says in one sentence that it cannot start on %s", async (_name, script, words) => {
+  ])("refuses to start on %s, with one sentence", async (_name, script, words) => {
     await using fixture = await openServerFixture(undefined, onDisk(script))
     // A short one, since the addresses of sockets in it may not be long.
     const { exitCode, stdout, stderr } = await fixture.start(["serve"], { TMPDIR: "/mnt" }).ended()
@@ -47,7 +47,7 @@ describe.if(canMount)("hamlet serve", () => {
     expect(stderr).toMatch(sentence(`(${words})`))
   })
 
-  test("ends on a disk that has become full, and says so in sentences", async () => {
+  test("ends when the disk becomes full, and reports it", async () => {
     await using fixture = await openServerFixture(
       undefined,
       onDisk(mount("$HAMLET_DATA_DIR", "size=8m")),

@@ -11,7 +11,7 @@ const writes = [
 ]
 
 describeEachDatabase("hamlet serve, killed during requests with an idempotency key,", (open) => {
-  test("has done each of them at most once when they are sent again, and answers them all", async () => {
+  test("executes each at most once when they are sent again, and responds to all", async () => {
     await using fixture = await openServerFixture(open)
     const authorization = `Bearer ${chosenToken}`
     const send = (baseUrl: string, which: (typeof writes)[number], index: number) =>

@@ -18,7 +18,7 @@ async function catchApiError(promise: Promise<unknown>): Promise<ApiError> {
 }
 
 describe("hamlet serve", () => {
-  test("acknowledges nothing once its data folder was removed, and says so", async () => {
+  test("acknowledges nothing after its data folder was removed, and reports it", async () => {
     await using fixture = await openServerFixture()
     const { hamlet, baseUrl } = await fixture.serve()
     const client = createClient({ baseUrl, token: chosenToken, retriesMax: 0 })
@@ -66,7 +66,7 @@ describe("hamlet serve", () => {
     ["missing", (fixture: ServerFixture) => rmSync(join(fixture.dataDir, "hamlet.db"))],
     ["empty", (fixture: ServerFixture) => writeFileSync(join(fixture.dataDir, "hamlet.db"), "")],
   ])(
-    "does not begin anew where the database is %s and the rest of a server is there",
+    "refuses to create a new database when it is %s beside other files of a server",
     async (state, lose) => {
       await using fixture = await openServerFixture()
       const { hamlet } = await fixture.serve()

@@ -12,7 +12,7 @@ const server = databases.find(({ name }) => name === "PostgreSQL")
 if (server === undefined) notRun("several nodes", "HAMLET_TEST_POSTGRES_URL is not set")
 else
   describe("several nodes", () => {
-    test("that start at once on an empty database all come up, with one first user and one token", async () => {
+    test("that start at once on an empty database all start, with one first user and one token", async () => {
       await using fixture = await openServerFixture(server.open)
       const nodes = [startNode(fixture, 1), startNode(fixture, 2), startNode(fixture, 3)]
       const baseUrls = await Promise.all(nodes.map((node) => node.listening()))
@@ -43,7 +43,7 @@ else
       expect(await stranger.getMe().catch((error: unknown) => error)).toBeInstanceOf(ApiError)
     })
 
-    test("do once what was sent to two of them with one idempotency key", async () => {
+    test("execute a request once that two of them get with one Idempotency-Key", async () => {
       await using fixture = await openServerFixture(server.open)
       const token = "a-token-that-both-nodes-are-given-0123456789"
       const nodes = [startNode(fixture, 1, token), startNode(fixture, 2, token)]

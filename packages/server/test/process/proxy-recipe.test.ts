@@ -33,7 +33,7 @@ function readBlock(language: string): string {
   return new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(section)?.[1] ?? ""
 }
 
-test("the settings of the proxy recipe are what doctor wants", () => {
+test("doctor accepts the settings of the proxy recipe", () => {
   expect(checkExposure(loadConfig(settings, []))).toEqual([
     {
       check: "exposure",
@@ -99,7 +99,7 @@ describe.if(nginx !== null)("the proxy recipe of docs/self-hosting.md", () => {
     expect(response.headers.get("set-cookie")).toMatch(/; Secure/)
   })
 
-  test("serves vals at theirs: requests, large bodies, streams and WebSockets", async () => {
+  test("serves vals at their addresses: requests, large bodies, streams and WebSockets", async () => {
     const hello = await proxy.fetch(valHost("hello"), "/path?query")
     expect(await hello.text()).toBe(`https://${valHost("hello")}/path?query`)
     const large = await proxy.fetch(valHost("size"), "/", {
@@ -113,7 +113,7 @@ describe.if(nginx !== null)("the proxy recipe of docs/self-hosting.md", () => {
     expect(await proxy.echo(valHost("socket"), "hello")).toBe("hello")
   })
 
-  test("counts callers without a token by the address that the proxy saw, whatever they say", async () => {
+  test("counts callers without a token by the address that the proxy sees, not by their headers", async () => {
     const statuses = new Set<number>()
     for (let count = 0; count < 200 && !statuses.has(429); count++)
       statuses.add(

@@ -24,7 +24,7 @@ async function refusal(hamlet: HamletProcess): Promise<string> {
 }
 
 describe("hamlet serve refuses to start, with one sentence,", () => {
-  test("when its port is taken, before it has written anything", async () => {
+  test("when its port is in use, before it writes anything", async () => {
     await using fixture = await openServerFixture()
     using other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() })
     const message = await refusal(fixture.start(["serve", "--port", String(other.port)]))
@@ -42,7 +42,7 @@ describe("hamlet serve refuses to start, with one sentence,", () => {
     )
   })
 
-  test("when the data folder cannot be made or written to", async () => {
+  test("when the data folder cannot be created or written to", async () => {
     await using fixture = await openServerFixture()
     // Root may write to every folder, but nobody can make one below a file.
     await writeFile(fixture.dataDir, "a file")
@@ -53,7 +53,7 @@ describe("hamlet serve refuses to start, with one sentence,", () => {
     ).toStartWith("Cannot use the data folder ")
   })
 
-  test("when the database file is none", async () => {
+  test("when the database file is not a database", async () => {
     await using fixture = await openServerFixture()
     await mkdir(fixture.dataDir)
     await writeFile(join(fixture.dataDir, "hamlet.db"), "not a database ".repeat(1000))
@@ -133,7 +133,7 @@ else
   })
 
 describeEachDatabase("hamlet serve", (open) => {
-  test("refuses to start on data that a newer version has written, and changes nothing", async () => {
+  test("refuses to start on data of a newer version, and changes nothing", async () => {
     await using fixture = await openServerFixture(open)
     const { hamlet } = await fixture.serve()
     hamlet.signal("SIGTERM")
@@ -332,7 +332,7 @@ describe("loadConfig", () => {
   ]
 
   test.each(Object.keys(samples).filter((env) => !unchecked.includes(env)))(
-    "says what is wrong with %s, and repeats no secret",
+    "explains why %s is invalid, and repeats no secret",
     (env) => {
       const value = wrong[env] ?? ""
       const sentence = new RegExp(`^Cannot use ${env} "[^"]+": (it|each key) must [^.\\n]+$`)
@@ -352,14 +352,14 @@ describe("loadConfig", () => {
     [["--port"], "Option '--port <value>' argument missing"],
     [["--port", "--host"], "Option '--port' argument is ambiguous"],
     [["here"], "Unexpected argument 'here'"],
-  ])("says in one sentence what is wrong with the arguments %j", (args, message) => {
+  ])("explains in one sentence why the arguments %j are invalid", (args, message) => {
     expect(caught(() => loadConfig({}, args))).toEqual(
       new ConfigError(`Cannot understand the command line: ${message}`),
     )
   })
 
   test.each(Object.entries(samples))(
-    "takes %s from the environment and from its flag alike",
+    "reads %s from the environment and from its flag",
     (env, value) => {
       const flag = toFlag(env)
       const fromEnv = loadConfig({ [env]: value }, [])

@@ -47,7 +47,7 @@ describe("hamlet restore", () => {
     await rm(folder, { recursive: true })
   })
 
-  test("makes the server again, and says how far it is in lines of JSON", async () => {
+  test("recreates the server, and prints progress as lines of JSON", async () => {
     await using fixture = await openServerFixture()
     const { exitCode, stdout, stderr } = await run(fixture, "--json")
     expect([exitCode, stderr]).toEqual([0, ""])
@@ -78,7 +78,7 @@ describe("hamlet restore", () => {
     })
   }, 60_000)
 
-  test("leaves a server that starts only with the key that it had", async () => {
+  test("creates a server that starts only with the original key", async () => {
     await using fixture = await openServerFixture()
     expect((await run(fixture)).stdout).toContain("Restored 2 users and 1 vals as they were at ")
     const { exitCode, stderr } = await fixture
@@ -107,7 +107,7 @@ describe("hamlet restore", () => {
     }, 60_000)
   }
 
-  test("refuses what is no file, no backup or no place for one, with one sentence", async () => {
+  test("refuses a missing file, an invalid backup and a target that is not empty, with one sentence", async () => {
     await using fixture = await openServerFixture()
     const tell = async (args: readonly string[]) => {
       const { exitCode, stderr } = await fixture.start(["restore", ...args]).ended()

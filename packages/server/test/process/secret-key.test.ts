@@ -9,7 +9,7 @@ import { describeEachDatabase } from "../support/databases.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 describeEachDatabase("hamlet rotate-secret-key", (open) => {
-  test("encrypts everything anew while the server runs, as often as one likes, and loses nothing", async () => {
+  test("re-encrypts everything while the server runs, repeatedly, and loses nothing", async () => {
     await using fixture = await openServerFixture(open)
     const { hamlet, baseUrl } = await fixture.serve()
     const client = createClient({ baseUrl, token: chosenToken })
@@ -52,7 +52,7 @@ describeEachDatabase("hamlet rotate-secret-key", (open) => {
     expect(await openSecrets(fixture)).toEqual(expected)
   })
 
-  test("encrypts with the first of the keys of HAMLET_SECRET_KEY, and leaves the key file alone", async () => {
+  test("encrypts with the first key of HAMLET_SECRET_KEY, and does not change the key file", async () => {
     await using fixture = await openServerFixture(open)
     const [older, newer] = [
       Buffer.alloc(32, 1).toString("base64"),
@@ -77,7 +77,7 @@ describeEachDatabase("hamlet rotate-secret-key", (open) => {
     expect(await Bun.file(join(fixture.dataDir, "secret.key")).exists()).toBe(false)
   })
 
-  test("touches nothing when the keys do not open the database", async () => {
+  test("changes nothing when the keys do not open the database", async () => {
     await using fixture = await openServerFixture(open)
     const { hamlet } = await fixture.serve({
       HAMLET_SECRET_KEY: Buffer.alloc(32, 1).toString("base64"),
@@ -98,7 +98,7 @@ describeEachDatabase("hamlet rotate-secret-key", (open) => {
 })
 
 describeEachDatabase("two servers on one data folder", (open) => {
-  test("that start at once make one key between them", async () => {
+  test("that start at once create one key", async () => {
     await using fixture = await openServerFixture(open)
     const servers = await Promise.all([fixture.serve(), fixture.serve(), fixture.serve()])
     for (const { hamlet } of servers) hamlet.signal("SIGTERM")

@@ -55,7 +55,7 @@ async function readRest(reader: ReadableStreamDefaultReader<string> | undefined)
 }
 
 describe("npm start", () => {
-  test("passes SIGTERM on to the server, which finishes what it does, and ends after it", async () => {
+  test("forwards SIGTERM to the server, which finishes its requests, and ends after it", async () => {
     await using fixture = await openServerFixture(undefined, [], npmStart)
     const { hamlet, rest } = await begin(fixture)
     hamlet.signal("SIGTERM")
@@ -78,7 +78,7 @@ describe("npm start", () => {
 })
 
 describe("the launcher of the server", () => {
-  test("takes the SIGINT that a terminal sends to the whole process group for one", async () => {
+  test("treats the SIGINT that a terminal sends to the whole process group as one", async () => {
     await using fixture = await openServerFixture(undefined, [], ["node", startScript])
     const { hamlet, rest } = await begin(fixture)
     hamlet.signalGroup("SIGINT")
@@ -86,7 +86,7 @@ describe("the launcher of the server", () => {
     expect((await hamlet.ended()).exitCode).toBe(0)
   })
 
-  test("takes the SIGTERM that a service manager sends to every process for one, and vals go on", async () => {
+  test("treats the SIGTERM that a service manager sends to every process as one, and vals continue", async () => {
     await using fixture = await openServerFixture(undefined, [], ["node", startScript])
     const { hamlet, rest } = await begin(fixture)
     for (const pid of [hamlet.pid, ...listDescendants(hamlet.pid)]) process.kill(pid, "SIGTERM")
@@ -97,7 +97,7 @@ describe("the launcher of the server", () => {
   test.each([
     ["scripts/start.mjs", ["node", startScript]],
     ["hamlet serve", [`${root}packages/cli/bin/hamlet`]],
-  ])("does not leave the server alone when it is killed: %s", async (_name, launcher) => {
+  ])("when it is killed, ends the server: %s", async (_name, launcher) => {
     await using fixture = await openServerFixture(undefined, [], launcher)
     const { hamlet, rest } = await begin(fixture)
     hamlet.signal("SIGKILL")
@@ -107,7 +107,7 @@ describe("the launcher of the server", () => {
 })
 
 describe("hamlet serve", () => {
-  test("is told to stop by SIGHUP as by SIGTERM", async () => {
+  test("stops on SIGHUP as on SIGTERM", async () => {
     await using fixture = await openServerFixture()
     const { hamlet, rest } = await begin(fixture)
     hamlet.signal("SIGHUP")
@@ -115,7 +115,7 @@ describe("hamlet serve", () => {
     expect((await hamlet.ended()).exitCode).toBe(0)
   })
 
-  test("goes on after SIGHUP when nohup has started it", async () => {
+  test("ignores SIGHUP when nohup has started it", async () => {
     await using fixture = await openServerFixture(undefined, ["nohup"])
     const { hamlet, rest } = await begin(fixture)
     hamlet.signal("SIGHUP")
@@ -124,7 +124,7 @@ describe("hamlet serve", () => {
     expect((await hamlet.ended()).exitCode).toBe(0)
   })
 
-  test("ends in order when the signal comes while it starts", async () => {
+  test("stops cleanly on a signal during its start", async () => {
     await using fixture = await openServerFixture()
     const hamlet = fixture.start(["serve"], { HAMLET_TOKEN: chosenToken })
     await waitUntil(() => existsSync(fixture.dataDir))

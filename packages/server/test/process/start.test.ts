@@ -8,7 +8,7 @@ import { describeEachDatabase } from "../support/databases.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 describeEachDatabase("hamlet serve", (open) => {
-  test("prints at its first start where it listens, the first user, the token and the docs", async () => {
+  test("prints its address, the first user, the token and the docs at its first start", async () => {
     await using fixture = await openServerFixture(open)
     const hamlet = fixture.start()
     const baseUrl = await hamlet.listening()
@@ -48,7 +48,7 @@ describeEachDatabase("hamlet serve", (open) => {
     expect(await signInBy(baseUrl, link)).toEqual([401, undefined])
   })
 
-  test("prints no token at its second start, and the first user and token stay", async () => {
+  test("prints no token at its second start, and keeps the first user and token", async () => {
     await using fixture = await openServerFixture(open)
     const first = fixture.start()
     await first.listening()
@@ -65,7 +65,7 @@ describeEachDatabase("hamlet serve", (open) => {
     expect(await usernames(fixture)).toEqual(["ada"])
   })
 
-  test("gives the first user the token of HAMLET_TOKEN and never prints it, at any start", async () => {
+  test("gives the first user the token of HAMLET_TOKEN, and never prints it", async () => {
     await using fixture = await openServerFixture(open)
     for (let start = 0; start < 2; start++) {
       const { hamlet, baseUrl } = await fixture.serve()
@@ -80,7 +80,7 @@ describeEachDatabase("hamlet serve", (open) => {
   })
 })
 
-test("hamlet serve prints a link to sign in at each start where it serves this machine alone, and elsewhere at the first", async () => {
+test("hamlet serve prints a sign-in link at each start when it serves this machine only, and otherwise at the first", async () => {
   await using fixture = await openServerFixture()
   const linkAt = async (env: Record<string, string>) => {
     const hamlet = fixture.start(["serve"], { HAMLET_TOKEN: chosenToken, ...env })
@@ -95,7 +95,7 @@ test("hamlet serve prints a link to sign in at each start where it serves this m
   expect(await linkAt({})).toMatch(/^http:\/\/localhost:\d+\/sign-in$/)
 })
 
-test("hamlet serve reads flags that mirror the environment and win over it", async () => {
+test("hamlet serve reads flags, which override the environment", async () => {
   await using fixture = await openServerFixture()
   const elsewhere = await mkdtemp(join(tmpdir(), "hamlet-flags-"))
   try {

@@ -13,7 +13,7 @@ import { waitUntil } from "../support/wait-until.ts"
 setDefaultTimeout(90_000)
 
 describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
-  test("finishes the request in flight, closes everything and ends with 0", async () => {
+  test("finishes the request in flight, closes everything and exits with 0", async () => {
     await using fixture = await openServerFixture(open)
     const { hamlet, baseUrl } = await fixture.serve()
     const idle = await openIdle(baseUrl)
@@ -43,7 +43,7 @@ describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
     await db.stop()
   })
 
-  test("lets a run finish that was asked for with respond-async", async () => {
+  test("lets a respond-async run finish that takes seconds", async () => {
     await using fixture = await openServerFixture(open)
     const { hamlet, baseUrl } = await fixture.serve()
     const client = createClient({ baseUrl, token: chosenToken })
@@ -61,7 +61,7 @@ describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
     await db.stop()
   })
 
-  test("takes two signals at once for one, and does not wait any longer after a later one", async () => {
+  test("treats two signals at once as one, and stops waiting after a later one", async () => {
     await using fixture = await openServerFixture(open)
     const { hamlet, baseUrl } = await fixture.serve()
     const slow = await beginPost(baseUrl, { name: "never", code: "1" })
@@ -76,7 +76,7 @@ describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
 })
 
 describeEachDatabase("hamlet serve, killed by SIGKILL,", (open) => {
-  test("has lost nothing that it acknowledged", async () => {
+  test("loses nothing that it acknowledged", async () => {
     await using fixture = await openServerFixture(open)
     const { hamlet, baseUrl } = await fixture.serve({ HAMLET_LOG_LEVEL: "none" })
     const client = createClient({ baseUrl, token: chosenToken, retriesMax: 0 })
@@ -112,7 +112,7 @@ describeEachDatabase("hamlet serve, killed by SIGKILL,", (open) => {
   })
 })
 
-test("hamlet serve leaves the SQLite file alone so that it can be copied after the end", async () => {
+test("hamlet serve leaves a single SQLite file that can be copied after the end", async () => {
   await using fixture = await openServerFixture()
   const { hamlet, baseUrl } = await fixture.serve()
   await createClient({ baseUrl, token: chosenToken }).createVal({ name: "kept", code: "1" })

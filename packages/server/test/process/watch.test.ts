@@ -105,7 +105,7 @@ describeEachDatabase("hamlet serve", (open) => {
       expect(stderr + stdout).not.toContain(text)
   })
 
-  test("answers GET /healthz, /readyz and /metrics", async () => {
+  test("responds to GET /healthz, /readyz and /metrics", async () => {
     await using fixture = await openServerFixture(open)
     const { baseUrl } = await fixture.serve({ HAMLET_LOG_LEVEL: "none" })
     const client = createClient({ baseUrl })
@@ -150,7 +150,7 @@ else
     afterAll(() => server.remove(), startMsMax)
 
     test(
-      "says 503 while the database is away and 200 as soon as it is back, and /healthz does not mind",
+      "is 503 while the database is unavailable and 200 when it is back, and /healthz is always 200",
       async () => {
         await using fixture = await openServerFixture()
         const { hamlet, baseUrl } = await fixture.serve({ HAMLET_DATABASE_URL: server.url })

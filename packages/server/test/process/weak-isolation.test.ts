@@ -35,7 +35,7 @@ const fetching = `export default async () => {
 }`
 
 describe.skipIf(existsSync(unpacked))("hamlet serve without bubblewrap", () => {
-  test("is for one person's own code, and says so wherever one looks, until the operator chooses it", async () => {
+  test("warns everywhere that it is for trusted code only, until the operator chooses it", async () => {
     const { fixture, env } = await openWeakFixture()
     await using _stage = fixture
     const { hamlet, baseUrl } = await fixture.serve(env)

@@ -5,7 +5,7 @@ import { waitUntil } from "../support/wait-until.ts"
 describeAttacks("reach/calls", {}, (getServer) => {
   const addressOf = (host: string, scheme = "http") => `${scheme}://${host}`
 
-  test("a val calls three others: one answers, one streams, one talks over a WebSocket", async () => {
+  test("a val calls three others: a response, a stream and a WebSocket", async () => {
     const server = getServer()
     const { bob, mallory, ada } = server
     const adds = await server.save(bob, {
@@ -76,7 +76,7 @@ describeAttacks("reach/calls", {}, (getServer) => {
     })
   })
 
-  test("a val cannot lengthen the chain by saying that it is shorter", async () => {
+  test("a val cannot lengthen the chain by forging its depth", async () => {
     const server = getServer()
     const val = await server.save(server.bob, {
       code: `export default async (request) => {
@@ -89,7 +89,7 @@ describeAttacks("reach/calls", {}, (getServer) => {
     expect((await server.request(val)).json).toEqual({ depth: 15 })
   })
 
-  test("a val asks the API with its own token, by the address it was given", async () => {
+  test("a val calls the API with its own token, at the address in its environment", async () => {
     const server = getServer()
     const val = await server.save(server.ada, {
       code: `export default async () => {

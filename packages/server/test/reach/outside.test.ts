@@ -90,7 +90,7 @@ async function evaluate(testServer: AttackServer, expression: string) {
 }
 
 describeAttacks("reach/outside", settings, (getServer) => {
-  test("a request passes, and its run shows what came of it", async () => {
+  test("a request is allowed, and its run records it", async () => {
     const url = `http://localhost:${plain.port}/hello?q=1`
     const { got, run } = await evaluate(
       getServer(),
@@ -155,7 +155,7 @@ describeAttacks("reach/outside", settings, (getServer) => {
   test.each([
     ["ws", plain, "outside hi"],
     ["wss", good, "secure hi"],
-  ])("a WebSocket over %s talks both ways", async (scheme, server, expected) => {
+  ])("a WebSocket over %s works in both directions", async (scheme, server, expected) => {
     const { got, run } = await evaluate(
       getServer(),
       `new Promise((resolve, reject) => { const socket = new WebSocket("${scheme}://localhost:${server.port}/socket")
@@ -165,7 +165,7 @@ describeAttacks("reach/outside", settings, (getServer) => {
     expect(run.egress?.requests ?? 1).toBe(1)
   })
 
-  test("what is blocked fails in the val with a reason, and the run counts it", async () => {
+  test("a blocked request fails in the val with a reason, and the run counts it", async () => {
     const { error, run } = await evaluate(getServer(), `fetch("http://10.11.12.13/secret?x=1")`)
     expect(error).toMatch(
       /^TypeError: Cannot fetch "http:\/\/10\.11\.12\.13\/secret[^"]*": .*private/,
@@ -177,7 +177,7 @@ describeAttacks("reach/outside", settings, (getServer) => {
     })
   })
 
-  test("a redirect is followed, but not to a forbidden place", async () => {
+  test("a redirect is followed, but not to a forbidden address", async () => {
     const to = (url: string) => `http://localhost:${plain.port}/moved?to=${encodeURIComponent(url)}`
     const fine = await evaluate(
       getServer(),
@@ -225,7 +225,7 @@ describeAttacks("reach/outside", settings, (getServer) => {
     const fetchHeaders = (server: Bun.Server<undefined>, scheme: string, header: string) =>
       `fetch("${scheme}://${hostOf(server)}/headers", { headers: { ${header} } }).then((it) => it.json())`
 
-    test("is put in for its host, and nowhere else; the val sees a placeholder", async () => {
+    test("replaces its placeholder for its host only", async () => {
       const testServer = getServer()
       await testServer.call("PUT", "/v1/me/secrets/API_KEY", {
         as: testServer.ada,
@@ -246,7 +246,7 @@ describeAttacks("reach/outside", settings, (getServer) => {
       expect(elsewhere.got.authorization).toBe("Bearer hamlet-secret:API_KEY")
     })
 
-    test("is not put into the address, the body or another header's name", async () => {
+    test("is not inserted into the URL, the body or the name of a header", async () => {
       const testServer = getServer()
       seen.length = 0
       const key = `Deno.env.get("API_KEY")`
@@ -258,7 +258,7 @@ describeAttacks("reach/outside", settings, (getServer) => {
       expect(seen.map(({ url }) => url).join()).not.toContain(value)
     })
 
-    test("is not another owner's", async () => {
+    test("is not available to another owner", async () => {
       const testServer = getServer()
       const val = await testServer.save(testServer.mallory, {
         code: `export default () => fetch("https://${hostOf(good)}/headers", { headers: { authorization: "Bearer hamlet-secret:API_KEY" } })`,

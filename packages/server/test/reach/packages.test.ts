@@ -88,7 +88,7 @@ describeAttacks("reach/packages", { HAMLET_RUN_SECONDS_MAX: "120" }, (getServer)
   )
 
   test(
-    "what is not there is said with the import's name, and the rest of the account goes on",
+    "a missing package is named in the error, and other vals of the account work",
     async () => {
       const server = getServer()
       const val = await server.save(server.ada, {

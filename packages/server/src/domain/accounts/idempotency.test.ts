@@ -44,7 +44,7 @@ describe("answerOnce", () => {
       }
     }
 
-  test("does the work once, and gives the same answer again, to the last header", async () => {
+  test("executes once, and repeats the response with all headers", async () => {
     const first = await respondOnce(rules.deps, request, work(201))
 
     expect(first).toEqual({
@@ -80,7 +80,7 @@ describe("answerOnce", () => {
     },
   )
 
-  test("takes the same body for the same, whether it came as text or as bytes", async () => {
+  test("treats equal bodies as equal, as text or as bytes", async () => {
     const first = await respondOnce(rules.deps, request, work())
     const asText = content.map((part) => part.toString())
     expect(await respondOnce(rules.deps, { ...request, content: asText }, work())).toEqual(first)
@@ -115,7 +115,7 @@ describe("answerOnce", () => {
     expect(worked).toBe(0)
   })
 
-  test("gives the key free when the server must have died over its request", async () => {
+  test("frees the key when the server must have crashed during its request", async () => {
     const lost = new Promise<StoredResponse>(() => {})
     const started = Promise.withResolvers<void>()
     void respondOnce(rules.deps, request, () => {
@@ -152,7 +152,7 @@ describe("answerOnce", () => {
     },
   )
 
-  test("gives the answer again for 24 hours from when it was given, and then does the work anew", async () => {
+  test("repeats the response for 24 hours, and then executes again", async () => {
     await respondOnce(rules.deps, request, work())
 
     rules.clock.at += keptMs - 1
@@ -227,7 +227,7 @@ describe("answerOnce", () => {
 
     beforeEach(() => createNodeStore(rules.db).beat(deadNode, 1))
 
-    test("what it has written is not written again, and the answer is the one that it would have given", async () => {
+    test("a finished request is not written again, and returns the stored response", async () => {
       const before = await listTokens()
       await expect(respondOnce(toDead(), request, makeToken(request.userId))).rejects.toBe(dying)
       const written = (await listTokens()).filter((id) => !before.includes(id))
@@ -276,7 +276,7 @@ describe("answerOnce", () => {
     })
   })
 
-  describe("what is kept", () => {
+  describe("the stored response", () => {
     const [older, newer] = [Buffer.alloc(32, 7), Buffer.alloc(32, 8)]
     const withCipher = (cipher: Cipher) => ({ ...rules.deps, cipher })
 

@@ -86,7 +86,7 @@ describe("RunTokens", () => {
     expect(await elsewhere(two)).toEqual(await here(two))
   })
 
-  test("are never given out twice, though the next one is made beforehand", async () => {
+  test("are never issued twice", async () => {
     const texts = new Set<string>()
     for (let round = 0; round < 5; round++) {
       for (let count = 0; count < 3; count++) texts.add(tokens.issue(ada))
@@ -95,7 +95,7 @@ describe("RunTokens", () => {
     expect(texts.size).toBe(15)
   })
 
-  test("end at once here, also while the database still knows them, and elsewhere with the next write", async () => {
+  test("end at once on this node, and on others with the next write", async () => {
     const text = tokens.issue(ada)
     await waitUntil(() => writes.length === 1)
     gate = Promise.withResolvers()

@@ -37,7 +37,7 @@ describe("makeTokenText", () => {
 })
 
 describe("hasTokenShape", () => {
-  test("takes nothing for a session or a link that is of another kind", () => {
+  test("tells sessions, links and tokens apart", () => {
     const kinds = ["session", "link"] as const
     fc.assert(
       fc.property(
@@ -53,7 +53,7 @@ describe("hasTokenShape", () => {
       expect(hasTokenShape("x".repeat(40), kind)).toBe(false)
   })
 
-  test("knows every token that was made", () => {
+  test("accepts every token that it created", () => {
     fc.assert(fc.property(token, (text) => expect(hasTokenShape(text)).toBe(true)))
   })
 
@@ -95,7 +95,7 @@ describe("hasTokenShape", () => {
     )
   })
 
-  test("takes what an operator chose as it is: 32 to 200 visible ASCII characters", () => {
+  test("accepts 32 to 200 visible ASCII characters of an operator", () => {
     const chosen = fc.string({ unit: visible, minLength: 32, maxLength: 193 })
     fc.assert(
       fc.property(chosen, fc.constantFrom("", tokenPrefix), (text, prefix) =>

@@ -95,7 +95,7 @@ describe("TokenUses", () => {
     expect([await lastUseOf(first), await lastUseOf(second)]).toEqual([longAgo + 2, longAgo + 1])
   })
 
-  test("writes again for what is noted after a write, and only that", async () => {
+  test("writes again only uses noted after a write", async () => {
     const [first, second] = [await addToken(), await addToken()]
     jest.useFakeTimers()
 
@@ -107,7 +107,7 @@ describe("TokenUses", () => {
     expect(writes).toEqual([[first], [second]])
   })
 
-  test("stop waits for what is still to be written, and leaves no timer behind", async () => {
+  test("stop waits for pending writes, and leaves no timer", async () => {
     const id = await addToken()
     jest.useFakeTimers()
 
@@ -119,7 +119,7 @@ describe("TokenUses", () => {
     expect(await lastUseOf(id)).toBe(longAgo)
   })
 
-  test("tells of a write that failed, and goes on", async () => {
+  test("reports a failed write, and continues", async () => {
     const id = await addToken()
     let isAway = true
     uses = createUses((noted) =>

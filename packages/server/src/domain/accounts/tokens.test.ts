@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => rules[Symbol.asyncDispose]())
 
 describe("authenticate", () => {
-  test("knows who is behind a token, and what it allows", async () => {
+  test("finds the user and the scopes of a token", async () => {
     const { token, text } = await issueToken(rules.deps, ada.userId, reading)
 
     expect(await authenticate(rules.deps, text)).toEqual({
@@ -71,7 +71,7 @@ describe("authenticate", () => {
     await expect(authenticate(rules.deps, text)).resolves.toMatchObject({ username: "ada" })
   })
 
-  test("takes a token that the operator chose", async () => {
+  test("accepts a token that the operator chose", async () => {
     const chosen = "chosen-by-the-operator-0123456789-abcdef"
     await issueToken(rules.deps, bob.userId, reading, chosen)
 
@@ -79,7 +79,7 @@ describe("authenticate", () => {
     await expect(authenticate(rules.deps, chosen.toUpperCase())).rejects.toThrow(refusal)
   })
 
-  test("takes a token until the very moment it expires", async () => {
+  test("accepts a token until it expires", async () => {
     const { text } = await issueToken(rules.deps, ada.userId, {
       ...reading,
       expiresAt: rules.clock.at + 1000,
@@ -134,7 +134,7 @@ describe("authenticate", () => {
 })
 
 describe("createToken", () => {
-  test("gives exactly the scopes that are asked for, and none that the token that asks does not have", async () => {
+  test("grants exactly the requested scopes, and none that the caller's token lacks", async () => {
     const some = fc.subarray([...scope.options], { minLength: 1 })
     await fc.assert(
       fc.asyncProperty(fc.subarray([...scope.options]), some, async (own, wanted) => {

@@ -65,7 +65,7 @@ describe("getUserByName", () => {
 })
 
 describe("listUserVals", () => {
-  test("has all vals for the user themselves, public ones for others, and no list for a user who is not there", async () => {
+  test("has all vals for the user, public ones for others, and fails for an unknown user", async () => {
     await using rules = await openRules()
     const [ada, bob] = [await rules.addCaller("ada"), await rules.addCaller("bob")]
     for (const privacy of ["private", "unlisted", "public"] as const)
@@ -85,7 +85,7 @@ describe("listUserVals", () => {
 describe("ensureFirstUser", () => {
   const input = { username: "ada", token: undefined }
 
-  test("makes the first user with a token for everything, and gives that token once", async () => {
+  test("creates the first user with a token with all scopes, and returns it once", async () => {
     await using rules = await openRules()
 
     const first = await ensureFirstUser(rules.deps, input)
@@ -99,7 +99,7 @@ describe("ensureFirstUser", () => {
     expect((await rules.deps.tokens.list(first.user.id, page)).items).toHaveLength(1)
   })
 
-  test("stays with the user who was there first, whatever name is asked for later", async () => {
+  test("keeps the first user, whatever name is configured later", async () => {
     await using rules = await openRules()
     const { user } = await ensureFirstUser(rules.deps, input)
     await createUser(rules.deps, { username: "aaa", email: null })
@@ -110,7 +110,7 @@ describe("ensureFirstUser", () => {
     expect(await rules.deps.users.findByName("grace")).toBeUndefined()
   })
 
-  test("makes one user and gives one token when many nodes try at once", async () => {
+  test("creates one user and one token when many nodes start at once", async () => {
     await using rules = await openRules()
     const names = ["ada", "bob", "eve", "ada"]
 
@@ -122,7 +122,7 @@ describe("ensureFirstUser", () => {
     expect(results.filter(({ token }) => token !== undefined)).toHaveLength(1)
   })
 
-  test("gives the first user the token that the operator chose, at whichever start, and never shows it", async () => {
+  test("gives the first user the operator's token at any start, and never returns it", async () => {
     await using rules = await openRules()
     const { user } = await ensureFirstUser(rules.deps, input)
 
@@ -146,7 +146,7 @@ describe("ensureFirstUser", () => {
     `hamlet_${"0".repeat(49)}`,
     `hamlet_${"x".repeat(25)}`,
     `hamlet_session_${"0".repeat(49)}`,
-  ])("takes a chosen token that begins as ours do: %s", async (token) => {
+  ])("accepts a chosen token with our prefix: %s", async (token) => {
     await using rules = await openRules()
 
     await ensureFirstUser(rules.deps, { username: "ada", token })

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { createUploads } from "./uploads.ts"
 
-test("createUploads counts for each user what is on its way, and takes no more than that", () => {
+test("createUploads counts and limits the bytes in flight of each user", () => {
   const uploads = createUploads()
   expect([uploads.add("ada", 6, 10), uploads.add("ada", 4, 10), uploads.add("ada", 1, 10)]).toEqual(
     [true, true, false],

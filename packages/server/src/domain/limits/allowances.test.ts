@@ -34,7 +34,7 @@ describe("createAllowances", () => {
     expect(allowances.limitsOf("ada")).toEqual(limits)
   })
 
-  test("does not limit what has no limit", () => {
+  test("allows everything without a limit", () => {
     const allowances = createAllowances({ ...none, runsPerMinute: 1 }, () => start)
     for (let count = 0; count < 1_000; count++) {
       allowances.takeBytes("ada", 1_000_000)

@@ -11,7 +11,7 @@ describe("createRateLimiter", () => {
     expect(["a", "b"].map((key) => countAtOnce(limiter, key, 5))).toEqual([2, 2])
   })
 
-  test("take says after how many whole seconds it accepts the next request, and not a second more", () => {
+  test("take returns after how many whole seconds it accepts the next request", () => {
     fc.assert(
       fc.property(rate, fc.nat(100_000), (perMinute, pause) => {
         const clock = { at: start }

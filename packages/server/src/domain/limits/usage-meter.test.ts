@@ -75,7 +75,7 @@ describe("createUsageMeter", () => {
     expect(errorOf(() => meter.take("ada", 1))).toBeInstanceOf(RateLimited)
   })
 
-  test("usedBy counts each user by itself, and not what was refused", () => {
+  test("usedBy counts each user separately, without refused requests", () => {
     const meter = createUsageMeter(
       () => 2,
       refusal,

@@ -90,13 +90,13 @@ describe("linkPackages", () => {
     )
   })
 
-  test("takes many imports in their stride", () => {
+  test("handles 15,000 imports", () => {
     const code = Array.from({ length: 15_000 }, () => `import("npm:a")`).join("\n")
     const failing = lock(code, { "npm:a": { error: "no such package" } })
     expect(codeOf(failing)?.match(/packages\/none/g)).toHaveLength(15_000)
   })
 
-  test("gives the source of JSX an address to which the runtime adds its ending", () => {
+  test("gives the JSX import source an address to which the runtime can append", () => {
     const code = "/** @jsxImportSource npm:preact */\nexport default <p />"
     const start = code.indexOf("npm:preact")
     const places = [{ start, end: start + "npm:preact".length }]
@@ -118,7 +118,7 @@ describe("linkPackages", () => {
     "npm:\ud800",
     `npm:${"a".repeat(1000)}`,
   ]
-  test.each(specifiers)("gives %p an address that stays what it is", (specifier) => {
+  test.each(specifiers)("gives %p a stable address", (specifier) => {
     const module = lock(`import "x"`, { [specifier]: {} })
     const [url = ""] = Object.keys(stubsOf([module]))
     expect(new URL(url).href).toBe(url)
@@ -162,7 +162,7 @@ describe("linkPackages", () => {
       expect(Object.values(stubs)[0]).toContain(`export { e0 as "x", e1 as "y" }`)
     })
 
-    test("says that a Worker has no packages", async () => {
+    test("reports that a Worker has no packages", async () => {
       const [stub = ""] = Object.values(stubsOf([lock(`import "npm:a"`, { "npm:a": {} })]))
       await expect(evaluate(stub, undefined)).rejects.toThrow(
         new TypeError(`Cannot import "npm:a": a Worker has no packages`),
@@ -170,7 +170,7 @@ describe("linkPackages", () => {
     })
   })
 
-  describe("makes a stub for what is not there that", () => {
+  describe("creates a stub for a missing package that", () => {
     const code = `\n  import x, { a as b, type C, "d e" as f } from "npm:nope"\nexport { g } from 'npm:nope'; import("npm:nope")`
     const failing = lock(code, {
       "npm:nope": { error: 'there is\nno "such" package', resolved: null, exports: [] },
@@ -198,7 +198,7 @@ describe("linkPackages", () => {
       ])
     })
 
-    test("says why a bundle is not at hand", () => {
+    test("reports why a bundle is missing", () => {
       const module = lock(`import "npm:a"`, { "npm:a": {} })
       expect(Object.values(stubsOf([module], new Map([[bundle, "it is too large"]])))[0]).toContain(
         "it is too large",

@@ -73,7 +73,7 @@ describe("createPendingLocks", () => {
     expect(over.sort()).toEqual(["first", "second"])
   })
 
-  test("wait hears what is said while it looks", async () => {
+  test("wait notices a change during its query", async () => {
     const lockfiles = createPendingLockfiles(
       {
         async find() {
@@ -96,14 +96,14 @@ describe("createPendingLocks", () => {
     await waiting
   })
 
-  test("wait gives up when it takes too long", async () => {
+  test("wait gives up after its time limit", async () => {
     const waiting = create(1).wait("val", 1)
     await untilLooked(2)
     clock.at += 100
     expect(await codeOf(waiting)).toBe("packages_pending")
   })
 
-  test("wait does not even begin when nothing will happen in time, and says why", async () => {
+  test("wait fails at once with the reason when nothing can happen in time", async () => {
     lock = { ...pending, resolution: { imports: [failing], bundle: null }, retryAt: 1_101 }
     const waiting = create(dayMs).wait("val", 1)
     await expect(waiting).rejects.toThrow(

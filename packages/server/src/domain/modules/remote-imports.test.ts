@@ -59,7 +59,7 @@ describe("isRemoteImport", () => {
 })
 
 describe("listRemoteImports", () => {
-  test("leaves out what is not, and finds the source of JSX", () => {
+  test("leaves out other imports, and finds the JSX import source", () => {
     const code = "/** @jsxImportSource npm:preact@10 */\nexport default <p />"
     expect(listRemoteImports(code, ["./x", "npm:a", "node:fs", "npm:b"], hosts)).toEqual([
       "npm:a",

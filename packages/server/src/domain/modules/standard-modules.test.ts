@@ -65,7 +65,7 @@ describe("findStandardModule", () => {
     expect(findStandardModule(specifier, from, hosts)).toBeUndefined()
   })
 
-  test("leaves a user who is called std their vals", () => {
+  test("does not hide vals of a user named std", () => {
     const address = { username: "std", name: "blob", version: null }
     for (const specifier of ["http://localhost:8080/v/std/blob", "/v/std/blob", "../std/blob"]) {
       expect(findStandardModule(specifier, from, hosts)).toBeUndefined()
@@ -94,7 +94,7 @@ describe("listStandardModules", () => {
       sources,
     )
 
-  test("gives each module under every address that the code writes", () => {
+  test("returns each module under every address that the code imports", () => {
     const code = `import { blob } from "https://esm.town/v/std/blob?v=3"
       import sqlite from '/std/sqlite'
       export * from "../../std/blob.ts"
@@ -129,7 +129,7 @@ describe("listStandardModules", () => {
     ).toEqual([])
   })
 
-  test("has an end, whatever the code is made of", () => {
+  test("terminates for any code", () => {
     const many = Array.from({ length: 5_000 }, (_, index) => `import "/std/blob?${index}"`).join(
       "\n",
     )

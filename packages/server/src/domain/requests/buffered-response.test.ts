@@ -51,7 +51,7 @@ describe("readResponse", () => {
       })
     })
 
-  test("reads what says not what it is, what is compressed and what is no UTF-8 as bytes", async () => {
+  test("reads content without a type, compressed content and invalid UTF-8 as bytes", async () => {
     expect(await read(bytes(65))).toMatchObject({ body: "QQ==", isBase64: true })
     expect(await read(bytes(65), "text/plain", { "content-encoding": "gzip" })).toMatchObject({
       body: "QQ==",
@@ -87,7 +87,7 @@ describe("readResponse", () => {
     ])
   })
 
-  test("reads exactly as much as fits, and says when there was more", async () => {
+  test("reads exactly up to the limit, and reports truncation", async () => {
     expect(await read("x".repeat(100), "text/plain")).toMatchObject({
       body: "x".repeat(100),
       isTruncated: false,
@@ -98,7 +98,7 @@ describe("readResponse", () => {
     })
   })
 
-  test("leaves out the half of a character at which it was cut", async () => {
+  test("drops an incomplete character at the end", async () => {
     expect(await read(`${"x".repeat(99)}é`, "text/plain")).toMatchObject({
       body: "x".repeat(99),
       isBase64: false,
@@ -106,7 +106,7 @@ describe("readResponse", () => {
     })
   })
 
-  test("cancels what goes on for ever, and what says nothing more", async () => {
+  test("cancels an endless or silent response", async () => {
     let isCancelled = false
     const cancel = () => {
       isCancelled = true
@@ -135,7 +135,7 @@ describe("readResponse", () => {
     expect(isCancelled).toBe(true)
   })
 
-  test("gives what came of an answer that broke off", async () => {
+  test("returns the received part of a broken response", async () => {
     let pulls = 0
     const breaking = new ReadableStream({
       pull(controller) {

@@ -88,7 +88,7 @@ describe("running a val", () => {
   })
 
   test.each(["too_many_runs", "overloaded", "sandbox_unavailable"] as const)(
-    "says %s to the caller, and in the run",
+    "reports %s to the caller, and in the run",
     async (code) => {
       const val = await addVal("export default () => 1")
       runner.refusal = new AppError(code, "Cannot run the val: no room")

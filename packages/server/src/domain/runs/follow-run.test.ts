@@ -106,7 +106,7 @@ describe("RunFollowers", () => {
     return tell((await Array.fromAsync(steps)).flat())
   }
 
-  test("follow tells what there is, then what comes, then the end", async () => {
+  test("follow sends existing lines, then new ones, then the end", async () => {
     const run = await begin()
     run.log(line("zero"))
     run.log(line("one"))
@@ -128,7 +128,7 @@ describe("RunFollowers", () => {
     expect(await tellAll(await follow(run.id, 999_999))).toEqual([cut])
   })
 
-  test("follow tells of a run on another node what the database has, each line once", async () => {
+  test("follow sends lines of a run on another node from the database, each once", async () => {
     const run = await record({
       status: "running",
       endedAt: null,
@@ -161,7 +161,7 @@ describe("RunFollowers", () => {
     expect((await waiting).done).toBe(true)
   })
 
-  test("follow is for those who may see the run, and only as long as they may", async () => {
+  test("follow requires access to the run, also while it goes on", async () => {
     const eve = await rules.addCaller("eve")
     const run = await record({ status: "running", endedAt: null, logs: [line("zero")] })
     expect(await codeOf(follow(run.id, 0, eve))).toBe("run_not_found")

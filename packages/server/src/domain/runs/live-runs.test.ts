@@ -126,7 +126,7 @@ describe("LiveRuns", () => {
       expect(jest.getTimerCount()).toBe(1)
     })
 
-    test("writes a run that lasts as running, and its end when it comes", async () => {
+    test("writes a long run as running, and later its end", async () => {
       const run = live.open(toNew())
       await pass(100)
       expect(batches).toEqual([])
@@ -143,7 +143,7 @@ describe("LiveRuns", () => {
       expect(live.find(run.id)).toBeUndefined()
     })
 
-    test("writes what a run logs while it lasts once in a second, and what it logs afterwards", async () => {
+    test("writes logs of a running run once per second, and later logs after its end", async () => {
       const run = live.open(toNew())
       await pass(200)
       for (let tenth = 0; tenth < 25; tenth++) {
@@ -252,7 +252,7 @@ describe("LiveRuns", () => {
     })
 
     test.each([true, false])(
-      "that comes while an earlier state is being written is written after it, with a waiter: %p",
+      "that comes during the write of an earlier state is written after it, with a waiter: %p",
       async (waits) => {
         jest.useRealTimers()
         const gate = Promise.withResolvers<void>()
@@ -289,8 +289,8 @@ describe("LiveRuns", () => {
     )
   })
 
-  describe("what is kept of a run", () => {
-    test("is cut with a mark, each part by itself", async () => {
+  describe("the stored part of a run", () => {
+    test("is truncated with a mark, each part separately", async () => {
       await reopen({ valueBytesMax: 100, logBytesMax: 400 })
       const run = live.open(toNew({ args: ["x".repeat(200)] }))
       run.log(line("short"))
@@ -323,7 +323,7 @@ describe("LiveRuns", () => {
   })
 
   describe("cancel", () => {
-    test("stops the slot, also one that comes later, and aborts who waits for one", async () => {
+    test("stops the slot, also one that comes later, and aborts the wait for one", async () => {
       const [early, late] = [live.open(toNew()), live.open(toNew())]
       const [earlySlot, lateSlot] = [new TestSlot(), new TestSlot()]
       const { signal } = late
@@ -368,7 +368,7 @@ describe("LiveRuns", () => {
   })
 
   describe("subscribe", () => {
-    test("tells of lines and of the end, until it is told to stop", () => {
+    test("reports lines and the end until it is stopped", () => {
       const run = live.open(toNew())
       const heard: LiveEvent[] = []
       const other: LiveEvent[] = []
@@ -387,7 +387,7 @@ describe("LiveRuns", () => {
   })
 
   describe("while the database is away", () => {
-    test("keeps runs and writes them when it is back, and tells of it once", async () => {
+    test("keeps runs and writes them when the database is back, and reports it once", async () => {
       failure = away
       const run = live.open(toNew())
       run.finish(succeed)
@@ -401,7 +401,7 @@ describe("LiveRuns", () => {
       expect(await find(run.id)).toMatchObject({ status: "succeeded" })
     })
 
-    test("gives up the oldest runs beyond its bounds, but none that was asked for through the API", async () => {
+    test("drops the oldest runs over its limits, but none from the API", async () => {
       await reopen({ waitingMax: 0 })
       const begun = live.begin(toNew())
       await pass(0)
@@ -432,7 +432,7 @@ describe("LiveRuns", () => {
       ])
     })
 
-    test("bounds what they take in memory too", async () => {
+    test("limits their memory too", async () => {
       await reopen({ waitingBytesMax: 10_000 })
       failure = away
       for (let count = 0; count < 5; count++) {
@@ -457,7 +457,7 @@ describe("LiveRuns", () => {
     expect(live.stats()).toEqual({ open: 0, waiting: 0, dropped: 1 })
   })
 
-  test("stop ends what goes on and writes everything down", async () => {
+  test("stop ends running runs and writes everything", async () => {
     const [ended, lasting] = [live.open(toNew()), live.open(toNew())]
     ended.finish(succeed)
     jest.useRealTimers()

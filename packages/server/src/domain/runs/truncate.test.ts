@@ -28,13 +28,13 @@ describe("cutText", () => {
     )
   })
 
-  test("says how long it was", () => {
+  test("adds the original length", () => {
     expect(truncateText("ééééé", 5)).toBe("éé… (cut, 10 bytes in all)")
   })
 })
 
 describe("cutText again", () => {
-  test("leaves what it has cut as it is", () => {
+  test("does not truncate its own output again", () => {
     const once = truncateText("é".repeat(100), 51)
     expect(truncateText(once, 51)).toBe(once)
     expect(truncateText(once, 60)).toBe(once)
@@ -45,7 +45,7 @@ describe("cutText again", () => {
 })
 
 describe("cutMasked", () => {
-  test("hides a secret that stands across the cut, and shows nothing beyond it", async () => {
+  test("masks a secret across the cut, and shows nothing beyond it", async () => {
     const mask = await createMask(new Map([["KEY", "hunter22"]]))
     expect(truncateMasked("hunter22 here", 100, mask)).toBe("[secret KEY] here")
     // What is hidden may be longer than what stands for it: the half of the second must not move
@@ -68,7 +68,7 @@ describe("cutValue", () => {
     },
   )
 
-  test("makes a text of a value that is too long, and nothing of what has no JSON", () => {
+  test("turns a value that is too long into text, and a value without JSON into undefined", () => {
     expect(
       truncateValue(
         Array.from({ length: 100 }, () => 7),
@@ -84,7 +84,7 @@ describe("cutValue", () => {
 })
 
 describe("cutError", () => {
-  test("keeps all parts together within the limit, and leaves out a stack that there is none of", () => {
+  test("keeps all parts together within the limit, and adds no missing stack", () => {
     const long = "x".repeat(1_000)
     const {
       name,

@@ -61,7 +61,7 @@ describe("createCipher", () => {
     )
   })
 
-  test("opens nothing that was cut short or made longer", () => {
+  test("opens nothing that was truncated or extended", () => {
     const cipher = createCipher([Buffer.alloc(keyBytes, 1)])
     for (const plain of ["", "a text of some length"]) {
       const sealed = cipher.seal(plain, "test")
@@ -121,7 +121,7 @@ describe("createCipher", () => {
       for (const by of [newer, older]) expect(cipher.open(sealedWith(by), "test")).toBe("text")
     })
 
-    test("seals with the first of those that reload gives, from the moment it gives them", () => {
+    test("seals with the first key of reload as soon as it returns it", () => {
       let keys: readonly Uint8Array[] = [older]
       const cipher = createCipher(keys, () => keys)
       keys = [newer, older]
@@ -130,12 +130,12 @@ describe("createCipher", () => {
       expect(cipher.open(sealedWith(newer), "test")).toBe("text")
     })
 
-    test("opens with a key that reload no longer gives, if it began with it", () => {
+    test("opens with a key that reload no longer returns, if it had it before", () => {
       const cipher = createCipher([older], () => [newest, newer])
       expect(cipher.open(sealedWith(older), "test")).toBe("text")
     })
 
-    test("does not ask for keys again to open what it has the key for", () => {
+    test("does not reload keys to open with a known key", () => {
       const cipher = createCipher([older], () => {
         throw new Error("the file is gone")
       })
@@ -144,7 +144,7 @@ describe("createCipher", () => {
       expect(() => cipher.seal("text", "test")).toThrow("the file is gone")
     })
 
-    test("refuses to seal with none", () => {
+    test("refuses to seal without a key", () => {
       expect(() => createCipher([]).seal("text", "test")).toThrow("Cannot encrypt without a key")
     })
   })
@@ -165,7 +165,7 @@ describe("sign", () => {
   const [older, newer] = [Buffer.alloc(keyBytes, 1), Buffer.alloc(keyBytes, 2)]
   const toHex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex")
 
-  test("gives the same for the same, and something else for another content, purpose or key", () => {
+  test("is equal for equal input, and differs by content, purpose and key", () => {
     const cipher = createCipher([older])
     const signatures = [
       cipher.sign(content, "a"),
@@ -178,7 +178,7 @@ describe("sign", () => {
     expect(signatures[0]).toHaveLength(32)
   })
 
-  test("takes the newest key as it is at that moment", () => {
+  test("uses the newest key at that moment", () => {
     let keys: readonly Uint8Array[] = [older]
     const cipher = createCipher(keys, () => keys)
     keys = [newer, older]

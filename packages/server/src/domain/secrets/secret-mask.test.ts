@@ -74,7 +74,7 @@ describe("createMask", () => {
     expect(await mask(values, text)).toBe(expected)
   })
 
-  test("is nothing at all when there is nothing to hide", async () => {
+  test("is undefined without secrets", async () => {
     const text = "some text".repeat(10)
     expect(await mask({}, text)).toBe(text)
     expect(await mask({ EMPTY: "" }, text)).toBe(text)
@@ -104,7 +104,7 @@ describe("createMask", () => {
     }
   })
 
-  test("hides a long value as far as it goes, once enough of its beginning is there", async () => {
+  test("masks a truncated long value once enough of its beginning matches", async () => {
     const value = Array.from({ length: 500 }, (_, index) =>
       String.fromCharCode(97 + (index % 26), 48 + (index % 10)),
     ).join("")

@@ -61,7 +61,7 @@ describe("secrets", () => {
       expect(() => open(older, { ...secret, name: "OTHER" })).toThrow()
     })
 
-    test("replaces value and hosts, and keeps when it was made", async () => {
+    test("replaces value and hosts, and keeps createdAt", async () => {
       await putSecret(rules.deps, ada, { name: "NAME", value: "one", hosts: ["example.com"] })
       const createdAt = rules.clock.at
       rules.clock.at += 5
@@ -76,7 +76,7 @@ describe("secrets", () => {
       expect(await openAll(older)).toEqual({ NAME: "two" })
     })
 
-    test("takes as many as an account may have, then only new values of those, and another's count for nothing", async () => {
+    test("accepts the maximum per account, then only replacements, and counts no other account's", async () => {
       const names = Array.from({ length: limits.secretsPerUserMax }, (_, index) => `NAME_${index}`)
       await Promise.all(names.map((name) => put(ada, name, "value")))
 
@@ -126,7 +126,7 @@ describe("secrets", () => {
       },
     )
 
-    test("leaves alone what was set or deleted between being read and being written", async () => {
+    test("does not overwrite a secret that was set or deleted between read and write", async () => {
       for (const name of ["CHANGED", "DELETED", "KEPT"]) await put(ada, name, "before")
       const secrets = {
         ...rules.deps.secrets,

@@ -6,7 +6,7 @@ import { generateName } from "./generate-name.ts"
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
 describe("makeUpName", () => {
-  test("makes a name that a val may have, whatever chance says and however many attempts failed", () => {
+  test("returns a valid name for any random numbers and any number of failed attempts", () => {
     fc.assert(
       fc.property(fc.nat(1000), fc.infiniteStream(chance), (attempt, chances) => {
         const name = generateName(attempt, () => chances.next().value)
@@ -26,7 +26,7 @@ describe("makeUpName", () => {
     ])
   })
 
-  test("knows hundreds of names before it needs a number", () => {
+  test("has hundreds of names before it adds a number", () => {
     expect(new Set(Array.from({ length: 10_000 }, () => generateName(0))).size).toBeGreaterThan(500)
   })
 })

@@ -42,7 +42,7 @@ const outcomeOf = (work: () => unknown) =>
     throw Object.assign(new Error(), { code: "done" })
   })
 
-describe("who may do what with a val of Ada's", () => {
+describe("access to a val of another user", () => {
   const table: readonly [Privacy, "ada" | "bob" | "nobody", see: boolean, change: string][] = [
     ["public", "ada", true, "done"],
     ["public", "bob", true, "not_owner"],
@@ -116,7 +116,7 @@ describe("who may do what with a val of Ada's", () => {
 })
 
 describe("getValByName", () => {
-  test("finds by names in any case, with one @ or none", async () => {
+  test("finds by names, ignoring case, with or without an @", async () => {
     for (const [user, name] of [
       ["ada", "public"],
       ["ADA", "PUBLIC"],
@@ -225,7 +225,7 @@ describe("the imports of code", () => {
 })
 
 describe("saveVal", () => {
-  test("with the version that was seen makes no val that is not there, whichever version that is", async () => {
+  test("with an expected version creates no val, whichever version that is", async () => {
     for (const ifMatch of [0, 1, 7]) {
       expect(await codeOf(saveVal(rules.deps, ada, { name: "missing", code: "1" }, ifMatch))).toBe(
         "version_conflict",
@@ -234,7 +234,7 @@ describe("saveVal", () => {
     expect(await rules.deps.vals.findByName("ada", "missing", ada.userId)).toBeUndefined()
   })
 
-  test("changes what is given and leaves the rest, but nothing where the name differs in case", async () => {
+  test("changes only the given fields, and nothing when the name differs in case", async () => {
     const before = await createVal(rules.deps, ada, {
       name: "Kept",
       code: "1",

@@ -46,7 +46,7 @@ describe("versions", () => {
   })
 
   test.each(missing)(
-    "getVersion and deleteVersion say of version %d that the val has none",
+    "getVersion and deleteVersion fail with version_not_found for version %d",
     async (version) => {
       expect(await codeOf(getVersion(rules.deps, ada, shown.id, version))).toBe("version_not_found")
       expect(await codeOf(deleteVersion(rules.deps, ada, shown.id, version, undefined))).toBe(
@@ -77,7 +77,7 @@ describe("versions", () => {
     expect(await numbersOf(shown)).toEqual([2, 1])
   })
 
-  test("deleteVersion leaves a gap, never the last one, and what remains becomes current", async () => {
+  test("deleteVersion leaves a gap, never deletes the last version, and makes the highest remaining one current", async () => {
     const val = await addVal("shrinking", "public")
     rules.clock.at += 1
 

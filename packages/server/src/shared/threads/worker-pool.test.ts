@@ -24,7 +24,7 @@ const reasonOf = (job: Promise<unknown>) =>
 afterEach(() => pool.stop())
 
 describe("WorkerPool", () => {
-  test("does jobs on a thread, and passes on what they give or throw", async () => {
+  test("runs jobs on a thread, and forwards results and errors", async () => {
     open()
     expect(await pool.run("ada", { say: "hello" })).toBe("hello")
     const failure = await pool.run("ada", { fail: "no luck" }).catch((error: unknown) => error)
@@ -55,7 +55,7 @@ describe("WorkerPool", () => {
     await first
   })
 
-  test("ends a thread whose job takes too long or that ends by itself, and goes on with another", async () => {
+  test("replaces a thread whose job takes too long or that ends by itself", async () => {
     open({ jobMsMax: 200 })
     expect(await reasonOf(pool.run("ada", { spin: true }))).toBe("timed_out")
     await pool.stop()
