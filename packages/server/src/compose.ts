@@ -14,9 +14,10 @@ import { createUserData } from "./composition/user-data.ts"
 import { createVals } from "./composition/vals.ts"
 import type { Config } from "./config/config.ts"
 import type { Node } from "./domain/nodes.ts"
+import type { GatewayDeps } from "./gateway/deps.ts"
 import { createGateway, type Gateway } from "./gateway/gateway.ts"
 import { type App, createApp } from "./http/app.ts"
-import type { HttpDeps } from "./http/deps.ts"
+import type { Nouns } from "./http/nouns.ts"
 import type { Log } from "./http/ops/log.ts"
 import { AccountWatch } from "./jobs/account-watch.ts"
 import { Housekeeping } from "./jobs/housekeeping.ts"
@@ -33,7 +34,8 @@ export type { Replacements }
 export interface Hamlet {
   readonly app: App
   readonly gateway: Gateway
-  readonly deps: HttpDeps
+  /** The parts of all nouns. */
+  readonly deps: AllParts
   readonly settings: SettingStore
   readonly log: Log
   /** The kind of database and its place, for the operator. */
@@ -57,6 +59,14 @@ export async function compose(config: Config, replacements: Replacements = {}): 
     throw error
   }
 }
+
+type AllParts = Pick<Rules, "runTokens"> &
+  Nouns["accounts"] &
+  Nouns["vals"] &
+  Nouns["modules"] &
+  Nouns["runs"] &
+  Nouns["userData"] &
+  Nouns["api"]
 
 type Rules = Foundation &
   ReturnType<typeof createAccounts> &
@@ -104,7 +114,7 @@ function build(foundation: Foundation, replacements: Replacements) {
 
   // 3. The API and the gateway.
   const api = createApi(foundation)
-  const deps: HttpDeps = {
+  const deps: AllParts = {
     ...rules,
     ...api,
     accountWatch: jobs.accountWatch,
@@ -118,16 +128,8 @@ function build(foundation: Foundation, replacements: Replacements) {
       return gateway.fetchAs(request, principal)
     },
   }
-  const app = createApp(deps)
-  const gateway = createGateway({
-    ...rules,
-    baseUrl: config.baseUrl,
-    valsDomain: config.valsDomain,
-    runs: runs.liveRuns,
-    logRequest: log.writes("info") ? (fields) => log.info("val_request", fields) : undefined,
-    hasAddressesInLog: config.hasAddressesInLog,
-    limits: toGatewayLimits(config),
-  })
+  const app = createApp(toNouns(deps))
+  const gateway = createGateway(toGatewayDeps(rules))
 
   const hamlet: Hamlet = {
     app,
@@ -161,6 +163,27 @@ async function stopAll({ deps, jobs, gateway, runtime }: Parts): Promise<void> {
   deps.loopDelay.stop()
   await deps.db.stop()
   deps.log.flush()
+}
+
+/**
+ * A rule may need parts of several nouns, so each noun is the object with all parts. Its type shows
+ * only the parts of that noun.
+ */
+function toNouns(parts: AllParts): Nouns {
+  return { accounts: parts, vals: parts, modules: parts, runs: parts, userData: parts, api: parts }
+}
+
+function toGatewayDeps(rules: Rules): GatewayDeps {
+  const { config, log } = rules
+  return {
+    ...rules,
+    runs: rules.liveRuns,
+    baseUrl: config.baseUrl,
+    valsDomain: config.valsDomain,
+    logRequest: log.writes("info") ? (fields) => log.info("val_request", fields) : undefined,
+    hasAddressesInLog: config.hasAddressesInLog,
+    limits: toGatewayLimits(config),
+  }
 }
 
 function toGatewayLimits({ runs }: Config) {

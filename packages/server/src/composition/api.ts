@@ -2,14 +2,15 @@ import { join } from "node:path"
 import { buildDocsPage, openApp, type WebApp } from "@hamlet/web"
 import packageJson from "../../package.json" with { type: "json" }
 import { createSessionCookie } from "../http/auth/session-cookie.ts"
-import type { BuiltPage, HttpDeps } from "../http/deps.ts"
+import type { ApiParts } from "../http/nouns.ts"
+import type { DocsPage } from "../http/pages/page-files.ts"
 import { LargeBodies } from "../http/request/large-bodies.ts"
 import { LoopDelay } from "../shared/loop-delay.ts"
 import type { Foundation } from "./foundation.ts"
 
 /** What only the HTTP API needs: its pages, its limits and its view of the server's health. */
 export function createApi({ config, db, schema, schemaVersion, log }: Foundation) {
-  let docs: Promise<BuiltPage> | undefined
+  let docs: Promise<DocsPage> | undefined
   let web: Promise<WebApp> | undefined
   return {
     log,
@@ -43,5 +44,5 @@ export function createApi({ config, db, schema, schemaVersion, log }: Foundation
       return { database: db.dialect.name, schemaVersion }
     },
     databaseStats: () => db.stats(),
-  } satisfies Partial<HttpDeps>
+  } satisfies Partial<ApiParts>
 }

@@ -5,16 +5,16 @@ import { AppError } from "../domain/app-error.ts"
 import { logLimits } from "../shared/log-limits.ts"
 import { createAuthenticator, toSessionResponse } from "./auth/authenticate.ts"
 import type { Handler, Handlers } from "./call.ts"
-import type { HttpDeps } from "./deps.ts"
 import { createHandlers } from "./handlers.ts"
+import type { ApiParts, Nouns } from "./nouns.ts"
 import { createMetrics } from "./ops/metrics.ts"
+import { isDocsFilePath, serveDocsFile } from "./pages/docs-page.ts"
 import { isWebAppPath, serveWebApp } from "./pages/web-app.ts"
 import { handleRoute } from "./pipeline.ts"
 import { matchRoute, methodsOf, type RouteMatch } from "./request/match-route.ts"
 import { toPath } from "./request/request-url.ts"
 import { type ApiResponse, toErrorResponse } from "./response/api-response.ts"
 import { preflight, toResponse } from "./response/to-response.ts"
-import { docsAsset } from "./routes/system.ts"
 
 /** The client's connection. */
 export interface ApiConnection {
@@ -31,16 +31,17 @@ export interface App {
 }
 
 /** Creates the API. Every request gets a response with a request id, and is logged and counted. */
-export function createApp(deps: HttpDeps): App {
+export function createApp(nouns: Nouns): App {
+  const { runs, api } = nouns
   const metrics = createMetrics(
-    deps.databaseStats,
-    () => deps.runner.status(),
-    () => ({ ...deps.liveRuns.stats(), ended: deps.liveRuns.endedRuns() }),
-    () => deps.loopDelay.report(),
-    () => deps.refusals.list(),
+    api.databaseStats,
+    () => runs.runner.status(),
+    () => ({ ...runs.liveRuns.stats(), ended: runs.liveRuns.endedRuns() }),
+    () => api.loopDelay.report(),
+    () => api.refusals.list(),
   )
-  const respond = createResponder(deps, createHandlers(deps, metrics))
-  const isLogged = deps.log.writes("info")
+  const respond = createResponder(nouns, createHandlers(nouns, metrics))
+  const isLogged = api.log.writes("info")
   const fetch = async (request: Request, connection: ApiConnection = {}) => {
     const startedMs = performance.now()
     const requestId = Bun.randomUUIDv7()
@@ -63,11 +64,11 @@ export function createApp(deps: HttpDeps): App {
     try {
       response = await respond(context)
     } catch (error) {
-      response = respondError(deps, error, requestId)
+      response = respondError(api, error, requestId)
     }
     const ms = performance.now() - startedMs
     metrics.observe(route ?? "none", method, response.status, ms / 1000)
-    if (isLogged) deps.log.info("request", toLogFields(deps, context, response.status, ms))
+    if (isLogged) api.log.info("request", toLogFields(api, context, response.status, ms))
     return toResponse(response, requestId, request)
   }
   return { fetch, request: (input, init) => fetch(new Request(input, init)) }
@@ -87,12 +88,12 @@ interface RequestContext {
 const tokens = new RegExp(tokenPattern, "g")
 
 function toLogFields(
-  deps: HttpDeps,
+  api: ApiParts,
   { request, requestId, path, route, connection, caller }: RequestContext,
   status: number,
   ms: number,
 ): object {
-  const address = deps.hasAddressesInLog ? connection.address?.() : undefined
+  const address = api.hasAddressesInLog ? connection.address?.() : undefined
   return {
     requestId,
     method: request.method.slice(0, logLimits.methodCharsMax),
@@ -108,10 +109,10 @@ function toLogFields(
 }
 
 function createResponder(
-  deps: HttpDeps,
+  nouns: Nouns,
   handlers: Handlers,
 ): (context: RequestContext) => Promise<ApiResponse> {
-  const authenticator = createAuthenticator(deps)
+  const authenticator = createAuthenticator(nouns)
   return async (context) => {
     const { request, requestId, match, route: name, connection } = context
     if (hasSeveralHosts(request))
@@ -119,7 +120,7 @@ function createResponder(
         "invalid_request",
         "Cannot accept the Host header: it names more than one host",
       )
-    if (!match || !name) return respondOutsideTable(deps, context)
+    if (!match || !name) return respondOutsideTable(nouns.api, context)
     const route: RouteDefinition = routes[name]
     const address = () => connection.address?.() ?? ""
     const rateKey = () => connection.rateKey ?? address()
@@ -132,7 +133,7 @@ function createResponder(
     const handler = handlers[name] as unknown as Handler<RouteDefinition>
     const { params } = match
     const matched = { request, requestId, params, caller, address }
-    const response = await handleRoute(deps, name, handler, matched)
+    const response = await handleRoute(nouns, name, handler, matched)
     return session === undefined ? response : toSessionResponse(response, session)
   }
 }
@@ -152,17 +153,17 @@ function toRouteMethod(method: string): Method {
 
 /** Serves the web app and the files of the page at `/docs`, which are not in the route table. */
 async function respondOutsideTable(
-  deps: HttpDeps,
+  api: ApiParts,
   { request, requestId, path, match }: RequestContext,
 ): Promise<ApiResponse> {
   const { method } = request
   if (match) return refuseMethod(method, path, methodsOf(match), requestId)
-  const isDocsFile = path.startsWith("/docs/assets/")
+  const isDocsFile = isDocsFilePath(path)
   if (!(isDocsFile || isWebAppPath(path)))
     throw new AppError("route_not_found", `Cannot find ${path}: no route has this path`)
   if (toRouteMethod(method) !== "get")
     return refuseMethod(method, path, ["GET", "HEAD", "OPTIONS"], requestId)
-  return isDocsFile ? docsAsset(deps, path, request) : serveWebApp(deps, path, request)
+  return isDocsFile ? serveDocsFile(api, path, request) : serveWebApp(api, path, request)
 }
 
 function refuseMethod(
@@ -180,17 +181,17 @@ function refuseMethod(
 }
 
 /** An `AppError` is sent to the client; any other error is a bug, whose details are only logged. */
-function respondError(deps: HttpDeps, error: unknown, requestId: string): ApiResponse {
+function respondError(api: ApiParts, error: unknown, requestId: string): ApiResponse {
   if (error instanceof AppError) {
     if (/^(?:database|storage|web_app)_unavailable$/.test(error.code))
-      deps.log.warn(error.code, {
+      api.log.warn(error.code, {
         requestId,
         message: error.message,
         cause: String(error.cause ?? ""),
       })
     return toErrorResponse(error, requestId)
   }
-  deps.log.error("internal", {
+  api.log.error("internal", {
     requestId,
     error: error instanceof Error ? (error.stack ?? error.message) : String(error),
   })

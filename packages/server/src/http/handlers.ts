@@ -1,5 +1,5 @@
 import type { Handlers } from "./call.ts"
-import type { HttpDeps } from "./deps.ts"
+import type { Nouns } from "./nouns.ts"
 import type { Metrics } from "./ops/metrics.ts"
 import { accountHandlers } from "./routes/account.ts"
 import { administrationHandlers } from "./routes/administration.ts"
@@ -18,22 +18,22 @@ import { valHandlers } from "./routes/vals.ts"
 import { versionHandlers } from "./routes/versions.ts"
 
 /** A handler for every row of the route table. */
-export function createHandlers(deps: HttpDeps, metrics: Metrics): Handlers {
+export function createHandlers(nouns: Nouns, metrics: Metrics): Handlers {
   return {
-    ...meHandlers(deps),
-    ...valHandlers(deps),
-    ...versionHandlers(deps),
-    ...socialHandlers(deps),
-    ...runHandlers(deps),
-    ...requestHandlers(deps),
-    ...userHandlers(deps),
-    ...administrationHandlers(deps),
-    ...accountHandlers(deps),
-    ...sessionHandlers(deps),
-    ...blobHandlers(deps),
-    ...sqliteHandlers(deps),
-    ...backupHandlers(deps),
-    ...moduleHandlers(deps),
-    ...systemHandlers(deps, metrics),
+    ...meHandlers(nouns),
+    ...valHandlers(nouns),
+    ...versionHandlers(nouns),
+    ...socialHandlers(nouns),
+    ...runHandlers(nouns),
+    ...requestHandlers(nouns),
+    ...userHandlers(nouns),
+    ...administrationHandlers(nouns),
+    ...accountHandlers(nouns),
+    ...sessionHandlers(nouns),
+    ...blobHandlers(nouns),
+    ...sqliteHandlers(nouns),
+    ...backupHandlers(nouns),
+    ...moduleHandlers(nouns),
+    ...systemHandlers(nouns, metrics),
   }
 }

@@ -3,7 +3,7 @@ import { assertAccess, type Caller } from "../domain/access.ts"
 import { respondOnce } from "../domain/accounts/idempotency.ts"
 import { AppError } from "../domain/app-error.ts"
 import type { Call, Handler } from "./call.ts"
-import type { HttpDeps } from "./deps.ts"
+import type { ApiParts, Nouns } from "./nouns.ts"
 import { parseBody, readBody } from "./request/body.ts"
 import { parseIdempotencyKey, parseIfMatch, respondIfChanged } from "./request/preconditions.ts"
 import { parseRequestUrl } from "./request/request-url.ts"
@@ -25,7 +25,7 @@ export interface MatchedRequest {
  * request with the same idempotency key, call the handler, respond with 304 if nothing changed.
  */
 export async function handleRoute(
-  deps: HttpDeps,
+  { accounts, api }: Nouns,
   name: RouteName,
   handler: Handler<RouteDefinition>,
   matched: MatchedRequest,
@@ -33,12 +33,12 @@ export async function handleRoute(
   const route: RouteDefinition = routes[name]
   const { request, caller } = matched
   const isAnonymous =
-    caller === undefined && route.mayBeAnonymous === true && deps.allowsAnonymousRuns
+    caller === undefined && route.mayBeAnonymous === true && api.allowsAnonymousRuns
   if (!isAnonymous) assertAccess(route, caller)
   if (caller && /^(?:blob|sqlite):/.test(route.scope ?? ""))
-    deps.allowances.takeStorageRequest(caller.userId)
-  const bytes = route.body ? await readBody(request, deps.bodyBytesMax) : undefined
-  const call = await toCall(deps, name, matched, bytes)
+    accounts.allowances.takeStorageRequest(caller.userId)
+  const bytes = route.body ? await readBody(request, api.bodyBytesMax) : undefined
+  const call = await toCall(api, name, matched, bytes)
   const idempotencyKey = hasIdempotencyKey(route)
     ? parseIdempotencyKey(request.headers.get("idempotency-key"))
     : undefined
@@ -51,7 +51,7 @@ export async function handleRoute(
       bytes ?? "",
       [...caller.scopes].sort().join(" "),
     ]
-    return respondOnce(deps, { userId: caller.userId, key: idempotencyKey, content }, () =>
+    return respondOnce(accounts, { userId: caller.userId, key: idempotencyKey, content }, () =>
       callStorable(handler, call, matched.requestId),
     )
   }
@@ -60,7 +60,7 @@ export async function handleRoute(
 }
 
 async function toCall(
-  deps: HttpDeps,
+  api: ApiParts,
   name: RouteName,
   matched: MatchedRequest,
   bytes: Uint8Array | undefined,
@@ -69,7 +69,7 @@ async function toCall(
   const { request, caller, address } = matched
   const params = route.params && validate(route.params, matched.params)
   const query = route.query && validate(route.query, toQuery(request.url))
-  const { body, forwardedJson } = await toBody(deps, name, matched, bytes)
+  const { body, forwardedJson } = await toBody(api, name, matched, bytes)
   return {
     params,
     query,
@@ -83,7 +83,7 @@ async function toCall(
 }
 
 async function toBody(
-  { largeBodies }: HttpDeps,
+  { largeBodies }: ApiParts,
   name: RouteName,
   { request, caller, address }: MatchedRequest,
   bytes: Uint8Array = new Uint8Array(),

@@ -159,6 +159,27 @@ export async function getVal(
   return val
 }
 
+/** Lists public vals and the caller's own. */
+export async function listVals(
+  deps: Pick<ValDeps, "vals">,
+  caller: Caller | undefined,
+  filter: ValFilter,
+  page: PageRequest,
+): Promise<Page<Val>> {
+  return deps.vals.list(caller?.userId, filter, page)
+}
+
+/** Searches public vals and the caller's own. Accounts, or else addresses, take turns. */
+export async function searchVals(
+  deps: Pick<ValDeps, "vals">,
+  caller: Caller | undefined,
+  query: string,
+  page: PageRequest,
+  address: () => string,
+): Promise<Page<Val>> {
+  return deps.vals.search(caller?.userId, query, page, caller?.userId ?? address())
+}
+
 /** Lists the states of the caller's own vals, so that a client can find outdated copies. */
 export async function listValStates(
   deps: Pick<ValDeps, "vals">,

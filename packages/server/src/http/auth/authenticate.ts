@@ -9,7 +9,7 @@ import { AppError } from "../../domain/app-error.ts"
 import { depthHeader, readDepth } from "../../domain/egress.ts"
 import { createRateLimiter, type RateLimiter } from "../../domain/limits/rate-limit.ts"
 import { parseAuthorization } from "../../shared/authorization-header.ts"
-import type { HttpDeps } from "../deps.ts"
+import type { Nouns } from "../nouns.ts"
 import type { ApiResponse } from "../response/api-response.ts"
 import { isFromOwnPage, type SessionCookie, SessionEnded } from "./session-cookie.ts"
 
@@ -38,13 +38,14 @@ export interface SessionUse {
 }
 
 /** Creates the authenticator with its rate limiters. */
-export function createAuthenticator(deps: HttpDeps): Authenticator {
-  const perToken = toLimiter(deps.rateLimits.perTokenPerMinute, deps.now)
-  const perAddress = toLimiter(deps.rateLimits.perAddressPerMinute, deps.now)
+export function createAuthenticator(nouns: Nouns): Authenticator {
+  const { accounts, api } = nouns
+  const perToken = toLimiter(api.rateLimits.perTokenPerMinute, accounts.now)
+  const perAddress = toLimiter(api.rateLimits.perAddressPerMinute, accounts.now)
   return {
     async identify(request, rateKey) {
       const header = request.headers.get("authorization")
-      const session = header === null ? findSession(deps, request) : undefined
+      const session = header === null ? findSession(api, request) : undefined
       if (header === null && session === undefined) {
         perAddress?.take(rateKey())
         return {}
@@ -52,16 +53,16 @@ export function createAuthenticator(deps: HttpDeps): Authenticator {
       try {
         const authenticated =
           header === null
-            ? await resume(deps, session)
-            : await authenticate(deps, parseBearer(header))
+            ? await resume(nouns, session)
+            : await authenticate(accounts, parseBearer(header))
         perToken?.take(authenticated.tokenId)
         const { tokenId, lastUsedAt, isOfRun } = authenticated
-        if (!isOfRun) deps.tokenUses.note(tokenId, lastUsedAt, deps.now())
+        if (!isOfRun) accounts.tokenUses.note(tokenId, lastUsedAt, accounts.now())
         const depth = request.headers.get(depthHeader)
         const caller =
           depth === null ? authenticated : { ...authenticated, depth: readDepth(depth) }
         return typeof session === "object"
-          ? { caller, session: await renew(deps, authenticated, session.text) }
+          ? { caller, session: await renew(nouns, authenticated, session.text) }
           : { caller }
       } catch (error) {
         // A wrong token counts as no token, so that guessing tokens is limited.
@@ -105,33 +106,33 @@ function parseBearer(header: string): string {
 }
 
 /** Browsers attach the cookie to requests of any site; it counts only for pages of this server. */
-function findSession({ sessionCookie }: HttpDeps, request: Request): FoundSession {
+function findSession({ sessionCookie }: Nouns["api"], request: Request): FoundSession {
   return isFromOwnPage(request) ? sessionCookie.find(request) : undefined
 }
 
 type FoundSession = ReturnType<SessionCookie["find"]>
 
-async function resume(deps: HttpDeps, session: FoundSession): Promise<Authenticated> {
+async function resume({ accounts, api }: Nouns, session: FoundSession): Promise<Authenticated> {
   const authenticated =
-    typeof session === "object" ? await authenticateSession(deps, session.text) : undefined
-  if (!authenticated) throw new SessionEnded(deps.sessionCookie.clear)
+    typeof session === "object" ? await authenticateSession(accounts, session.text) : undefined
+  if (!authenticated) throw new SessionEnded(api.sessionCookie.clear)
   return authenticated
 }
 
 /** Extends a session that is in use. */
 async function renew(
-  deps: HttpDeps,
+  { accounts, api }: Nouns,
   authenticated: Authenticated,
   text: string,
 ): Promise<SessionUse> {
   try {
-    const expiresAt = await renewSession(deps, authenticated)
+    const expiresAt = await renewSession(accounts, authenticated)
     return expiresAt === undefined
       ? {}
-      : { setCookie: deps.sessionCookie.set(text, expiresAt - deps.now()) }
+      : { setCookie: api.sessionCookie.set(text, expiresAt - accounts.now()) }
   } catch (error) {
     // The request itself can proceed; the next one tries to renew again.
-    deps.log.warn("session_not_renewed", { error: String(error) })
+    api.log.warn("session_not_renewed", { error: String(error) })
     return {}
   }
 }

@@ -1,3 +1,30 @@
+import type { ApiResponse } from "../response/api-response.ts"
+
+/** The page at `/docs` and the files that it loads. */
+export interface DocsPage {
+  readonly html: string
+  readonly assets: ReadonlyMap<string, { readonly contentType: string; readonly body: Uint8Array }>
+}
+
+/** The web app: one HTML page for all of its paths, and the files that it loads. */
+export interface WebApp {
+  html(options: {
+    readonly nonce: string
+    readonly valsDomain: string
+    readonly version: string
+    /** A warning that every page shows. */
+    readonly notice: string | null
+  }): string
+  findFile(name: string): WebFile | undefined
+}
+
+/** A file on disk, named after a hash of its content; its compressed forms are beside it. */
+export interface WebFile {
+  readonly path: string
+  readonly contentType: string
+  readonly encodings: readonly ("br" | "gzip")[]
+}
+
 /**
  * The `script-src` of a page: the folder of its files. `'self'` would include the module addresses
  * of vals, which any user can write. A policy cannot name an IPv6 address; then it is `'self'`.
@@ -16,4 +43,17 @@ export function acceptsEncoding(request: Request, encoding: "br" | "gzip"): bool
   return new RegExp(`\\b${encoding}\\b(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$))`).test(
     request.headers.get("accept-encoding") ?? "",
   )
+}
+
+const gzipCache = new WeakMap<Uint8Array, Uint8Array>()
+
+/** Compresses a body that never changes, once, if the client accepts it. */
+export function gzip(response: ApiResponse, request: Request): ApiResponse {
+  const { body } = response
+  if (!(body instanceof Uint8Array)) return response
+  const headers = { ...response.headers, vary: "accept-encoding" }
+  if (!acceptsEncoding(request, "gzip")) return { ...response, headers }
+  const compressed = gzipCache.get(body) ?? Bun.gzipSync(new Uint8Array(body))
+  gzipCache.set(body, compressed)
+  return { ...response, headers: { ...headers, "content-encoding": "gzip" }, body: compressed }
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto"
 import { AppError } from "../../domain/app-error.ts"
-import type { HttpDeps, WebFile } from "../deps.ts"
+import type { ApiParts } from "../nouns.ts"
 import { type ApiResponse, content } from "../response/api-response.ts"
-import { acceptsEncoding, toScriptSources } from "./page-files.ts"
+import { acceptsEncoding, toScriptSources, type WebFile } from "./page-files.ts"
 
 const assetsPath = "/assets/"
 const nonceBytes = 16
@@ -26,11 +26,11 @@ export function isWebAppPath(path: string): boolean {
 
 /** Serves a page of the web app, or a file that it loads. */
 export async function serveWebApp(
-  deps: HttpDeps,
+  api: ApiParts,
   path: string,
   request: Request,
 ): Promise<ApiResponse> {
-  const app = await deps.webApp().catch((cause: unknown) => {
+  const app = await api.webApp().catch((cause: unknown) => {
     throw new AppError(
       "web_app_unavailable",
       "Cannot show the web app: building it failed; the log of the server has the reason",
@@ -39,14 +39,14 @@ export async function serveWebApp(
   })
   if (!path.startsWith(assetsPath)) {
     const nonce = randomBytes(nonceBytes).toString("base64url")
-    const { valsDomain, version } = deps
+    const { valsDomain, version } = api
     // No notice on a server for several users: its operator has chosen weak isolation explicitly.
-    const notice = deps.isForOneUser() ? `${deps.isolationWarnings().join(". ")}.` : null
+    const notice = api.isForOneUser() ? `${api.isolationWarnings().join(". ")}.` : null
     const html = app.html({ nonce, valsDomain, version, notice })
     return content(
       "text/html; charset=utf-8",
       html,
-      pageHeaders(deps, request, nonce, path.startsWith("/embed/")),
+      pageHeaders(api, request, nonce, path.startsWith("/embed/")),
     )
   }
   const file = app.findFile(path.slice(assetsPath.length))
@@ -71,7 +71,7 @@ async function serveFile(file: WebFile, request: Request): Promise<ApiResponse> 
  * vals on their own host names. Other sites may frame only `/embed/`, which never uses the session.
  */
 function pageHeaders(
-  { links, valsDomain }: HttpDeps,
+  { links, valsDomain }: ApiParts,
   request: Request,
   nonce: string,
   isEmbedded: boolean,

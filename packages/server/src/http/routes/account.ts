@@ -1,19 +1,18 @@
 import { createToken, revokeToken } from "../../domain/accounts/tokens.ts"
 import { deleteSecret, putSecret } from "../../domain/secrets/secrets.ts"
 import type { Handlers } from "../call.ts"
-import type { HttpDeps } from "../deps.ts"
+import type { Nouns } from "../nouns.ts"
 import { json, noContent } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
 import { toNewTokenView, toSecretView, toTokenView } from "../views/views.ts"
 
 /** The tokens and secrets of the caller. */
-export function accountHandlers(deps: HttpDeps) {
-  const { links } = deps
+export function accountHandlers({ accounts, api: { links } }: Nouns) {
   return {
     listTokens: async ({ caller, query, request }) =>
-      page(links, request, query, await deps.tokens.list(caller.userId, query), toTokenView),
+      page(links, request, query, await accounts.tokens.list(caller.userId, query), toTokenView),
     createToken: async ({ caller, body }) => {
-      const { token, text } = await createToken(deps, caller, {
+      const { token, text } = await createToken(accounts, caller, {
         name: body.name,
         scopes: body.scopes,
         expiresAt: body.expiresAt ?? null,
@@ -21,13 +20,13 @@ export function accountHandlers(deps: HttpDeps) {
       return json(200, toNewTokenView(token, text))
     },
     revokeToken: async ({ caller, params }) => {
-      await revokeToken(deps, caller, params.token_id)
+      await revokeToken(accounts, caller, params.token_id)
       return noContent()
     },
     listSecrets: async ({ caller, query, request }) =>
-      page(links, request, query, await deps.secrets.list(caller.userId, query), toSecretView),
+      page(links, request, query, await accounts.secrets.list(caller.userId, query), toSecretView),
     putSecret: async ({ caller, params, body }) => {
-      await putSecret(deps, caller, {
+      await putSecret(accounts, caller, {
         name: params.name,
         value: body.value,
         hosts: body.hosts ?? null,
@@ -35,7 +34,7 @@ export function accountHandlers(deps: HttpDeps) {
       return noContent()
     },
     deleteSecret: async ({ caller, params }) => {
-      await deleteSecret(deps, caller, params.name)
+      await deleteSecret(accounts, caller, params.name)
       return noContent()
     },
   } satisfies Partial<Handlers>

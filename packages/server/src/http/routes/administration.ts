@@ -14,7 +14,7 @@ import {
 } from "../../domain/accounts/invitations.ts"
 import { getUsage } from "../../domain/limits/usage.ts"
 import type { Handlers } from "../call.ts"
-import type { HttpDeps } from "../deps.ts"
+import type { Nouns } from "../nouns.ts"
 import { json, noContent } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
 import {
@@ -28,57 +28,62 @@ import {
 } from "../views/views.ts"
 
 /** Administration of users, quotas and invitations, and the audit log. */
-export function administrationHandlers(deps: HttpDeps) {
-  const { links } = deps
+export function administrationHandlers({ accounts, api: { links } }: Nouns) {
   return {
     getUserAccount: async ({ params }) =>
-      json(200, toAccountView(await getAccount(deps, params.user_id), links)),
+      json(200, toAccountView(await getAccount(accounts, params.user_id), links)),
     deleteUser: async ({ caller, params, query }) => {
-      await deleteUser(deps, caller, params.user_id, query.data)
+      await deleteUser(accounts, caller, params.user_id, query.data)
       return noContent()
     },
     suspendUser: async ({ caller, params, body }) => {
-      await suspendUser(deps, caller, params.user_id, body.reason ?? null)
+      await suspendUser(accounts, caller, params.user_id, body.reason ?? null)
       return noContent()
     },
     unsuspendUser: async ({ caller, params }) => {
-      await unsuspendUser(deps, caller, params.user_id)
+      await unsuspendUser(accounts, caller, params.user_id)
       return noContent()
     },
     createUserToken: async ({ caller, params, body }) => {
-      const { token, text } = await createUserToken(deps, caller, params.user_id, {
+      const { token, text } = await createUserToken(accounts, caller, params.user_id, {
         ...body,
         expiresAt: body.expiresAt ?? null,
       })
       return json(200, toNewTokenView(token, text))
     },
     getUserUsage: async ({ params }) => {
-      await getAccount(deps, params.user_id)
-      return json(200, toUsageView(await getUsage(deps, { userId: params.user_id })))
+      await getAccount(accounts, params.user_id)
+      return json(200, toUsageView(await getUsage(accounts, { userId: params.user_id })))
     },
     getUserQuotas: async ({ params }) =>
-      json(200, toQuotasView(await getQuotas(deps, params.user_id))),
+      json(200, toQuotasView(await getQuotas(accounts, params.user_id))),
     putUserQuotas: async ({ caller, params, body }) => {
       const named = Object.fromEntries(
         Object.entries(body).filter(([, value]) => value !== undefined),
       )
-      return json(200, toQuotasView(await changeQuotas(deps, caller, params.user_id, named)))
+      return json(200, toQuotasView(await changeQuotas(accounts, caller, params.user_id, named)))
     },
     listInvitations: async ({ query, request }) =>
-      page(links, request, query, await deps.invitations.list(deps.now(), query), toInvitationView),
+      page(
+        links,
+        request,
+        query,
+        await accounts.invitations.list(accounts.now(), query),
+        toInvitationView,
+      ),
     createInvitation: async ({ caller, body }) => {
-      const { invitation, code } = await createInvitation(deps, caller, {
+      const { invitation, code } = await createInvitation(accounts, caller, {
         note: body.note ?? null,
         hours: body.hours,
       })
       return json(200, { ...toInvitationView(invitation), url: links.invitation(code) })
     },
     revokeInvitation: async ({ caller, params }) => {
-      await revokeInvitation(deps, caller, params.invitation_id)
+      await revokeInvitation(accounts, caller, params.invitation_id)
       return noContent()
     },
     acceptInvitation: async ({ body }) => {
-      const { user, token } = await acceptInvitation(deps, {
+      const { user, token } = await acceptInvitation(accounts, {
         code: body.code,
         username: body.username,
         email: body.email ?? null,
@@ -87,7 +92,7 @@ export function administrationHandlers(deps: HttpDeps) {
     },
     listAuditEntries: async ({ query, request }) => {
       const filter = { since: query.since, until: query.until, action: query.action }
-      return page(links, request, query, await deps.audit.list(filter, query), toAuditView)
+      return page(links, request, query, await accounts.audit.list(filter, query), toAuditView)
     },
   } satisfies Partial<Handlers>
 }

@@ -2,13 +2,13 @@ import { backupType } from "@hamlet/contract/backup"
 import { toAuditEntry } from "../../domain/accounts/audit.ts"
 import type { RunningBackup } from "../../domain/backups.ts"
 import type { Handlers } from "../call.ts"
-import type { HttpDeps } from "../deps.ts"
+import type { Nouns } from "../nouns.ts"
 
 /** A backup of the whole server. */
-export function backupHandlers(deps: HttpDeps) {
+export function backupHandlers({ accounts, userData, api }: Nouns) {
   return {
     getBackup: async ({ caller, query, request }) => {
-      const timestamp = new Date(deps.now())
+      const timestamp = new Date(accounts.now())
         .toISOString()
         .replaceAll(/[-:]|\..*/g, "")
         .replace("T", "-")
@@ -17,10 +17,10 @@ export function backupHandlers(deps: HttpDeps) {
         "content-disposition": `attachment; filename="hamlet-${timestamp}.backup"`,
       }
       if (request.method === "HEAD") return { status: 200, headers, body: null }
-      await deps.audit.add(toAuditEntry(deps, caller, "backup.read"))
-      const backup = await deps.backups.open({ skipDamaged: query.skipDamaged === true })
+      await accounts.audit.add(toAuditEntry(accounts, caller, "backup.read"))
+      const backup = await userData.backups.open({ skipDamaged: query.skipDamaged === true })
       const onError = (error: unknown) =>
-        deps.log.warn("backup_broken_off", { error: String(error) })
+        api.log.warn("backup_broken_off", { error: String(error) })
       return { status: 200, headers, body: null, stream: toStream(backup, onError) }
     },
   } satisfies Partial<Handlers>

@@ -3,7 +3,7 @@ import { getUsage } from "../../domain/limits/usage.ts"
 import { listMyRuns } from "../../domain/runs/runs.ts"
 import { listValStates } from "../../domain/vals/vals.ts"
 import type { Handlers } from "../call.ts"
-import type { HttpDeps } from "../deps.ts"
+import type { Nouns } from "../nouns.ts"
 import { withEtag } from "../request/preconditions.ts"
 import { json } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
@@ -19,15 +19,14 @@ import {
 import { toRunFilter } from "./runs.ts"
 
 /** The caller's profile, usage, vals, runs, likes, comments and references. */
-export function meHandlers(deps: HttpDeps) {
-  const { links } = deps
+export function meHandlers({ accounts, vals, runs, api: { links } }: Nouns) {
   return {
-    getMe: async ({ caller }) => json(200, toProfileView(await getMe(deps, caller), links)),
+    getMe: async ({ caller }) => json(200, toProfileView(await getMe(accounts, caller), links)),
     updateMe: async ({ caller, body }) =>
-      json(200, toProfileView(await updateMe(deps, caller, body), links)),
-    getMyUsage: async ({ caller }) => json(200, toUsageView(await getUsage(deps, caller))),
+      json(200, toProfileView(await updateMe(accounts, caller, body), links)),
+    getMyUsage: async ({ caller }) => json(200, toUsageView(await getUsage(accounts, caller))),
     listMyValStates: async ({ caller }) => {
-      const states = toValStatesView(await listValStates(deps, caller))
+      const states = toValStatesView(await listValStates(vals, caller))
       return withEtag(json(200, states), states.data.length)
     },
     listMyRuns: async ({ caller, query, request }) =>
@@ -35,20 +34,20 @@ export function meHandlers(deps: HttpDeps) {
         links,
         request,
         query,
-        await listMyRuns(deps, caller, query.val_id, toRunFilter(query), query),
+        await listMyRuns(runs, caller, query.val_id, toRunFilter(query), query),
         toRunView,
       ),
     listMyVals: async ({ caller, query, request }) =>
-      page(links, request, query, await deps.ownVals.list(caller.userId, query, query), toValView),
+      page(links, request, query, await vals.ownVals.list(caller.userId, query, query), toValView),
     listMyLikes: async ({ caller, query, request }) =>
-      page(links, request, query, await deps.likes.list(caller.userId, query), toValView),
+      page(links, request, query, await vals.likes.list(caller.userId, query), toValView),
     listMyComments: async ({ caller, query, request }) => {
       const period = { since: query.since, until: query.until }
       return page(
         links,
         request,
         query,
-        await deps.comments.listOfUser(caller.userId, query.relationship, period, query),
+        await vals.comments.listOfUser(caller.userId, query.relationship, period, query),
         toCommentView,
       )
     },
@@ -58,7 +57,7 @@ export function meHandlers(deps: HttpDeps) {
         links,
         request,
         query,
-        await deps.references.listToUser(caller.userId, period, query),
+        await vals.references.listToUser(caller.userId, period, query),
         toReferenceView,
       )
     },

@@ -4,7 +4,7 @@ import { standardModuleNames } from "../../domain/modules/standard-modules.ts"
 import { getValByName, type Val } from "../../domain/vals/vals.ts"
 import { getVersion, versionNotFound } from "../../domain/vals/versions.ts"
 import type { Handlers } from "../call.ts"
-import type { HttpDeps } from "../deps.ts"
+import type { Nouns } from "../nouns.ts"
 import { withEtag } from "../request/preconditions.ts"
 import { content } from "../response/api-response.ts"
 
@@ -20,14 +20,14 @@ const moduleHeaders = {
 }
 
 /** The modules that vals import: other vals and the standard library. */
-export function moduleHandlers(deps: HttpDeps) {
+export function moduleHandlers({ vals, modules }: Nouns) {
   return {
     getModule: async ({ caller, params, request }) => {
       const [name = "", ...rest] = params.val_name.split("@")
       const pinned = rest.length === 0 ? undefined : rest.join("@")
-      const val = await getPinned(deps, caller, params.username, name, pinned)
+      const val = await getPinned(vals, caller, params.username, name, pinned)
       const isBrowser = isFromBrowser(request)
-      const body = isBrowser ? await deps.toJavaScript(val.code, val.ownerId) : val.code
+      const body = isBrowser ? await modules.toJavaScript(val.code, val.ownerId) : val.code
       const headers = {
         ...moduleHeaders,
         vary: "authorization, accept, user-agent",
@@ -45,8 +45,8 @@ export function moduleHandlers(deps: HttpDeps) {
           `Cannot find module "${params.module}": there are ${standardModuleNames.join(" and ")}`,
         )
       const isBrowser = isFromBrowser(request)
-      const code = deps.standardModules[name]
-      const body = isBrowser ? await deps.toJavaScript(code, "the standard library") : code
+      const code = modules.standardModules[name]
+      const body = isBrowser ? await modules.toJavaScript(code, "the standard library") : code
       // An upgrade of the server may change the module.
       const headers = {
         ...moduleHeaders,
@@ -65,16 +65,16 @@ function isFromBrowser(request: Request): boolean {
 }
 
 async function getPinned(
-  deps: HttpDeps,
+  vals: Nouns["vals"],
   caller: Caller | undefined,
   username: string,
   name: string,
   pinned: string | undefined,
 ): Promise<Val> {
-  const val = await getValByName(deps, caller, username, name)
+  const val = await getValByName(vals, caller, username, name)
   if (pinned === undefined) return val
   if (!/^[1-9][0-9]{0,14}$/.test(pinned)) throw versionNotFound(pinned)
-  return getVersion(deps, caller, val.id, Number(pinned))
+  return getVersion(vals, caller, val.id, Number(pinned))
 }
 
 /** A version never changes. Without a version, caches must revalidate on every request. */

@@ -17,7 +17,7 @@ import type { CallArgs } from "../../domain/runs/runner.ts"
 import { getRun, type RunFilter } from "../../domain/runs/runs.ts"
 import { getAccountStats, getActivity, getValStats } from "../../domain/stats/stats.ts"
 import type { Handlers } from "../call.ts"
-import type { HttpDeps } from "../deps.ts"
+import type { Nouns } from "../nouns.ts"
 import { invalidHeader } from "../request/preconditions.ts"
 import { type ApiResponse, json, jsonText } from "../response/api-response.ts"
 import { eventStream } from "../response/event-stream.ts"
@@ -25,43 +25,43 @@ import { toActivityView, toStatsView } from "../views/stat-views.ts"
 import { toRunDetailView } from "../views/views.ts"
 
 /** Running vals, single runs, and statistics of runs. */
-export function runHandlers(deps: HttpDeps) {
+export function runHandlers({ runs, api }: Nouns) {
   return {
     createRun: async ({ caller, params, body, forwardedJson, request }) => {
-      const started = await createRun(deps, caller, params.val_id, {
+      const started = await createRun(runs, caller, params.val_id, {
         args: toArgs(body.args, forwardedJson),
         version: body.version,
       })
-      return respondRun(deps, caller, started, request)
+      return respondRun({ runs, api }, caller, started, request)
     },
     callVal: async ({ body, forwardedJson, ...call }) =>
-      respondCall(deps, call, toArgs(body.args, forwardedJson)),
+      respondCall(runs, call, toArgs(body.args, forwardedJson)),
     callValByQuery: async ({ query, ...call }) =>
-      respondCall(deps, call, JSON.parse(query.args ?? "[]") as unknown[]),
+      respondCall(runs, call, JSON.parse(query.args ?? "[]") as unknown[]),
     evalCode: async ({ caller, body, forwardedJson }) =>
       jsonText(
         200,
-        await evalCode(deps, caller, { code: body.code, args: toArgs(body.args, forwardedJson) }),
+        await evalCode(runs, caller, { code: body.code, args: toArgs(body.args, forwardedJson) }),
       ),
     getRun: async ({ caller, params }) =>
-      json(200, toRunDetailView(await getRun(deps, caller, params.run_id))),
+      json(200, toRunDetailView(await getRun(runs, caller, params.run_id))),
     getRunLogs: async ({ caller, params, request }) => {
-      if (wantsEvents(request)) return followLogs(deps, caller, params.run_id, request)
-      const { logs, logsTruncated } = await getRun(deps, caller, params.run_id)
+      if (wantsEvents(request)) return followLogs(runs, caller, params.run_id, request)
+      const { logs, logsTruncated } = await getRun(runs, caller, params.run_id)
       return json(200, { data: logs, logsTruncated })
     },
     cancelRun: async ({ caller, params }) =>
-      json(200, { found: await cancelRun(deps, caller, params.run_id) }),
+      json(200, { found: await cancelRun(runs, caller, params.run_id) }),
     cancelEvaluation: async ({ caller, params }) =>
-      json(200, { found: await cancelRun(deps, caller, params.run_id, params.val_id) }),
+      json(200, { found: await cancelRun(runs, caller, params.run_id, params.val_id) }),
     replayRun: async ({ caller, params, request }) =>
-      respondRun(deps, caller, await replayRun(deps, caller, params.run_id), request),
+      respondRun({ runs, api }, caller, await replayRun(runs, caller, params.run_id), request),
     getMyStats: async ({ caller, query }) =>
-      json(200, toStatsView(await getAccountStats(deps, caller, query))),
+      json(200, toStatsView(await getAccountStats(runs, caller, query))),
     getValStats: async ({ caller, params, query }) =>
-      json(200, toStatsView(await getValStats(deps, caller, params.val_id, query))),
+      json(200, toStatsView(await getValStats(runs, caller, params.val_id, query))),
     listMyActivity: async ({ caller, query }) =>
-      json(200, toActivityView(await getActivity(deps, caller, query))),
+      json(200, toActivityView(await getActivity(runs, caller, query))),
   } satisfies Partial<Handlers>
 }
 
@@ -72,14 +72,14 @@ interface ValCall {
 }
 
 async function respondCall(
-  deps: HttpDeps,
+  runs: Nouns["runs"],
   { caller, params, request }: ValCall,
   args: CallArgs,
 ): Promise<ApiResponse> {
   const { username, val_name: name } = params
-  if (caller) return jsonText(200, await callVal(deps, caller, username, name, args))
+  if (caller) return jsonText(200, await callVal(runs, caller, username, name, args))
   const depth = readDepth(request.headers.get(depthHeader))
-  return jsonText(200, await callAnonymously(deps, { username, name, args, depth }))
+  return jsonText(200, await callAnonymously(runs, { username, name, args, depth }))
 }
 
 function toArgs(
@@ -91,33 +91,33 @@ function toArgs(
 
 /** Responds when the run has ended, or at once if the client prefers that. */
 async function respondRun(
-  deps: HttpDeps,
+  { runs, api }: Pick<Nouns, "runs" | "api">,
   caller: Caller,
   started: StartedRun<unknown>,
   request: Request,
 ): Promise<ApiResponse> {
   if (!prefersAsync(request)) {
     await started.ended
-    return json(200, toRunDetailView(await getStartedRun(deps, caller, started)))
+    return json(200, toRunDetailView(await getStartedRun(runs, caller, started)))
   }
   started.ended.catch((error: unknown) => {
     // An expected error is recorded in the run; any other is logged for the operator.
     if (!(error instanceof AppError))
-      deps.log.error("run", { runId: started.id, error: String(error) })
+      api.log.error("run", { runId: started.id, error: String(error) })
   })
-  const headers = { location: deps.links.run(started.id), "preference-applied": "respond-async" }
-  return json(202, toRunDetailView(await getStartedRun(deps, caller, started)), headers)
+  const headers = { location: api.links.run(started.id), "preference-applied": "respond-async" }
+  return json(202, toRunDetailView(await getStartedRun(runs, caller, started)), headers)
 }
 
 async function followLogs(
-  deps: HttpDeps,
+  runs: Nouns["runs"],
   caller: Caller,
   id: string,
   request: Request,
 ): Promise<ApiResponse> {
   const abort = new AbortController()
   const firstLine = parseLastEventId(request)
-  const batches = await deps.followers.follow(caller, id, firstLine, abort.signal)
+  const batches = await runs.followers.follow(caller, id, firstLine, abort.signal)
   const response = eventStream(batches, () => abort.abort())
   if (request.method !== "HEAD") return response
   await response.stream?.cancel()

@@ -5,7 +5,7 @@ import {
   signIn,
 } from "../../domain/accounts/sessions.ts"
 import type { Handlers } from "../call.ts"
-import type { HttpDeps } from "../deps.ts"
+import type { Nouns } from "../nouns.ts"
 import { json, noContent } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
 import {
@@ -16,13 +16,12 @@ import {
 } from "../views/session-views.ts"
 
 /** Browser sessions and sign-in links. */
-export function sessionHandlers(deps: HttpDeps) {
-  const { links, sessionCookie } = deps
+export function sessionHandlers({ accounts, api: { links, sessionCookie } }: Nouns) {
   const signedOut = { ...noContent(), headers: { "set-cookie": sessionCookie.clear } }
   return {
     createSession: async ({ body, request }) => {
       const replaced = sessionCookie.findReplaced(request)
-      const { session, text } = await signIn(deps, {
+      const { session, text } = await signIn(accounts, {
         ...body,
         userAgent: request.headers.get("user-agent"),
         replaced,
@@ -31,29 +30,29 @@ export function sessionHandlers(deps: HttpDeps) {
       return json(200, toNewSessionView(session, text), { "set-cookie": setCookie })
     },
     findSignInLinkOwner: async ({ body }) =>
-      json(200, toSignInLinkOwnerView(await getLinkOwner(deps, body.code))),
+      json(200, toSignInLinkOwnerView(await getLinkOwner(accounts, body.code))),
     listSessions: async ({ caller, query, request }) =>
       page(
         links,
         request,
         query,
-        await deps.sessions.list(caller.userId, deps.now(), query),
+        await accounts.sessions.list(caller.userId, accounts.now(), query),
         (it) => toSessionView(it, caller.tokenId),
       ),
     deleteSession: async ({ caller, params }) => {
-      await endSession(deps, caller, params.session_id)
+      await endSession(accounts, caller, params.session_id)
       return params.session_id === caller.tokenId ? signedOut : noContent()
     },
     deleteAllSessions: async ({ caller }) => {
-      await deps.sessions.removeAll(caller.userId)
+      await accounts.sessions.removeAll(caller.userId)
       return signedOut
     },
     signOut: async ({ caller }) => {
       // No effect when the caller uses a token.
-      await deps.sessions.remove(caller.userId, caller.tokenId)
+      await accounts.sessions.remove(caller.userId, caller.tokenId)
       return signedOut
     },
     createSignInLink: async ({ caller }) =>
-      json(200, toSignInLinkView(await createSignInLink(deps, caller), links)),
+      json(200, toSignInLinkView(await createSignInLink(accounts, caller), links)),
   } satisfies Partial<Handlers>
 }

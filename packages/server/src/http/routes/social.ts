@@ -2,23 +2,22 @@ import { addComment, deleteComment, listComments } from "../../domain/vals/comme
 import { isLiked, likeVal, unlikeVal } from "../../domain/vals/likes.ts"
 import { listDependencies, listReferences } from "../../domain/vals/references.ts"
 import type { Handlers } from "../call.ts"
-import type { HttpDeps } from "../deps.ts"
+import type { Nouns } from "../nouns.ts"
 import { json, noContent } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
 import { toCommentView, toReferenceView } from "../views/views.ts"
 
 /** Likes, comments and references. */
-export function socialHandlers(deps: HttpDeps) {
-  const { links } = deps
+export function socialHandlers({ vals, api: { links } }: Nouns) {
   return {
     getLike: async ({ caller, params }) =>
-      json(200, { liked: await isLiked(deps, caller, params.val_id) }),
+      json(200, { liked: await isLiked(vals, caller, params.val_id) }),
     likeVal: async ({ caller, params }) => {
-      await likeVal(deps, caller, params.val_id)
+      await likeVal(vals, caller, params.val_id)
       return noContent()
     },
     unlikeVal: async ({ caller, params }) => {
-      await unlikeVal(deps, caller, params.val_id)
+      await unlikeVal(vals, caller, params.val_id)
       return noContent()
     },
     listComments: async ({ caller, params, query, request }) =>
@@ -26,13 +25,13 @@ export function socialHandlers(deps: HttpDeps) {
         links,
         request,
         query,
-        await listComments(deps, caller, params.val_id, query),
+        await listComments(vals, caller, params.val_id, query),
         toCommentView,
       ),
     createComment: async ({ caller, params, body }) =>
-      json(201, toCommentView(await addComment(deps, caller, params.val_id, body.comment))),
+      json(201, toCommentView(await addComment(vals, caller, params.val_id, body.comment))),
     deleteComment: async ({ caller, params }) => {
-      await deleteComment(deps, caller, params.comment_id)
+      await deleteComment(vals, caller, params.comment_id)
       return noContent()
     },
     listValReferences: async ({ caller, params, query, request }) => {
@@ -41,7 +40,7 @@ export function socialHandlers(deps: HttpDeps) {
         links,
         request,
         query,
-        await listReferences(deps, caller, params.val_id, period, query),
+        await listReferences(vals, caller, params.val_id, period, query),
         toReferenceView,
       )
     },
@@ -51,7 +50,7 @@ export function socialHandlers(deps: HttpDeps) {
         links,
         request,
         query,
-        await listDependencies(deps, caller, params.val_id, period, query),
+        await listDependencies(vals, caller, params.val_id, period, query),
         toReferenceView,
       )
     },

@@ -2,39 +2,38 @@ import { listUsers } from "../../domain/accounts/accounts.ts"
 import { createUser, getUser, getUserByName, listUserVals } from "../../domain/accounts/users.ts"
 import { getValByName } from "../../domain/vals/vals.ts"
 import type { Handlers } from "../call.ts"
-import type { HttpDeps } from "../deps.ts"
+import type { Nouns } from "../nouns.ts"
 import { json } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
 import { toValResponse } from "../response/val-response.ts"
 import { toAccountView, toNewUserView, toUserView, toValView } from "../views/views.ts"
 
 /** Users by id and by name, and their vals. */
-export function userHandlers(deps: HttpDeps) {
-  const { links } = deps
+export function userHandlers({ accounts, vals, api: { links } }: Nouns) {
   return {
     listUsers: async ({ query, request }) =>
-      page(links, request, query, await listUsers(deps, query), toAccountView),
+      page(links, request, query, await listUsers(accounts, query), toAccountView),
     createUser: async ({ body, caller }) => {
       const { user, token } = await createUser(
-        deps,
+        accounts,
         { username: body.username, email: body.email ?? null },
         caller,
       )
       return json(200, toNewUserView(user, token, links))
     },
     getUser: async ({ params }) =>
-      json(200, toUserView(await getUser(deps, params.user_id), links)),
+      json(200, toUserView(await getUser(accounts, params.user_id), links)),
     listUserVals: async ({ caller, params, query, request }) =>
       page(
         links,
         request,
         query,
-        await listUserVals(deps, caller, params.user_id, query),
+        await listUserVals(accounts, caller, params.user_id, query),
         toValView,
       ),
     getUserByName: async ({ params }) =>
-      json(200, toUserView(await getUserByName(deps, params.username), links)),
+      json(200, toUserView(await getUserByName(accounts, params.username), links)),
     getValByName: async ({ caller, params }) =>
-      toValResponse(await getValByName(deps, caller, params.username, params.val_name), links),
+      toValResponse(await getValByName(vals, caller, params.username, params.val_name), links),
   } satisfies Partial<Handlers>
 }

@@ -1,9 +1,17 @@
 import { importedVal, limits, toIssueText } from "@hamlet/contract"
 import { listValRuns } from "../../domain/runs/runs.ts"
 import { type ImportItem, importVals } from "../../domain/vals/import-vals.ts"
-import { createVal, deleteVal, getVal, saveVal, updateVal } from "../../domain/vals/vals.ts"
+import {
+  createVal,
+  deleteVal,
+  getVal,
+  listVals,
+  saveVal,
+  searchVals,
+  updateVal,
+} from "../../domain/vals/vals.ts"
 import type { Handlers } from "../call.ts"
-import type { HttpDeps } from "../deps.ts"
+import type { Nouns } from "../nouns.ts"
 import { json, noContent } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
 import { toValResponse } from "../response/val-response.ts"
@@ -11,23 +19,16 @@ import { toRunView, toValView } from "../views/views.ts"
 import { toRunFilter } from "./runs.ts"
 
 /** Vals: list, search, read, save, delete. */
-export function valHandlers(deps: HttpDeps) {
-  const { links } = deps
+export function valHandlers({ vals, runs, api: { links } }: Nouns) {
   return {
     listVals: async ({ caller, query, request }) => {
       const filter = { ownerId: query.userId, privacy: query.privacy }
-      return page(
-        links,
-        request,
-        query,
-        await deps.vals.list(caller?.userId, filter, query),
-        toValView,
-      )
+      return page(links, request, query, await listVals(vals, caller, filter, query), toValView)
     },
     importVals: async ({ caller, body }) => {
       const options = { isDry: body.dryRun ?? false, ifExists: body.ifExists ?? "skip" }
       return json(200, {
-        results: await importVals(deps, caller, body.vals.map(toImportItem), options),
+        results: await importVals(vals, caller, body.vals.map(toImportItem), options),
       })
     },
     searchVals: async ({ caller, query, request, address }) =>
@@ -35,21 +36,21 @@ export function valHandlers(deps: HttpDeps) {
         links,
         request,
         query,
-        await deps.vals.search(caller?.userId, query.query, query, caller?.userId ?? address()),
+        await searchVals(vals, caller, query.query, query, address),
         toValView,
       ),
     createVal: async ({ caller, body }) =>
-      json(200, toValView(await createVal(deps, caller, body), links)),
+      json(200, toValView(await createVal(vals, caller, body), links)),
     saveVal: async ({ caller, body, ifMatch }) =>
-      json(200, toValView((await saveVal(deps, caller, body, ifMatch)).val, links)),
+      json(200, toValView((await saveVal(vals, caller, body, ifMatch)).val, links)),
     getVal: async ({ caller, params }) =>
-      toValResponse(await getVal(deps, caller, params.val_id), links),
+      toValResponse(await getVal(vals, caller, params.val_id), links),
     updateVal: async ({ caller, params, body, ifMatch }) => {
-      await updateVal(deps, caller, params.val_id, body, ifMatch)
+      await updateVal(vals, caller, params.val_id, body, ifMatch)
       return noContent()
     },
     deleteVal: async ({ caller, params, ifMatch }) => {
-      await deleteVal(deps, caller, params.val_id, ifMatch)
+      await deleteVal(vals, caller, params.val_id, ifMatch)
       return noContent()
     },
     listValRuns: async ({ caller, params, query, request }) =>
@@ -57,7 +58,7 @@ export function valHandlers(deps: HttpDeps) {
         links,
         request,
         query,
-        await listValRuns(deps, caller, params.val_id, toRunFilter(query), query),
+        await listValRuns(runs, caller, params.val_id, toRunFilter(query), query),
         toRunView,
       ),
   } satisfies Partial<Handlers>

@@ -3,7 +3,6 @@ import type { AccountDeps } from "../domain/accounts/accounts.ts"
 import type { AuditStore } from "../domain/accounts/audit.ts"
 import type { IdempotencyDeps } from "../domain/accounts/idempotency.ts"
 import type { InvitationDeps } from "../domain/accounts/invitations.ts"
-import type { RunTokens } from "../domain/accounts/run-tokens.ts"
 import type { SessionDeps } from "../domain/accounts/sessions.ts"
 import type { TokenUses } from "../domain/accounts/token-uses.ts"
 import type { UserDeps } from "../domain/accounts/users.ts"
@@ -17,7 +16,6 @@ import type { OwnerDatabaseDeps } from "../domain/owner-databases.ts"
 import type { PreviewDeps } from "../domain/requests/preview-pass.ts"
 import type { ValRequestDeps } from "../domain/requests/val-requests.ts"
 import type { EvalDeps } from "../domain/runs/eval-code.ts"
-import type { ExecuteDeps } from "../domain/runs/execute-run.ts"
 import type { RunFollowers } from "../domain/runs/follow-run.ts"
 import type { SecretDeps } from "../domain/secrets/secrets.ts"
 import type { StatDeps } from "../domain/stats/stats.ts"
@@ -32,89 +30,69 @@ import type { Counter } from "../shared/counter.ts"
 import type { LoopDelay } from "../shared/loop-delay.ts"
 import type { SessionCookie } from "./auth/session-cookie.ts"
 import type { Log } from "./ops/log.ts"
+import type { DocsPage, WebApp } from "./pages/page-files.ts"
 import type { LargeBodies } from "./request/large-bodies.ts"
 import type { Links } from "./response/links.ts"
 
-/** The dependencies of the domain functions that handlers call. */
-export type DomainDeps = ValDeps &
-  ImportDeps &
-  VersionDeps &
-  VersionLockfileDeps &
-  LikeDeps &
-  CommentDeps &
-  ReferenceDeps &
-  ExecuteDeps &
-  EvalDeps &
-  ValRequestDeps &
-  PreviewDeps &
-  UserDeps &
-  AccountDeps &
-  InvitationDeps &
-  SessionDeps &
-  UsageDeps &
-  StatDeps &
-  OwnValDeps &
-  SecretDeps &
-  BlobDeps &
-  BackupDeps &
-  OwnerDatabaseDeps &
-  IdempotencyDeps
-
-/** A page and the files that it loads. */
-export interface BuiltPage {
-  readonly html: string
-  readonly assets: ReadonlyMap<string, { readonly contentType: string; readonly body: Uint8Array }>
+/**
+ * What the handlers use. A route file takes the nouns that it needs and passes each to the domain
+ * functions of that noun. `composition/<noun>.ts` builds the parts.
+ */
+export interface Nouns {
+  /** Users with their tokens, sessions, secrets and quotas. */
+  readonly accounts: UserDeps &
+    AccountDeps &
+    InvitationDeps &
+    SessionDeps &
+    SecretDeps &
+    UsageDeps &
+    IdempotencyDeps & { readonly audit: AuditStore; readonly tokenUses: TokenUses }
+  readonly vals: ValDeps &
+    ImportDeps &
+    VersionDeps &
+    OwnValDeps &
+    LikeDeps &
+    CommentDeps &
+    ReferenceDeps
+  readonly modules: VersionLockfileDeps & {
+    readonly standardModules: StandardModules
+    /** Compiles TypeScript for browsers. */
+    toJavaScript(code: string, ownerId: string): Promise<string>
+  }
+  readonly runs: EvalDeps &
+    StatDeps &
+    ValRequestDeps &
+    PreviewDeps & { readonly followers: RunFollowers }
+  /** Blobs, SQLite databases and backups. */
+  readonly userData: BlobDeps & OwnerDatabaseDeps & BackupDeps
+  readonly api: ApiParts
 }
 
-/** The web app: one HTML page for all of its paths, and the files that it loads. */
-export interface WebApp {
-  html(options: {
-    readonly nonce: string
-    readonly valsDomain: string
-    readonly version: string
-    /** A warning that every page shows. */
-    readonly notice: string | null
-  }): string
-  findFile(name: string): WebFile | undefined
-}
-
-/** A file on disk, named after a hash of its content; its compressed forms are beside it. */
-export interface WebFile {
-  readonly path: string
-  readonly contentType: string
-  readonly encodings: readonly ("br" | "gzip")[]
-}
-
-/** The dependencies of the API. */
-export interface HttpDeps extends DomainDeps {
-  /** Weaknesses of the isolation of vals, each a sentence. */
-  isolationWarnings(): readonly string[]
-  readonly audit: AuditStore
+/** What only the API needs: its settings, its pages and the state of the server. */
+export interface ApiParts {
+  readonly version: string
   readonly links: Links
   readonly log: Log
   /** Whether request lines contain client addresses. */
   readonly hasAddressesInLog: boolean
-  readonly refusals: Pick<Counter<ErrorCode>, "list">
-  readonly version: string
   readonly bodyBytesMax: number
+  readonly largeBodies: LargeBodies
+  readonly rateLimits: RateLimits
+  readonly sessionCookie: SessionCookie
   /** Whether clients without a token may call public vals. */
   readonly allowsAnonymousRuns: boolean
-  readonly largeBodies: LargeBodies
-  readonly loopDelay: LoopDelay
-  readonly rateLimits: RateLimits
-  readonly tokenUses: TokenUses
-  readonly followers: RunFollowers
-  readonly runTokens: RunTokens
-  readonly sessionCookie: SessionCookie
-  readonly standardModules: StandardModules
-  /** Compiles TypeScript for browsers. */
-  toJavaScript(code: string, ownerId: string): Promise<string>
-  /** The page at `/docs`, built on first use. */
-  docsPage(): Promise<BuiltPage>
-  /** The web app, built on first use unless a build exists. */
-  webApp(): Promise<WebApp>
   /** Host and port under which each val has its own host name. */
   readonly valsDomain: string
+  /** The page at `/docs`, built on first use. */
+  docsPage(): Promise<DocsPage>
+  /** The web app, built on first use unless a build exists. */
+  webApp(): Promise<WebApp>
+  /** Whether the isolation is too weak for more than one user. */
+  isForOneUser(): boolean
+  /** Weaknesses of the isolation of vals, each a sentence. */
+  isolationWarnings(): readonly string[]
+  readonly refusals: Pick<Counter<ErrorCode>, "list">
+  readonly loopDelay: LoopDelay
   /** Throws when the database is unavailable. */
   checkDatabase(): Promise<{ readonly database: string; readonly schemaVersion: number }>
   databaseStats(): {
