@@ -46,11 +46,15 @@ const areas: readonly Area[] = [
   },
   // Inspects the machine and the data without starting a server.
   { name: "doctor", path: "packages/server/src/doctor/", mayImport: all },
-  { name: "commands", path: "packages/server/src/commands/", mayImport: ["compose", ...all] },
+  {
+    name: "commands",
+    path: "packages/server/src/commands/",
+    mayImport: ["compose", "doctor", ...all],
+  },
   {
     name: "main",
     path: "packages/server/src/main.ts",
-    mayImport: ["commands", "config", "doctor"],
+    mayImport: ["commands", "config"],
   },
   {
     name: "bench",

@@ -1,10 +1,10 @@
 import { adminToken } from "./commands/admin-token.ts"
+import { doctor } from "./commands/doctor.ts"
 import { fail } from "./commands/fail.ts"
 import { restore } from "./commands/restore.ts"
 import { rotateSecretKey } from "./commands/rotate-secret-key.ts"
 import { serve } from "./commands/serve.ts"
 import { ConfigError, type Environment } from "./config/config.ts"
-import { runDoctor } from "./doctor/run-doctor.ts"
 
 const commands: Readonly<
   Record<string, (args: readonly string[], env: Environment) => Promise<unknown>>
@@ -13,7 +13,7 @@ const commands: Readonly<
   restore,
   "rotate-secret-key": rotateSecretKey,
   "admin-token": adminToken,
-  doctor: async (args) => process.exit(await runDoctor(args)),
+  doctor,
 }
 
 await main(process.argv.slice(2))

@@ -2,8 +2,8 @@ import type { Hamlet } from "../compose.ts"
 import { type Config, ConfigError } from "../config/config.ts"
 import type { GatewayConnection } from "../gateway/deps.ts"
 import { gatewayLimits } from "../gateway/limits.ts"
-import { createSocketHandlers } from "../gateway/sockets/socket-handlers.ts"
 import type { SocketRelay } from "../gateway/sockets/socket-relay.ts"
+import { createSocketHandlers } from "../gateway/sockets/sockets.ts"
 
 type Server = Bun.Server<SocketRelay>
 

@@ -3,10 +3,10 @@ import { parseArgs } from "node:util"
 import { type AllowanceConfig, loadAllowanceConfig } from "./allowances.ts"
 import { type DependencyConfig, loadDependencyConfig } from "./dependencies.ts"
 import { type EgressConfig, loadEgressConfig } from "./egress.ts"
-import { isOfThisMachine, readIsPublic } from "./exposure.ts"
 import { type Env, options } from "./options.ts"
 import {
   ConfigError,
+  type ReadSetting,
   readBaseUrl,
   readChoice,
   readDatabaseUrl,
@@ -151,4 +151,22 @@ function parseFlags(args: readonly string[]): Readonly<Record<string, string | u
     const [problem] = String(error instanceof Error ? error.message : error).split(/\.\s/)
     throw new ConfigError(`Cannot understand the command line: ${problem}`)
   }
+}
+
+/**
+ * Whether the server is for other machines. The listening address does not tell: a proxy on the
+ * same machine connects to loopback, and its clients come from anywhere.
+ */
+function readIsPublic(
+  read: ReadSetting,
+  { host, baseUrl, valsDomain }: Pick<Config, "host" | "baseUrl" | "valsDomain">,
+): boolean {
+  const chosen = readChoice("HAMLET_PUBLIC", read("HAMLET_PUBLIC"), ["auto", "yes", "no"])
+  if (chosen !== "auto") return chosen === "yes"
+  return ![host, new URL(baseUrl).hostname, valsDomain.replace(/:\d+$/, "")].every(isOfThisMachine)
+}
+
+/** Whether a host name or address is loopback. */
+function isOfThisMachine(host: string): boolean {
+  return /^(127\.\d+\.\d+\.\d+|\[?::1\]?|([^.]+\.)*localhost)$/i.test(host)
 }

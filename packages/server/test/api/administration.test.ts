@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
 import { operator } from "../../src/domain/accounts/audit.ts"
-import { toPageKey } from "../../src/shared/session-cookie.ts"
+import { toPageKey } from "../../src/shared/cookies.ts"
 import { sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { waitUntil } from "../support/wait-until.ts"

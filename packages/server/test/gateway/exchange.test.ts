@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { signIn } from "../../src/domain/accounts/sessions.ts"
 import { hashToken } from "../../src/domain/accounts/tokens.ts"
 import { AppError } from "../../src/domain/app-error.ts"
-import { toPageKey } from "../../src/shared/session-cookie.ts"
+import { toPageKey } from "../../src/shared/cookies.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixture.ts"
 

@@ -1,6 +1,6 @@
 import type { HeaderList } from "../../domain/runs/runner.ts"
+import { withoutSessionCookies } from "../../shared/cookies.ts"
 import { isHopByHopHeader, parseConnectionNames } from "../../shared/hop-by-hop-headers.ts"
-import { withoutSessionCookies } from "../../shared/session-cookie.ts"
 
 /** The headers of a request by name, in lower case. */
 export type HeaderRecord = Readonly<Record<string, string | undefined>>

@@ -1,6 +1,6 @@
 import { noPageKey, sessionHeader } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
-import { listCookies, toPageKey, toSessionCookieName } from "../../shared/session-cookie.ts"
+import { listCookies, toPageKey, toSessionCookieName } from "../../shared/cookies.ts"
 
 /** The session cookie. Scripts cannot read it, and requests from other sites do not carry it. */
 export interface SessionCookie {

@@ -4,7 +4,7 @@ import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { json, noContent } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
-import { toNewTokenView, toSecretView, toTokenView } from "../views/views.ts"
+import { toNewTokenView, toSecretView, toTokenView } from "../response/views.ts"
 
 /** The tokens and secrets of the caller. */
 export function accountHandlers({ accounts, api: { links } }: Nouns) {

@@ -25,7 +25,7 @@ import {
   toNewUserView,
   toQuotasView,
   toUsageView,
-} from "../views/views.ts"
+} from "../response/views.ts"
 
 /** Administration of users, quotas and invitations, and the audit log. */
 export function administrationHandlers({ accounts, api: { links } }: Nouns) {

@@ -15,7 +15,7 @@ import {
   toUsageView,
   toValStatesView,
   toValView,
-} from "../views/views.ts"
+} from "../response/views.ts"
 import { toRunFilter } from "./runs.ts"
 
 /** The caller's profile, usage, vals, runs, likes, comments and references. */

@@ -1,4 +1,4 @@
-import type { runsQuery } from "@hamlet/contract"
+import type { activity, runsQuery, stats } from "@hamlet/contract"
 import type { z } from "zod"
 import type { Caller } from "../../domain/access.ts"
 import { AppError } from "../../domain/app-error.ts"
@@ -15,14 +15,20 @@ import {
 import { replayRun } from "../../domain/runs/replay-run.ts"
 import type { CallArgs } from "../../domain/runs/runner.ts"
 import { getRun, type RunFilter } from "../../domain/runs/runs.ts"
-import { getAccountStats, getActivity, getValStats } from "../../domain/stats/stats.ts"
+import type { RunCounts } from "../../domain/stats/run-tally.ts"
+import {
+  type Activity,
+  getAccountStats,
+  getActivity,
+  getValStats,
+  type Stats,
+} from "../../domain/stats/stats.ts"
 import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { invalidHeader } from "../request/preconditions.ts"
 import { type ApiResponse, json, jsonText } from "../response/api-response.ts"
 import { eventStream } from "../response/event-stream.ts"
-import { toActivityView, toStatsView } from "../views/stat-views.ts"
-import { toRunDetailView } from "../views/views.ts"
+import { toRunDetailView } from "../response/views.ts"
 
 /** Running vals, single runs, and statistics of runs. */
 export function runHandlers({ runs, api }: Nouns) {
@@ -150,4 +156,41 @@ function parseLastEventId(request: Request): number {
 function listValues(request: Request, name: string): readonly string[] {
   const header = request.headers.get(name) ?? ""
   return header.split(",").map((part) => (part.split(";")[0] ?? "").trim().toLowerCase())
+}
+
+/** Numbers of runs over time. */
+function toStatsView(it: Stats): z.infer<typeof stats> {
+  return {
+    since: toTime(it.since),
+    until: toTime(it.until),
+    bucketMs: it.bucketMs,
+    buckets: it.buckets.map((bucket) => ({ at: toTime(bucket.at), ...toCountsView(bucket) })),
+    total: toCountsView(it.total),
+    isPartial: it.isPartial,
+  }
+}
+
+/** Numbers of runs of several vals over time. */
+function toActivityView(it: Activity): z.infer<typeof activity> {
+  return {
+    since: toTime(it.since),
+    until: toTime(it.until),
+    bucketMs: it.bucketMs,
+    data: it.vals.map((val) => ({
+      valId: val.valId,
+      runs: [...val.runs],
+      errors: [...val.errors],
+      lastRunAt: toTime(val.lastRunAt),
+      lastStatus: val.lastStatus,
+    })),
+    isPartial: it.isPartial,
+  }
+}
+
+function toCountsView({ runs, errors, p50Ms, p95Ms }: RunCounts): z.infer<typeof stats>["total"] {
+  return { runs, errors, p50Ms, p95Ms }
+}
+
+function toTime(ms: number): string {
+  return new Date(ms).toISOString()
 }

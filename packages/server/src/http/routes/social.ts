@@ -5,7 +5,7 @@ import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { json, noContent } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
-import { toCommentView, toReferenceView } from "../views/views.ts"
+import { toCommentView, toReferenceView } from "../response/views.ts"
 
 /** Likes, comments and references. */
 export function socialHandlers({ vals, api: { links } }: Nouns) {

@@ -6,7 +6,7 @@ import type { Nouns } from "../nouns.ts"
 import { json } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
 import { toValResponse } from "../response/val-response.ts"
-import { toAccountView, toNewUserView, toUserView, toValView } from "../views/views.ts"
+import { toAccountView, toNewUserView, toUserView, toValView } from "../response/views.ts"
 
 /** Users by id and by name, and their vals. */
 export function userHandlers({ accounts, vals, api: { links } }: Nouns) {

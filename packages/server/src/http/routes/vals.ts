@@ -15,7 +15,7 @@ import type { Nouns } from "../nouns.ts"
 import { json, noContent } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
 import { toValResponse } from "../response/val-response.ts"
-import { toRunView, toValView } from "../views/views.ts"
+import { toRunView, toValView } from "../response/views.ts"
 import { toRunFilter } from "./runs.ts"
 
 /** Vals: list, search, read, save, delete. */

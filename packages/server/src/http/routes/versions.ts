@@ -6,7 +6,7 @@ import type { Nouns } from "../nouns.ts"
 import { json, noContent } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
 import { toValResponse } from "../response/val-response.ts"
-import { toValView, toVersionLockView, toVersionView } from "../views/views.ts"
+import { toValView, toVersionLockView, toVersionView } from "../response/views.ts"
 
 /** The versions of a val. */
 export function versionHandlers({ vals, modules, api: { links } }: Nouns) {

@@ -2,9 +2,9 @@ import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
 import { AppError } from "../../domain/app-error.ts"
 import { createBucketContent } from "../blobs/s3-objects.ts"
+import type { BackupReply, BackupThreadOptions } from "./backup-source.ts"
 import { openPostgresSnapshot } from "./postgres-snapshot.ts"
 import { openSqliteSnapshot } from "./sqlite-snapshot.ts"
-import type { BackupReply, BackupThreadOptions } from "./threaded-backup.ts"
 import { writeBackup } from "./write-backup.ts"
 
 // The thread of a backup: reading, compressing and hashing a database keeps a CPU busy, and the main

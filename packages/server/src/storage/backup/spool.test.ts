@@ -3,8 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { waitUntil } from "../../../test/support/wait-until.ts"
-import { readAhead } from "./read-ahead.ts"
-import { createSpool } from "./spool.ts"
+import { createSpool, readAhead } from "./spool.ts"
 
 const pieceBytes = 1_000
 const pieces = 200

@@ -6,7 +6,7 @@ import {
   toPageKey,
   toSessionCookieName,
   withoutSessionCookies,
-} from "./session-cookie.ts"
+} from "./cookies.ts"
 
 const names = [true, false].map(toSessionCookieName)
 /**

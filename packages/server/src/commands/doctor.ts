@@ -1,13 +1,13 @@
-import { examine } from "./doctor.ts"
-import type { Finding, Status } from "./finding.ts"
+import { examine } from "../doctor/doctor.ts"
+import type { Finding, Status } from "../doctor/finding.ts"
 
 /** The exit code for the worst status. The command line documents the same codes. */
 const exits: Readonly<Record<Status, number>> = { ok: 0, warning: 10, failure: 1 }
 
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
-/** `doctor [--json] [settings]`: prints each finding as it comes and returns the exit code. */
-export async function runDoctor(args: readonly string[]): Promise<number> {
+/** `doctor [--json] [settings]`: prints each finding as it comes. The exit code is the worst. */
+export async function doctor(args: readonly string[]): Promise<never> {
   const isJson = args.includes("--json")
   const flags = args.filter((arg) => arg !== "--json")
   let written: Promise<unknown> = Promise.resolve()
@@ -19,7 +19,7 @@ export async function runDoctor(args: readonly string[]): Promise<number> {
   const interruption = watchSignals()
   const worst = await examine(process.env, flags, write, interruption.signal)
   await written
-  return interruption.signal.aborted ? Number(interruption.signal.reason) : exits[worst]
+  process.exit(interruption.signal.aborted ? Number(interruption.signal.reason) : exits[worst])
 }
 
 /**

@@ -38,7 +38,7 @@ import type { Comment, ValMention } from "../../domain/vals/comments.ts"
 import type { Reference, ReferenceEnd } from "../../domain/vals/references.ts"
 import type { Val, ValState } from "../../domain/vals/vals.ts"
 import type { Version } from "../../domain/vals/versions.ts"
-import type { Links } from "../response/links.ts"
+import type { Links } from "./links.ts"
 
 // Each view lists its fields, so that a new column is never public by accident.
 
