@@ -1,3 +1,5 @@
+import type { ApiError } from "@hamlet/contract/client"
+
 /** The exit codes. Scripts branch on the number; docs/cli.md is generated from this table. */
 export const exitCodes = {
   ok: { exit: 0, meaning: "Success." },
@@ -32,3 +34,13 @@ export const exitCodes = {
 
 /** The name of an exit code. */
 export type ExitName = keyof typeof exitCodes
+
+/** The exit code for an error that the API responded with. */
+export function toExitName({ status, code }: ApiError): ExitName {
+  if (code === "invalid_request" || code === "invalid_json") return "usage"
+  if (status === 401 || status === 403) return "refused"
+  if (status === 404) return "notFound"
+  if (status === 409 || status === 412) return "conflict"
+  if (status === 429 || status === 503) return "unavailable"
+  return "failed"
+}

@@ -1,6 +1,6 @@
 import { ApiError, ConnectionError, LinkError } from "@hamlet/contract/client"
 import { CliError } from "./cli-error.ts"
-import type { ExitName } from "./exit-codes.ts"
+import { type ExitName, toExitName } from "./exit-codes.ts"
 
 /** A failure as the program reports it: its exit code and its message. */
 export interface Failure {
@@ -9,7 +9,7 @@ export interface Failure {
 }
 
 /**
- * The one place that maps errors to exit codes. Returns `undefined` for an unexpected error, which
+ * Maps an error to an exit code and a sentence. Returns `undefined` for an unexpected error, which
  * is a bug and is thrown with its stack.
  */
 export function toFailure(error: unknown): Failure | undefined {
@@ -36,16 +36,7 @@ function toApiFailure(error: ApiError): Failure {
   // A sentence about one field helps more than one that says some field is wrong.
   const issues = error.issues.map(({ path, message }) => `${path} ${message}`)
   const message = issues.length > 0 ? `${error.message} (${issues.join(", ")})` : error.message
-  return { exit: toExit(error), text: toSentence(message, toAdvice(error)) }
-}
-
-function toExit({ status, code }: ApiError): ExitName {
-  if (code === "invalid_request" || code === "invalid_json") return "usage"
-  if (status === 401 || status === 403) return "refused"
-  if (status === 404) return "notFound"
-  if (status === 409 || status === 412) return "conflict"
-  if (status === 429 || status === 503) return "unavailable"
-  return "failed"
+  return { exit: toExitName(error), text: toSentence(message, toAdvice(error)) }
 }
 
 function toAdvice(error: ApiError): string | undefined {

@@ -13,7 +13,8 @@ import { isWebAppPath, serveWebApp } from "./pages/web-app.ts"
 import { handleRoute } from "./pipeline.ts"
 import { matchRoute, methodsOf, type RouteMatch } from "./request/match-route.ts"
 import { toPath } from "./request/request-url.ts"
-import { type ApiResponse, toErrorResponse } from "./response/api-response.ts"
+import type { ApiResponse } from "./response/api-response.ts"
+import { toErrorResponse } from "./response/error-response.ts"
 import { preflight, toResponse } from "./response/to-response.ts"
 
 /** The client's connection. */

@@ -8,7 +8,8 @@ import { parseBody, readBody } from "./request/body.ts"
 import { parseIdempotencyKey, parseIfMatch, respondIfChanged } from "./request/preconditions.ts"
 import { parseRequestUrl } from "./request/request-url.ts"
 import { toQuery, validate } from "./request/validate.ts"
-import { type ApiResponse, toErrorResponse } from "./response/api-response.ts"
+import type { ApiResponse } from "./response/api-response.ts"
+import { toErrorResponse } from "./response/error-response.ts"
 
 /** A request to a route of the table, whose caller is authenticated. */
 export interface MatchedRequest {

@@ -79,7 +79,9 @@ export async function getAccount(
   return account
 }
 
-/** Suspends a user: its tokens stop working, and its vals do not run. */
+/**
+ * Suspends a user: `authenticate` refuses its tokens and sessions, `assertRunnable` its vals.
+ */
 export async function suspendUser(
   deps: AccountDeps,
   caller: Caller,

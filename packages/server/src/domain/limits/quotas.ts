@@ -1,10 +1,14 @@
 /** The quotas of a user; null where the limit of the server applies. */
 export interface Quotas {
+  /** Enforced by the allowances. */
   readonly runsPerMinute: number | null
-  readonly runsAtOnce: number | null
   readonly egressBytesPerMinute: number | null
   readonly storageRequestsPerMinute: number | null
+  /** Enforced by the runner when a run asks for a slot. */
+  readonly runsAtOnce: number | null
+  /** Enforced by the store when a blob is saved. */
   readonly blobBytes: number | null
+  /** Enforced by SQLite while a statement runs. */
   readonly sqliteBytes: number | null
 }
 

@@ -18,7 +18,10 @@ export function respondIfChanged(response: ApiResponse, ifNoneMatch: string | nu
   return { status: 304, headers, body: null }
 }
 
-/** The version in `If-Match: "3"` or in an ETag of a val. `*` matches any version: undefined. */
+/**
+ * The version in `If-Match: "3"` or in an ETag of a val. `*` matches any version: undefined. The
+ * domain compares it with the current version, inside the transaction that changes the val.
+ */
 export function parseIfMatch(header: string | null): number | undefined {
   if (header === null || header.trim() === "*") return undefined
   const version = Number(/^\s*(?:W\/)?"?(\d{1,15})(?:-[0-9a-z]+)?"?\s*$/.exec(header)?.[1])

@@ -1,11 +1,3 @@
-import { errorCodes, statusTexts, toRetryHeaders } from "@hamlet/contract"
-import type { AppError } from "../../domain/app-error.ts"
-import { RateLimited } from "../../domain/limits/rate-limit.ts"
-import { SqlFailure } from "../../domain/owner-databases.ts"
-import { RunFailure } from "../../domain/runs/execute-run.ts"
-import { SessionEnded } from "../auth/session-cookie.ts"
-import { RangeNotSatisfiable } from "../request/range.ts"
-
 /** The result of a handler. Unlike a `Response`, it can be stored and sent again. */
 export interface ApiResponse {
   readonly status: number
@@ -43,34 +35,4 @@ export function content(
   headers: Readonly<Record<string, string>> = {},
 ): ApiResponse {
   return { status: 200, headers: { "content-type": contentType, ...headers }, body }
-}
-
-/** The value of `retry-after` for errors that do not know a better one. */
-const retrySeconds = 1
-
-/** The only place that turns an error code into a status. */
-export function toErrorResponse(error: AppError, requestId: string): ApiResponse {
-  const { status } = errorCodes[error.code]
-  const body = {
-    statusCode: status,
-    error: statusTexts[status],
-    code: error.code,
-    message: error.message,
-    requestId,
-    ...(error.issues ? { issues: error.issues } : {}),
-    ...(error instanceof SqlFailure && error.sqliteCode !== undefined
-      ? { rawCode: error.sqliteCode }
-      : {}),
-    ...(error instanceof RunFailure ? { runId: error.runId, runError: error.runError } : {}),
-  }
-  return json(status, body, errorHeaders(error, status))
-}
-
-function errorHeaders(error: AppError, status: number): Record<string, string> {
-  if (error instanceof RangeNotSatisfiable) return { "content-range": `bytes */${error.size}` }
-  if (error instanceof SessionEnded)
-    return { "www-authenticate": "Bearer", "set-cookie": error.setCookie }
-  if (status === 401) return { "www-authenticate": "Bearer" }
-  const afterSeconds = error instanceof RateLimited ? error.retryAfterSeconds : retrySeconds
-  return toRetryHeaders(error.code, afterSeconds)
 }

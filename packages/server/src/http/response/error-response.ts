@@ -1,0 +1,38 @@
+import { errorCodes, statusTexts, toRetryHeaders } from "@hamlet/contract"
+import type { AppError } from "../../domain/app-error.ts"
+import { RateLimited } from "../../domain/limits/rate-limit.ts"
+import { SqlFailure } from "../../domain/owner-databases.ts"
+import { RunFailure } from "../../domain/runs/execute-run.ts"
+import { SessionEnded } from "../auth/session-cookie.ts"
+import { RangeNotSatisfiable } from "../request/range.ts"
+import { type ApiResponse, json } from "./api-response.ts"
+
+/** The value of `retry-after` for errors that do not know a better one. */
+const retrySeconds = 1
+
+/** The only place that turns an error code into a status. */
+export function toErrorResponse(error: AppError, requestId: string): ApiResponse {
+  const { status } = errorCodes[error.code]
+  const body = {
+    statusCode: status,
+    error: statusTexts[status],
+    code: error.code,
+    message: error.message,
+    requestId,
+    ...(error.issues ? { issues: error.issues } : {}),
+    ...(error instanceof SqlFailure && error.sqliteCode !== undefined
+      ? { rawCode: error.sqliteCode }
+      : {}),
+    ...(error instanceof RunFailure ? { runId: error.runId, runError: error.runError } : {}),
+  }
+  return json(status, body, errorHeaders(error, status))
+}
+
+function errorHeaders(error: AppError, status: number): Record<string, string> {
+  if (error instanceof RangeNotSatisfiable) return { "content-range": `bytes */${error.size}` }
+  if (error instanceof SessionEnded)
+    return { "www-authenticate": "Bearer", "set-cookie": error.setCookie }
+  if (status === 401) return { "www-authenticate": "Bearer" }
+  const afterSeconds = error instanceof RateLimited ? error.retryAfterSeconds : retrySeconds
+  return toRetryHeaders(error.code, afterSeconds)
+}
