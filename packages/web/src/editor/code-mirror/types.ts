@@ -8,9 +8,8 @@ import { localCompletionSource } from "@codemirror/lang-javascript"
 import { type Diagnostic, linter, lintGutter } from "@codemirror/lint"
 import { type Extension, StateEffect } from "@codemirror/state"
 import { type EditorView, hoverTooltip, type Tooltip, ViewPlugin } from "@codemirror/view"
-import type { CompletionOption } from "../type-service/protocol.ts"
+import type { CompletionOption, Description } from "../type-service/protocol.ts"
 import type { TypeService } from "../type-service/type-service.ts"
-import { renderDescription } from "./render-description.ts"
 
 const limits = { lintDelayMs: 500, hoverDelayMs: 300 }
 
@@ -125,4 +124,19 @@ async function lint(
     severity,
     message,
   }))
+}
+
+/** A type and its documentation in a tooltip, as text nodes only. */
+function renderDescription({ signature, documentation }: Description): HTMLElement {
+  const element = document.createElement("div")
+  element.className = "cm-types"
+  const code = element.appendChild(document.createElement("pre"))
+  for (const { text, kind } of signature) {
+    const part = code.appendChild(document.createElement("span"))
+    part.textContent = text
+    if (kind !== "plain") part.className = `cm-types-${kind}`
+  }
+  if (documentation !== "")
+    element.appendChild(document.createElement("p")).textContent = documentation
+  return element
 }

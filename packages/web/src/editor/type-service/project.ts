@@ -1,6 +1,8 @@
 import ts from "typescript-js"
-import { rootLibs } from "./lib-names.ts"
 import { createModuleLoader, type ModuleLoader } from "./module-loader.ts"
+
+/** The global type files; the compiler options add TypeScript's own libraries. */
+const rootLibs = ["/lib/deno.d.ts", "/lib/prelude.d.ts"] as const
 
 /** The open documents and their imports, for TypeScript. */
 export interface Project {
