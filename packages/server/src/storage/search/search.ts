@@ -46,7 +46,7 @@ const limits = {
  * matches, the walk finds nothing, but the index has few hits to rank. A small sample shows which
  * case it is.
  */
-export async function searchVals(
+export async function searchRanked(
   db: Database,
   viewerId: string | undefined,
   query: string,

@@ -3,7 +3,7 @@ import { describeEachDatabase, type TestDatabase } from "../../../test/support/d
 import { addUser } from "../../../test/support/users.ts"
 import type { Privacy } from "../../domain/vals/vals.ts"
 import type { ValRow } from "./val-rows.ts"
-import { createValStore, listVals } from "./vals.ts"
+import { createValStore, selectVals } from "./vals.ts"
 
 const privacies: readonly Privacy[] = ["public", "unlisted", "private"]
 const limits = [1, 2, 5, 100]
@@ -16,7 +16,7 @@ interface Placed {
   readonly createdAt: number
 }
 
-describeEachDatabase("listVals", (open) => {
+describeEachDatabase("selectVals", (open) => {
   let database: TestDatabase
   let people: readonly string[]
   let vals: readonly Placed[]
@@ -76,7 +76,7 @@ describeEachDatabase("listVals", (open) => {
           const pages = limits.flatMap((limit) => offsets.map((offset) => ({ limit, offset })))
           const found = await Promise.all(
             pages.map((page) =>
-              database.db.read<ValRow>(listVals(viewerId, { ownerId, privacy }, page)),
+              database.db.read<ValRow>(selectVals(viewerId, { ownerId, privacy }, page)),
             ),
           )
           for (const [index, { limit, offset }] of pages.entries()) {

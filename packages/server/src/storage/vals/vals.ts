@@ -25,7 +25,7 @@ import {
   toNameKey,
   writeLinks,
 } from "../references/row-locks.ts"
-import { searchVals } from "../search/search.ts"
+import { searchRanked } from "../search/search.ts"
 import { changeVal, type LockedVal } from "./change-val.ts"
 import { insertVal } from "./insert-val.ts"
 import { readVals } from "./read-vals.ts"
@@ -55,7 +55,7 @@ export function createValStore(db: Database): ValStore {
     },
     async list(viewerId, filter, page) {
       return toPage(
-        await readVals(db, listVals(viewerId, filter, page)),
+        await readVals(db, selectVals(viewerId, filter, page)),
         page,
         toVal,
         newestFirst.toKeys,
@@ -67,7 +67,7 @@ export function createValStore(db: Database): ValStore {
         select id, name, version, privacy, type, updated_at from vals where owner_id = ${ownerId} order by name_key ${limitTo(page)}`)
       return toPage(found, page, toValState)
     },
-    search: (viewerId, query, page, searcher) => searchVals(db, viewerId, query, page, searcher),
+    search: (viewerId, query, page, searcher) => searchRanked(db, viewerId, query, page, searcher),
     create: (val, at) => writeLinksOnce(db, () => createVal(db.dialect, val, at)),
     change: (id, change, assert, at) =>
       writeLinksOnce(db, () => changeById(db.dialect, id, change, assert, at)),
@@ -104,7 +104,7 @@ function weigh(val: Val): number {
  * table: each part that the filter leaves is read from an index, in order and limited, and the parts
  * are merged.
  */
-export function listVals(
+export function selectVals(
   viewerId: string | undefined,
   filter: ValFilter,
   page: PageRequest,
