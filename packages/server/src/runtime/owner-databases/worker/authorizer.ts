@@ -1,6 +1,6 @@
 import { constants } from "node:sqlite"
 import { allowedFunctions, allowedModules, allowedPragmas, refusedTables } from "./allowed-sql.ts"
-import { StatementError } from "./statement-error.ts"
+import { StatementError } from "./sql-errors.ts"
 
 /** What is known about a statement once SQLite has prepared it. */
 export interface StatementTraits {

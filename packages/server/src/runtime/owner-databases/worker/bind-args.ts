@@ -2,7 +2,7 @@ import type { SQLInputValue } from "node:sqlite"
 import type { SqlValue as Value } from "@hamlet/contract"
 import type { SqlStatement } from "../../../domain/owner-databases.ts"
 import type { Parameters } from "./scan-sql.ts"
-import { StatementError } from "./statement-error.ts"
+import { StatementError } from "./sql-errors.ts"
 
 /** The values of named parameters by name, then those of the others in order. */
 export type Bindings = readonly [Readonly<Record<string, SQLInputValue>>, ...SQLInputValue[]]

@@ -5,7 +5,7 @@ import { readWorkerSettings, serveFrames } from "../../worker-processes/serve-fr
 import { statementLimits } from "../database-limits.ts"
 import { type DatabaseProcessSettings, doneMark, outcomeMark } from "../database-messages.ts"
 import { OwnerDatabase } from "./owner-database.ts"
-import { toOutcome } from "./to-outcome.ts"
+import { toOutcome } from "./sql-errors.ts"
 
 const settings = readWorkerSettings<DatabaseProcessSettings>()
 /** By owner, the one that was used last is the last. */

@@ -6,7 +6,7 @@ import { type Bindings, bindArgs } from "./bind-args.ts"
 import { type DatabaseSettings, openConnection, toPageLimit } from "./open-connection.ts"
 import { type Changes, createResultWriter, type ResultWriter } from "./result-writer.ts"
 import { findParameters, isBlank, type Parameters, skipBlanks } from "./scan-sql.ts"
-import { StatementError, WriteRefused } from "./statement-error.ts"
+import { StatementError, WriteRefused } from "./sql-errors.ts"
 
 interface Prepared extends StatementTraits {
   readonly statement: StatementSync

@@ -1,5 +1,5 @@
 import type { Column, SQLOutputValue } from "node:sqlite"
-import { StatementError } from "./statement-error.ts"
+import { StatementError } from "./sql-errors.ts"
 
 /** What a statement changed. */
 export interface Changes {

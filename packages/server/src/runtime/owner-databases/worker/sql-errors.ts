@@ -1,6 +1,11 @@
 import { statfsSync } from "node:fs"
 import type { SqlOutcome } from "../../../domain/owner-databases.ts"
-import { StatementError, WriteRefused } from "./statement-error.ts"
+
+/** A statement cannot run for a reason of ours, not of SQLite. */
+export class StatementError extends Error {}
+
+/** A statement writes where that is not allowed. */
+export class WriteRefused extends Error {}
 
 /** What the message needs. */
 interface ErrorContext {
