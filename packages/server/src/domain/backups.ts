@@ -27,11 +27,6 @@ export interface BackupLimits {
 
 const defaults: BackupLimits = { atOnceMax: 1, idleMsMax: 60_000, wholeMsMax: 21_600_000 }
 
-/** What backups need. */
-export interface BackupDeps {
-  readonly backups: Backups
-}
-
 /** The backups that are under way. */
 export class Backups {
   readonly #source: BackupSource

@@ -6,7 +6,7 @@ import type { InvitationDeps } from "../domain/accounts/invitations.ts"
 import type { SessionDeps } from "../domain/accounts/sessions.ts"
 import type { TokenUses } from "../domain/accounts/token-uses.ts"
 import type { UserDeps } from "../domain/accounts/users.ts"
-import type { BackupDeps } from "../domain/backups.ts"
+import type { Backups } from "../domain/backups.ts"
 import type { BlobDeps } from "../domain/blobs/blobs.ts"
 import type { RateLimits } from "../domain/limits/rate-limit.ts"
 import type { UsageDeps } from "../domain/limits/usage.ts"
@@ -22,7 +22,7 @@ import type { StatDeps } from "../domain/stats/stats.ts"
 import type { CommentDeps } from "../domain/vals/comments.ts"
 import type { ImportDeps } from "../domain/vals/import-vals.ts"
 import type { LikeDeps } from "../domain/vals/likes.ts"
-import type { OwnValDeps } from "../domain/vals/own-vals.ts"
+import type { OwnValStore } from "../domain/vals/own-vals.ts"
 import type { ReferenceDeps } from "../domain/vals/references.ts"
 import type { ValDeps } from "../domain/vals/vals.ts"
 import type { VersionDeps } from "../domain/vals/versions.ts"
@@ -50,10 +50,9 @@ export interface Nouns {
   readonly vals: ValDeps &
     ImportDeps &
     VersionDeps &
-    OwnValDeps &
     LikeDeps &
     CommentDeps &
-    ReferenceDeps
+    ReferenceDeps & { readonly ownVals: OwnValStore }
   readonly modules: VersionLockfileDeps & {
     readonly standardModules: StandardModules
     /** Compiles TypeScript for browsers. */
@@ -64,7 +63,7 @@ export interface Nouns {
     ValRequestDeps &
     PreviewDeps & { readonly followers: RunFollowers }
   /** Blobs, SQLite databases and backups. */
-  readonly userData: BlobDeps & OwnerDatabaseDeps & BackupDeps
+  readonly userData: BlobDeps & OwnerDatabaseDeps & { readonly backups: Backups }
   readonly api: ApiParts
 }
 

@@ -22,8 +22,3 @@ export interface OwnValStore {
   /** Vals that have never run come last when the list is in the order of runs. */
   list(ownerId: string, filter: OwnValFilter, page: PageRequest): Promise<Page<Val>>
 }
-
-/** What listing needs. */
-export interface OwnValDeps {
-  readonly ownVals: OwnValStore
-}
