@@ -244,7 +244,7 @@ function defineInSandbox(suite: ApiSuite): void {
     expect(ended.error).toMatchObject({
       name: "ValTownBlobError",
       message:
-        'Cannot get blob "a": this val runs on somebody else\'s account, which has no storage',
+        'Cannot get blob "a": this val runs on another user\'s account, which has no storage',
     })
   })
 
