@@ -54,7 +54,7 @@ async function start(): Promise<{ readonly guest: GuestProcess; readonly proxy: 
   return { guest, proxy }
 }
 
-describe("markOutgoing", () => {
+describe("tagOutgoingRequests", () => {
   test("tags every request with its run, whatever its form", async () => {
     const { guest, proxy } = await start()
     const fetches = [

@@ -47,7 +47,7 @@ describe("toTable", () => {
   })
 })
 
-describe("cutTo", () => {
+describe("truncateTo", () => {
   test("never cuts a character in two", () => {
     expect(truncateTo("👩‍👩‍👧 family", 5)).toBe("👩‍👩‍👧 f…")
     expect(truncateTo("日本語", 4)).toBe("日…")

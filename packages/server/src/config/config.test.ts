@@ -82,7 +82,7 @@ describe("loadConfig", () => {
     })
   })
 
-  test("makes the addresses with the port that is listened on", () => {
+  test("derives the addresses from the port", () => {
     expect(loadConfig({ HAMLET_PORT: "9000" }, [])).toMatchObject({
       baseUrl: "http://localhost:9000",
       valsDomain: "localhost:9000",
@@ -94,7 +94,7 @@ describe("loadConfig", () => {
     expect(loadConfig({}, ["--port=3"]).port).toBe(3)
   })
 
-  describe("limits requests", () => {
+  describe("sets rate limits", () => {
     const rates = (host: string, more: Record<string, string> = {}) => {
       const { ratePerToken, ratePerAddress } = loadConfig({ HAMLET_HOST: host, ...more }, [])
       return [ratePerToken, ratePerAddress]
@@ -133,7 +133,7 @@ describe("loadConfig", () => {
       ]).toEqual([6_000, 60_000, 60_000])
     })
 
-    test("not where the addresses are names of this machine, and not where the operator says that the server is private", () => {
+    test("not if all addresses are of this machine, and not if the operator sets the server to private", () => {
       expect(
         rates("::1", {
           HAMLET_BASE_URL: "http://hamlet.localhost:8080",
@@ -143,7 +143,7 @@ describe("loadConfig", () => {
       expect(rates("0.0.0.0", { HAMLET_PUBLIC: "no" })).toEqual([undefined, undefined])
     })
 
-    test("as the operator says, wherever it listens", () => {
+    test("as the operator sets them, for any listening address", () => {
       expect(
         rates("0.0.0.0", { HAMLET_RATE_PER_TOKEN: "none", HAMLET_RATE_PER_ADDRESS: "5" }),
       ).toEqual([undefined, 5])
@@ -260,7 +260,7 @@ describe("loadConfig", () => {
   })
 })
 
-test("options are documented in sentences, each once", () => {
+test("options have a sentence as documentation, and each name once", () => {
   expect(new Set(options.map(({ env }) => env)).size).toBe(options.length)
   for (const { env, meaning } of options) {
     expect(env).toMatch(/^HAMLET_[A-Z0-9]+(_[A-Z]+)*$/)

@@ -9,7 +9,7 @@ function readFrom(files: Readonly<Record<string, string>>): number {
 }
 
 describe("readMachineMemory", () => {
-  test("is all of the machine's where no control group has a limit", () => {
+  test("returns the memory of the machine if no control group has a limit", () => {
     expect(readFrom({})).toBe(8 * gibibyte)
     expect(
       readFrom({
@@ -23,7 +23,7 @@ describe("readMachineMemory", () => {
     )
   })
 
-  test("is the limit of the own group, on both versions", () => {
+  test("returns the limit of the own group, with cgroups v1 and v2", () => {
     const own = {
       "/proc/self/cgroup": "0::/hamlet.service\n",
       "/sys/fs/cgroup/hamlet.service/memory.max": `${gibibyte}\n`,
@@ -36,7 +36,7 @@ describe("readMachineMemory", () => {
     expect(readFrom(ownV1)).toBe(gibibyte)
   })
 
-  test("is the smallest limit of all groups above, and never more than the machine has", () => {
+  test("returns the smallest limit of all parent groups, and at most the memory of the machine", () => {
     const files = {
       "/proc/self/cgroup": "0::/a/b/c\n",
       "/sys/fs/cgroup/a/memory.max": `${2 * gibibyte}\n`,
@@ -46,12 +46,12 @@ describe("readMachineMemory", () => {
     expect(readFrom(files)).toBe(2 * gibibyte)
   })
 
-  test("reads a container that sees its own group as the top", () => {
+  test("reads the limit of a container whose own group is the root", () => {
     const files = { "/proc/self/cgroup": "0::/\n", "/sys/fs/cgroup/memory.max": `${gibibyte}\n` }
     expect(readFrom(files)).toBe(gibibyte)
   })
 
-  test("is something on this machine", () => {
+  test("returns a value on this machine", () => {
     expect(readMachineMemory()).toBeGreaterThan(0)
   })
 })

@@ -17,27 +17,27 @@ describe("assertAccess", () => {
     ["nobody, where a token may be sent", { auth: "optional", scope: "val:read" }, undefined, "in"],
     ["nobody, where a token must be sent", { auth: "required" }, undefined, "unauthenticated"],
     [
-      "nobody, where a token with a scope must be sent",
+      "a request without a token, where a scope is required",
       { auth: "required", scope: "val:read" },
       undefined,
       "unauthenticated",
     ],
     ["a caller, where no scope is needed", { auth: "required" }, withScopes(), "in"],
-    ["a caller who has the scope", { auth: "required", scope: "val:read" }, reader, "in"],
+    ["a caller with the scope", { auth: "required", scope: "val:read" }, reader, "in"],
     [
-      "a caller who lacks the scope",
+      "a caller without the scope",
       { auth: "required", scope: "val:write" },
       reader,
       "missing_scope",
     ],
     [
-      "a caller who lacks the scope, where nobody would do",
+      "a caller without the scope, where a request without a token is accepted",
       { auth: "optional", scope: "user:read" },
       reader,
       "missing_scope",
     ],
     [
-      "an administrator who lacks the scope",
+      "an administrator without the scope",
       { auth: "required", scope: "val:write" },
       withScopes("admin"),
       "missing_scope",
@@ -49,12 +49,12 @@ describe("assertAccess", () => {
       "missing_scope",
     ],
   ]
-  test.each(table)("answers %s", (_, rule, caller, expected) => {
+  test.each(table)("accepts or refuses %s", (_, rule, caller, expected) => {
     expect(outcomeOf(() => assertAccess(rule, caller))).toBe(expected)
   })
 
   test.each(scope.options)(
-    "names the missing scope %s with the words that clients look for",
+    "names the missing scope %s in the message that clients search for",
     (missing) => {
       expect(() => assertAccess({ auth: "required", scope: missing }, withScopes())).toThrow(
         new AppError(

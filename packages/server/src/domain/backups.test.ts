@@ -21,7 +21,7 @@ function endless() {
 }
 
 describe("Backups", () => {
-  test("open refuses a second one until the first has ended", async () => {
+  test("open refuses a second backup until the first has ended", async () => {
     const { source } = endless()
     const backups = new Backups(source)
     const first = await backups.open()
@@ -31,7 +31,7 @@ describe("Backups", () => {
     await (await backups.open()).stop()
   })
 
-  test("open makes the first piece and no more than are taken", async () => {
+  test("open produces the first piece, then only as many as are read", async () => {
     const { source, seen } = endless()
     const backup = await new Backups(source).open()
     expect(seen.made).toBe(1)

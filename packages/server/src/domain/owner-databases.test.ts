@@ -42,7 +42,7 @@ async function errorOf(work: Promise<unknown>): Promise<readonly [string, string
 }
 
 describe("executeSql and batchSql", () => {
-  test("ask for the caller's own database, and say whether the token may write", async () => {
+  test("use the database of the caller, and pass on whether the token may write", async () => {
     const json = Buffer.from("{}")
     const { deps, asked } = databasesThat({ kind: "done", json })
     expect(await executeSql(deps, callerWith("sqlite:read"), statement)).toBe(json)
@@ -58,7 +58,7 @@ describe("executeSql and batchSql", () => {
     ])
   })
 
-  test("name the scope that a token lacks to write, and the mode where it is not the token", async () => {
+  test("name the missing scope when the token may not write, and else the mode", async () => {
     const { deps } = databasesThat({ kind: "write_refused" })
     expect(await errorOf(executeSql(deps, callerWith("sqlite:read"), statement))).toEqual([
       "missing_scope",

@@ -176,7 +176,7 @@ describeEachDatabase("DependencyJob", (open) => {
     expect(errors).toEqual([resolver.failure])
   })
 
-  test("does not wait for ever, also for one that does not listen", async () => {
+  test("ends a resolution at its time limit, even if the resolver ignores the signal", async () => {
     await addVal(1)
     startJob({
       resolver: { resolve: async () => (await never) as never },
@@ -190,7 +190,7 @@ describeEachDatabase("DependencyJob", (open) => {
     expect(errors).toEqual([])
   })
 
-  test("does several at once, but one for each owner", async () => {
+  test("resolves several at once, but one per owner", async () => {
     resolver.gate = never
     for (const [number, owner] of [
       [1, 1],
@@ -260,7 +260,7 @@ describeEachDatabase("DependencyJob", (open) => {
     )
   })
 
-  test("shares the work with other nodes: nothing is done twice", async () => {
+  test("shares the work with other nodes, and resolves nothing twice", async () => {
     resolver.add("npm:a", 1)
     for (let number = 1; number <= 6; number++) await addVal(number)
     const nodes = await Promise.all([openAgain(database), openAgain(database)])
@@ -277,14 +277,14 @@ describeEachDatabase("DependencyJob", (open) => {
     expect(errors).toEqual([])
   })
 
-  test("looks by itself now and then", async () => {
+  test("polls for pending lockfiles", async () => {
     resolver.add("npm:a", 1)
     startJob({ limits: { pollMs: 1 } })
     await addVal(1)
     await untilState(1, "ready")
   })
 
-  test("leaves alone a val that was deleted meanwhile", async () => {
+  test("ignores a val that was deleted during the resolution", async () => {
     const gate = Promise.withResolvers<void>()
     resolver.gate = gate.promise
     await addVal(1)
@@ -298,7 +298,7 @@ describeEachDatabase("DependencyJob", (open) => {
     expect([noted, errors]).toEqual([[], []])
   })
 
-  test("leaves alone a val that was deleted before it looked", async () => {
+  test("ignores a val that was deleted before the resolution", async () => {
     await addVal(1)
     startJob({ versions: { find: async () => undefined } })
     await waitUntil(async () => idle > 0)

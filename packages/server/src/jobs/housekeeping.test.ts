@@ -109,7 +109,7 @@ describe("Housekeeping", () => {
       body: "",
     }))
 
-  test("run deletes the runs of deleted vals, however many there are, and no others", async () => {
+  test("run deletes all runs of deleted vals, and no others", async () => {
     const [large, small, kept] = [
       await addVal("large", 1201),
       await addVal("small", 1),
@@ -125,7 +125,7 @@ describe("Housekeeping", () => {
     expect([await countIn("runs"), await countIn("run_purges")]).toEqual([3, 0])
   })
 
-  test("run deletes the idempotency keys that have expired, however many there are, and no others", async () => {
+  test("run deletes all expired idempotency keys, and no others", async () => {
     await rules.db.write(function* () {
       for (let n = 0; n < 1100; n++) {
         yield sql`insert into idempotency_keys (user_id, key, fingerprint, answer, expires_at)
@@ -146,7 +146,7 @@ describe("Housekeeping", () => {
     expect(await countIn("idempotency_keys")).toBe(0)
   })
 
-  test("run deletes the runs whose ids are too old, however many there are, and no others", async () => {
+  test("run deletes all runs that are too old, and no others", async () => {
     const val = await addVal("old", 0)
     const at = (ms: number) => ({ ...toRun(val), id: Bun.randomUUIDv7("hex", ms) })
     const cutoff = rules.clock.at - 30 * dayMs
@@ -160,7 +160,7 @@ describe("Housekeeping", () => {
     expect(left.map(({ id }) => id)).toEqual(kept.map(({ id }) => id).sort())
   })
 
-  test("run keeps so many of the latest runs of each val that has had some", async () => {
+  test("run keeps a limited number of the latest runs of each val", async () => {
     const [busy, quiet] = [await addVal("busy", 0), await addVal("quiet", 12)]
     const record = (count: number, from: number) =>
       rules.deps.runs.record(
@@ -185,7 +185,7 @@ describe("Housekeeping", () => {
     expect(await startedAt(busy.id)).toHaveLength(15)
   })
 
-  test("run keeps so many bytes of the latest runs of each account that has had some", async () => {
+  test("run keeps a limited number of bytes of the latest runs of each account", async () => {
     const val = await addVal("talkative", 0)
     const quiet = await addVal("quiet", 12)
     const bob = await rules.addCaller("bob")
@@ -252,7 +252,7 @@ describe("Housekeeping", () => {
     expect([await idsOf("objects"), await idsOf("object_chunks")]).toEqual([[kept], [kept]])
   })
 
-  test("run cleans up everything else when the bucket is away", async () => {
+  test("run cleans up everything else when the bucket is unavailable", async () => {
     const away = { purge: () => Promise.reject(new Error("away")) }
     housekeeping = createHousekeeping(
       {},
@@ -263,7 +263,7 @@ describe("Housekeeping", () => {
     expect(await countIn("runs")).toBe(0)
   })
 
-  test("run deletes the bundles that no version has needed for an hour, some in each round, and no others", async () => {
+  test("run deletes bundles that no version has used for an hour, some in each round, and no others", async () => {
     const { id } = await createVal(rules.deps, ada, {
       name: "locked",
       code: 'import x from "npm:x"',
@@ -290,7 +290,7 @@ describe("Housekeeping", () => {
     expect(await left()).toEqual([7, 300])
   })
 
-  test("start cleans up every ten seconds, until it is stopped", async () => {
+  test("start runs every ten seconds until stop", async () => {
     jest.useFakeTimers()
     housekeeping.start()
     for (const name of ["first", "second", "third"]) {
@@ -325,7 +325,7 @@ describe("Housekeeping", () => {
     expect(errors).toEqual([new Error("away")])
   })
 
-  test("stop waits for the batch that is under way, and begins no other", async () => {
+  test("stop waits for the current batch, and starts no other", async () => {
     const batch = Promise.withResolvers<boolean>()
     let batches = 0
     const purge: RunStore["purge"] = () => {

@@ -104,7 +104,7 @@ describeEachDatabase("NodeWatch", (open) => {
   const goesOn = ["running", false, false] as const
   const crashed = ["crashed", true, true] as const
 
-  test("leaves the runs of nodes that live alone", async () => {
+  test("does not end the runs of live nodes", async () => {
     const database = await setUp()
     const [one, two] = [startNode(database.db), startNode(await again(database), "there")]
     await one.watch.start()
@@ -123,7 +123,7 @@ describeEachDatabase("NodeWatch", (open) => {
     expect(await one.nodes.list()).toEqual([])
   })
 
-  test("ends the runs of a process of this host that has ended, at once when it starts", async () => {
+  test("start ends the runs of a dead process of this host at once", async () => {
     const database = await setUp()
     const dead = startNode(database.db)
     await dead.watch.start()
@@ -163,7 +163,7 @@ describeEachDatabase("NodeWatch", (open) => {
     await silent.watch.stop()
   })
 
-  test("ends runs that a node wrote down after it was taken for dead, and lets a node that was not dead say how they ended", async () => {
+  test("ends runs that a node wrote after it was considered dead; a live node may still record their outcome", async () => {
     const database = await setUp()
     const [paused, watching] = [startNode(database.db, "there"), startNode(await again(database))]
     await paused.watch.start()

@@ -30,7 +30,7 @@ const piece = fc.oneof(
 const header = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(";"))
 
 describe("withoutSessionCookies", () => {
-  test("leaves nothing that could be found, and changes nothing when it is done again", () => {
+  test("removes all session cookies, and a second call changes nothing", () => {
     fc.assert(
       fc.property(header, (text) => {
         const left = withoutSessionCookies(text) ?? ""
@@ -41,7 +41,7 @@ describe("withoutSessionCookies", () => {
     )
   })
 
-  test("leaves a header as it is in which no name of ours is", () => {
+  test("does not change a header without session cookies", () => {
     for (const text of ["", "a=b;c", "session=1 ;; x"])
       expect(withoutSessionCookies(text)).toBe(text)
   })
@@ -65,7 +65,7 @@ describe("toPageKey", () => {
 })
 
 describe("setsSessionCookie", () => {
-  test("looks at the name alone", () => {
+  test("reads the name only", () => {
     for (const name of names) {
       expect(setsSessionCookie(`${name}=1; Path=/`)).toBe(true)
       expect(setsSessionCookie(`a=${name}; Path=/${name}`)).toBe(false)

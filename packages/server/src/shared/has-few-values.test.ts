@@ -10,7 +10,7 @@ function count(value: unknown): number {
 }
 
 describe("hasFewValues", () => {
-  test("counts the values and names of any JSON, whatever its strings hold", () => {
+  test("counts the values and names of any JSON, with any strings", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const bytes = Buffer.from(JSON.stringify(value))

@@ -12,7 +12,7 @@ const find = (env: Record<string, string>) =>
   checkExposure(loadConfig(env, [])).map(({ status, found }) => `${status}: ${found}`)
 
 describe("checkExposure", () => {
-  test("is content with a server for this machine, and with one behind a proxy that has all it needs", () => {
+  test("reports no problem for a local server, or for one behind a proxy with all settings", () => {
     expect(find({})).toEqual(["ok: for this machine only, without rate limits"])
     expect(find(proxied)).toEqual([
       "ok: for others, at https://hamlet.example.org, with rate limits",

@@ -10,7 +10,7 @@ const inFlightMs = 2 * 60_000
 const keptMs = 24 * 60 * 60_000
 const content = ["post", "/v1/vals", Buffer.from('{"code":"1"}'), "val:write"]
 
-describe("answerOnce", () => {
+describe("respondOnce", () => {
   let rules: TestRules
   let request: OnceRequest
   let worked: number
@@ -86,7 +86,7 @@ describe("answerOnce", () => {
     expect(await respondOnce(rules.deps, { ...request, content: asText }, work())).toEqual(first)
   })
 
-  test("keeps each user's keys apart", async () => {
+  test("separates the keys of users", async () => {
     const other = { ...request, userId: await addUser() }
     const answers = [
       await respondOnce(rules.deps, request, work()),
@@ -95,7 +95,7 @@ describe("answerOnce", () => {
     expect(answers.map(({ body }) => body)).toEqual(['{"n":1,"text":"✓"}', '{"n":2,"text":"✓"}'])
   })
 
-  test("refuses the key while its first request is being worked on, whatever is asked with it", async () => {
+  test("refuses any request with the key while the first one is in progress", async () => {
     const gate = Promise.withResolvers<StoredResponse>()
     const started = Promise.withResolvers<void>()
     const first = respondOnce(rules.deps, request, () => {
@@ -164,7 +164,7 @@ describe("answerOnce", () => {
     )
   })
 
-  test("lets an expired key stand for another request", async () => {
+  test("accepts an expired key for another request", async () => {
     await respondOnce(rules.deps, request, work())
     rules.clock.at += keptMs
     expect(
@@ -191,13 +191,13 @@ describe("answerOnce", () => {
     },
   )
 
-  test("does not keep a failure that was thrown, and passes it on", async () => {
+  test("does not store an error that was thrown, and rethrows it", async () => {
     const fail = () => Promise.reject(new Error("a bug"))
     await expect(respondOnce(rules.deps, request, fail)).rejects.toThrow("a bug")
     expect((await respondOnce(rules.deps, request, work())).status).toBe(200)
   })
 
-  describe("when the server has died over it", () => {
+  describe("after a crash during the request", () => {
     const dying = new Error("the server is dead by now")
     const deadNode = { id: Bun.randomUUIDv7(), host: "there", pid: 2, pidStarted: "2" }
     const isDead = Promise.reject(dying)
@@ -245,7 +245,7 @@ describe("answerOnce", () => {
       expect((await respondOnce(rules.deps, request, makeToken(request.userId))).body).toBe(body)
     })
 
-    test("the key stays taken once something is written, also when its time is over", async () => {
+    test("keeps the key taken once something was written, also after its time limit", async () => {
       await expect(respondOnce(toDead(), request, makeToken(request.userId))).rejects.toBe(dying)
       rules.clock.at += inFlightMs
       expect(
@@ -256,7 +256,7 @@ describe("answerOnce", () => {
       expect(await listTokens()).toEqual(before)
     })
 
-    test("the key is free at once where nothing was written", async () => {
+    test("frees the key at once if nothing was written", async () => {
       await expect(respondOnce(toDead(), request, work())).rejects.toBe(dying)
       await createNodeStore(rules.db).remove(deadNode.id)
       expect(
@@ -264,7 +264,7 @@ describe("answerOnce", () => {
       ).toContain('"n":2')
     })
 
-    test("a failure after something was written leaves the rest to the same request", async () => {
+    test("lets the same request finish after a failure that had written something", async () => {
       const half = async (): Promise<StoredResponse> => ({
         ...(await makeToken(request.userId)()),
         status: 503,
@@ -280,7 +280,7 @@ describe("answerOnce", () => {
     const [older, newer] = [Buffer.alloc(32, 7), Buffer.alloc(32, 8)]
     const withCipher = (cipher: Cipher) => ({ ...rules.deps, cipher })
 
-    test("cannot be read in the database", async () => {
+    test("is encrypted in the database", async () => {
       const secret = "a-new-token-that-nobody-else-may-see"
       await respondOnce(rules.deps, request, async () => ({
         status: 200,
@@ -304,14 +304,14 @@ describe("answerOnce", () => {
       expect(worked).toBe(1)
     })
 
-    test("is given again after the keys were rotated", async () => {
+    test("is returned after a rotation of the keys", async () => {
       const first = await respondOnce(withCipher(createCipher([older])), request, work())
       expect(await respondOnce(withCipher(createCipher([newer, older])), request, work())).toEqual(
         first,
       )
     })
 
-    test("is refused, and not done twice, when its key is gone", async () => {
+    test("is refused, and the work not repeated, when its key is missing", async () => {
       await respondOnce(withCipher(createCipher([older])), request, work())
       expect(await codeOf(respondOnce(withCipher(createCipher([newer])), request, work()))).toBe(
         "idempotency_mismatch",

@@ -69,7 +69,7 @@ describe("RunTokens", () => {
     return row?.count ?? 0
   }
 
-  test("are good here at once, and elsewhere when they are written, with others in one go", async () => {
+  test("issue is valid on this node at once, and on others after a common write", async () => {
     gate = Promise.withResolvers()
     const [one, two] = [tokens.issue(ada), tokens.issue(ada)]
     const scopes = new Set(["val:read", "user:read", "run:read"])
@@ -111,7 +111,7 @@ describe("RunTokens", () => {
     ])
   })
 
-  test("that end before they were written are never written", async () => {
+  test("end before the write prevents the write", async () => {
     const text = tokens.issue(ada)
     tokens.end(text)
     tokens.end(text)
@@ -123,7 +123,7 @@ describe("RunTokens", () => {
     tokens.end(next)
   })
 
-  test("that end while they are written are removed afterwards", async () => {
+  test("end during the write removes the token afterwards", async () => {
     gate = Promise.withResolvers()
     const text = tokens.issue(ada)
     await waitUntil(() => isAsked)
@@ -139,7 +139,7 @@ describe("RunTokens", () => {
     ])
   })
 
-  test("expire when no process can live any longer, here and elsewhere", async () => {
+  test("issue sets an expiry at the maximum lifetime of a process", async () => {
     const text = tokens.issue(ada)
     await waitUntil(() => writes.length === 1)
     const at = (now: number) => ({ ...rules.deps, now: () => now })
@@ -152,7 +152,7 @@ describe("RunTokens", () => {
     }
   })
 
-  test("are written later when the database does not take them; one that may have been taken is removed when it has ended", async () => {
+  test("issue retries a failed write; a token that may have been written is removed after its end", async () => {
     let isDown = true
     tokens = createTokens(async (...change) => {
       await rules.deps.tokens.changeRunTokens(...change)
@@ -173,7 +173,7 @@ describe("RunTokens", () => {
     ])
   })
 
-  test("all end when the node stops, or is found dead by another", async () => {
+  test("stop revokes all tokens, and so does another node that finds this one dead", async () => {
     const [mine, theirs] = [tokens.issue(ada), Bun.randomUUIDv7()]
     const other = createTokens(undefined, theirs)
     const setNode = (statement: Statement) =>

@@ -25,11 +25,11 @@ describe("makeTokenText", () => {
     )
   })
 
-  test("makes texts of one length that scanners for leaked tokens know", () => {
+  test("returns texts of one length that scanners for leaked tokens recognize", () => {
     fc.assert(fc.property(token, (text) => expect(text).toMatch(/^hamlet_[0-9A-Za-z]{49}$/)))
   })
 
-  test("makes the same text of the same bits in every release, since its hash is all that is kept", () => {
+  test("returns the same text for the same bits in every release, since only hashes are stored", () => {
     expect(makeTokenText(new Uint8Array(32))).toBe(
       `hamlet_${"0".repeat(43)}${checksumOf("0".repeat(43))}`,
     )
@@ -57,7 +57,7 @@ describe("hasTokenShape", () => {
     fc.assert(fc.property(token, (text) => expect(hasTokenShape(text)).toBe(true)))
   })
 
-  test("refuses a session of which any one character was changed", () => {
+  test("refuses a session with one changed character", () => {
     fc.assert(
       fc.property(session, visible, (text, other) => {
         for (let index = 0; index < text.length; index++) {
@@ -70,7 +70,7 @@ describe("hasTokenShape", () => {
     )
   })
 
-  test("refuses a session of which one character was left out, doubled or put in", () => {
+  test("refuses a session with one character removed, doubled or inserted", () => {
     fc.assert(
       fc.property(session, place, visible, (text, index, other) => {
         expect(hasTokenShape(text.slice(0, index) + text.slice(index + 1), "session")).toBe(false)
@@ -82,7 +82,7 @@ describe("hasTokenShape", () => {
     )
   })
 
-  test("refuses a session of which two neighbours changed places", () => {
+  test("refuses a session with two neighbouring characters swapped", () => {
     fc.assert(
       fc.property(
         session,

@@ -67,7 +67,7 @@ describe("TokenUses", () => {
     ["a use at the same moment", longAgo, longAgo, false],
     ["a use before the last one that was noted, by another clock", longAgo, longAgo - 1, false],
   ]
-  test.each(table)("note: of %s", async (_, lastUsedAt, at, isNoted) => {
+  test.each(table)("note of %s", async (_, lastUsedAt, at, isNoted) => {
     const id = await addToken()
 
     uses.note(id, lastUsedAt, at)
@@ -77,7 +77,7 @@ describe("TokenUses", () => {
     expect(writes).toEqual(isNoted ? [[id]] : [])
   })
 
-  test("writes the uses of a second together, each token's last one, without being asked", async () => {
+  test("note writes the last use of each token once per second", async () => {
     const [first, second] = [await addToken(), await addToken()]
     jest.useFakeTimers()
 

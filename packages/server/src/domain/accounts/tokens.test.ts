@@ -93,7 +93,7 @@ describe("authenticate", () => {
       await expect(at(late)).rejects.toThrow(refusal)
   })
 
-  test("refuses a token from the moment it is revoked, also right after it was used", async () => {
+  test("refuses a revoked token at once, also right after it was used", async () => {
     const { token, text } = await issueToken(rules.deps, ada.userId, reading)
     const revoked = revokeToken(rules.deps, ada, token.id)
     expect(await authenticate(rules.deps, text)).toMatchObject({ username: "ada" })
@@ -102,7 +102,7 @@ describe("authenticate", () => {
     await expect(authenticate(rules.deps, text)).rejects.toThrow(refusal)
   })
 
-  test("does not ask the database about what cannot be a token", async () => {
+  test("does not query the database for a malformed token", async () => {
     const asked: string[] = []
     const findHolder = async (hash: string) => {
       asked.push(hash)
@@ -115,7 +115,7 @@ describe("authenticate", () => {
     expect(asked).toEqual([])
   })
 
-  test("believes no store that found a token by another hash", async () => {
+  test("refuses a token that the store returned for another hash", async () => {
     const { text } = await issueToken(rules.deps, ada.userId, reading)
     for (const change of [
       (hash: string) => `${hash.slice(0, -1)}${hash.endsWith("0") ? "1" : "0"}`,
@@ -154,7 +154,7 @@ describe("createToken", () => {
     )
   })
 
-  test("names the scope that is missing with the words that clients look for, and keeps nothing", async () => {
+  test("names the missing scope in the message that clients search for, and stores nothing", async () => {
     const asking: Caller = { ...bob, scopes: new Set<Scope>(["val:read"]) }
     const before = await rules.deps.tokens.list(bob.userId, { limit: 100, offset: 0 })
 
@@ -170,7 +170,7 @@ describe("createToken", () => {
 })
 
 describe("issueToken", () => {
-  test("keeps everything but the text, of which only the hash is anywhere in the database", async () => {
+  test("stores the hash of the text, and the text nowhere in the database", async () => {
     const { token, text } = await issueToken(rules.deps, ada.userId, {
       ...reading,
       expiresAt: rules.clock.at + 5,
@@ -190,7 +190,7 @@ describe("issueToken", () => {
     expect(JSON.stringify(row)).not.toContain(text)
   })
 
-  test("makes another text every time", async () => {
+  test("creates a new text every time", async () => {
     const texts = await Promise.all(
       Array.from(
         { length: 50 },
@@ -202,7 +202,7 @@ describe("issueToken", () => {
 })
 
 describe("revokeToken", () => {
-  test("is for one's own tokens, once", async () => {
+  test("revokes a token of the caller, once", async () => {
     const { token, text } = await issueToken(rules.deps, ada.userId, reading)
 
     expect(await codeOf(revokeToken(rules.deps, bob, token.id))).toBe("token_not_found")

@@ -16,7 +16,7 @@ const chosen = "chosen-by-the-operator-0123456789-abcdef"
 const page = { limit: 100, offset: 0 }
 
 describe("createUser", () => {
-  test("makes a user and a token with every scope but admin and backup", async () => {
+  test("creates a user and a token with every scope but admin and backup", async () => {
     await using rules = await openRules()
 
     const { user, token } = await createUser(rules.deps, {
@@ -52,7 +52,7 @@ describe("createUser", () => {
 })
 
 describe("getUserByName", () => {
-  test("finds by name in any case, with or without one @", async () => {
+  test("finds a user by name in any case, with or without one @", async () => {
     await using rules = await openRules()
     const { user } = await createUser(rules.deps, { username: "Ada", email: null })
 

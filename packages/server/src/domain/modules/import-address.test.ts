@@ -43,7 +43,7 @@ describe("parseImportAddress", () => {
     ["../../v/ada/hello", hello],
     ["../../../../v/ada/hello", hello],
   ]
-  test.each(accepted)("understands %s", (specifier, address) => {
+  test.each(accepted)("parses %s", (specifier, address) => {
     expect(parseImportAddress(specifier, hosts, importer)).toEqual(address)
   })
 
@@ -113,7 +113,7 @@ describe("parseImportAddress", () => {
     expect(parseImportAddress(specifier, hosts, importer)).toBeUndefined()
   })
 
-  test("resolves relative imports as a browser would when the server lives under a path", () => {
+  test("resolves relative imports like a browser when the base URL has a path", () => {
     const prefixed = { baseUrls: ["https://vals.example.com/hamlet"] }
     expect(parseImportAddress("./hello", prefixed, importer)).toEqual(hello)
     expect(parseImportAddress("/hamlet/v/ada/hello", prefixed, importer)).toEqual(hello)
@@ -125,7 +125,7 @@ describe("parseImportAddress", () => {
     expect(parseImportAddress("./hello", hosts)).toBeUndefined()
   })
 
-  test("copes with no base and with a base that is no URL", () => {
+  test("accepts no base URL, and a base URL that is invalid", () => {
     expect(parseImportAddress("./hello", { baseUrls: [] }, importer)).toBeUndefined()
     expect(parseImportAddress("/v/ada/hello", { baseUrls: ["nonsense"] }, importer)).toBeUndefined()
     expect(
@@ -133,7 +133,7 @@ describe("parseImportAddress", () => {
     ).toEqual(hello)
   })
 
-  test("never throws, and answers only with names in lower case and versions in range", () => {
+  test("never throws, and returns only lower-case names and versions in range", () => {
     const part = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.constantFrom(
@@ -175,7 +175,7 @@ describe("parseImportAddress", () => {
     )
   })
 
-  test("finds every valid address again in each of its spellings", () => {
+  test("parses every spelling of a valid address to the same result", () => {
     const username = fc.stringMatching(/^[a-zA-Z][a-zA-Z0-9_]{0,29}$/)
     const name = fc.stringMatching(/^[a-zA-Z][a-zA-Z0-9_]{0,47}$/)
     const version = fc.option(fc.integer({ min: 1, max: limits.versionMax }))

@@ -53,7 +53,7 @@ async function evaluate(code: string, find: unknown): Promise<Record<string, unk
 }
 
 describe("linkPackages", () => {
-  test("replaces every place of every specifier, and nothing else", () => {
+  test("replaces every occurrence of every specifier, and nothing else", () => {
     const code = `import a from "npm:a"; import { b } from 'npm:b'\n// 😀 "npm:a" é\nexport * from "npm:a"; const text = "npm:c"; import(\`npm:b\`)`
     const module = lock(code, { "npm:a": {}, "npm:b": {} })
     const [a, b] = [`"${base}/packages/${bundle}/0/npm:a"`, `"${base}/packages/${bundle}/1/npm:b"`]
@@ -62,7 +62,7 @@ describe("linkPackages", () => {
     )
   })
 
-  test("leaves every line where it is", () => {
+  test("keeps the line numbers", () => {
     const code = `import a from "npm:\\\na"\r\nimport b from 'npm:\\\r\nb'\nthrow 1`
     const linked = codeOf(lock(code, { "npm:a": {}, "npm:b": {} })) ?? ""
     const lineOf = (text: string) => text.slice(0, text.indexOf("throw")).split("\n").length
@@ -70,7 +70,7 @@ describe("linkPackages", () => {
     expect(linked).not.toContain("npm:\\")
   })
 
-  test("leaves the code alone where a place makes no sense", () => {
+  test("does not change code at an invalid position", () => {
     const code = `import a from "npm:a"; 1`
     const odd = [
       { start: -3, end: 2 },
@@ -126,8 +126,8 @@ describe("linkPackages", () => {
     expect(url.length).toBeLessThan(1200)
   })
 
-  describe("makes a stub that", () => {
-    test("exports all that the package does, under whatever name", async () => {
+  describe("creates a stub that", () => {
+    test("exports everything that the package exports, with any name", async () => {
       const exports = ["default", "z", "delete", "a-b", "😀", "__proto__", 'q"\\', "then"]
       const [stub = ""] = Object.values(
         stubsOf([lock(`import "npm:a"`, { "npm:a": { exports: [...exports, "\ud800"] } })]),
@@ -176,7 +176,7 @@ describe("linkPackages", () => {
       "npm:nope": { error: 'there is\nno "such" package', resolved: null, exports: [] },
     })
 
-    test("throws, and has in its address where the import stands", async () => {
+    test("throws, and has the position of the import in its address", async () => {
       const [[url, stub] = ["", ""]] = Object.entries(stubsOf([failing]))
       expect(url).toBe(`${base}/packages/none/val-3-0/ada/x:2:49/npm:nope`)
       const error = (await evaluate(stub, () => ({})).catch((thrown: unknown) => thrown)) as Error
@@ -184,13 +184,13 @@ describe("linkPackages", () => {
       expect(error.message).toBe(`Cannot import "npm:nope": there is\nno "such" package`)
     })
 
-    test("exports all that is imported, since otherwise that would be the error", () => {
+    test("exports every imported name, so that linking does not fail first", () => {
       const [stub = ""] = Object.values(stubsOf([failing]))
       for (const name of ["default", "a", "C", "d e", "g"])
         expect(stub).toContain(`as ${JSON.stringify(name)}`)
     })
 
-    test("is of one module alone", () => {
+    test("belongs to one module", () => {
       const other = { ...failing, version: 4 }
       expect(Object.keys(stubsOf([failing, other]))).toEqual([
         `${base}/packages/none/val-3-0/ada/x:2:49/npm:nope`,

@@ -22,7 +22,7 @@ const failing = {
 }
 const dayMs = 86_400_000
 
-describe("createPendingLocks", () => {
+describe("createPendingLockfiles", () => {
   let lock: Lockfile | null
   let looks: number
   let clock: { at: number }
@@ -89,7 +89,7 @@ describe("createPendingLocks", () => {
     await lockfiles.wait("val", 1)
   })
 
-  test("wait finds out by itself what another node has done", async () => {
+  test("wait polls for the result of another node", async () => {
     const waiting = create(1).wait("val", 1)
     await untilLooked(3)
     lock = ready
@@ -117,7 +117,7 @@ describe("createPendingLocks", () => {
     await other
   })
 
-  test("wait fails with the database", async () => {
+  test("wait rejects when the database fails", async () => {
     const lockfiles = createPendingLockfiles(
       { find: () => Promise.reject(new Error("away")) },
       () => clock.at,

@@ -27,7 +27,7 @@ describe("isRemoteImport", () => {
     "https://esm.town.evil.example/v/ada/x",
     "https://user:pass@example.com/x",
   ]
-  test.each(remote)("is true of %s", (specifier) => {
+  test.each(remote)("returns true for %s", (specifier) => {
     expect(isRemoteImport(specifier, hosts)).toBe(true)
   })
 
@@ -53,7 +53,7 @@ describe("isRemoteImport", () => {
     "https://esm.town/v/std/blob",
     "https://esm.town/v/ada/x/deeper.ts",
   ]
-  test.each(near)("is false of %s", (specifier) => {
+  test.each(near)("returns false for %s", (specifier) => {
     expect(isRemoteImport(specifier, hosts)).toBe(false)
   })
 })
@@ -85,7 +85,7 @@ describe("mayImportRemote", () => {
     [`import fs from "node:fs"; import x from "./y" // see https://example.com`, false],
     ["export default 1", false],
   ]
-  test.each(sources)("of %s is %p", (code, expected) => {
+  test.each(sources)("for %s returns %p", (code, expected) => {
     expect(mayImportRemote(code)).toBe(expected)
     // The quick check for any imports must not miss one.
     if (expected) expect(mayImport(code)).toBe(true)

@@ -24,7 +24,7 @@ describe("findStandardModule", () => {
     ["https://esm.town/v/std/blob@14-main/main.tsx", "blob"],
     ["https://esm.town/std/blob", "blob"],
   ] as const
-  test.each(accepted)("understands %s", (specifier, name) => {
+  test.each(accepted)("finds %s", (specifier, name) => {
     const found = findStandardModule(specifier, from, hosts)
     expect(found).toEqual({ name, url: new URL(specifier, from).href })
     // What is the standard library is no val.
@@ -61,7 +61,7 @@ describe("findStandardModule", () => {
     "https://esm.town.example.com/v/std/blob",
     "https://esm.sh/v/std/blob",
   ]
-  test.each(refused)("has nothing for %s", (specifier) => {
+  test.each(refused)("does not find %s", (specifier) => {
     expect(findStandardModule(specifier, from, hosts)).toBeUndefined()
   })
 
@@ -79,7 +79,7 @@ describe("findStandardModule", () => {
     })
   })
 
-  test("leaves out what runtimes leave out", () => {
+  test("keeps the query and drops the fragment", () => {
     expect(findStandardModule("/std/blob?a#b", from, hosts)?.url).toBe(
       "http://localhost:8080/std/blob?a",
     )
@@ -108,7 +108,7 @@ describe("listStandardModules", () => {
     ])
   })
 
-  test("reads a relative address from where the module is", () => {
+  test("resolves a relative address against the address of the module", () => {
     const found = list(
       [from, 'import "/std/blob"'],
       ["https://esm.town/v/bob/lib", 'import "/std/blob"'],
@@ -120,7 +120,7 @@ describe("listStandardModules", () => {
     ])
   })
 
-  test("finds nothing where nothing is named", () => {
+  test("returns nothing for code without standard modules", () => {
     expect(
       list(
         [from, "// see https://esm.town/v/std/blob for more\nconst std = blob"],

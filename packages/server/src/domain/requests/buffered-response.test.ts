@@ -63,7 +63,7 @@ describe("readResponse", () => {
     })
   })
 
-  test("reads an answer without a body as an empty text", async () => {
+  test("reads a response without a body as an empty text", async () => {
     expect(await read(null, "image/png")).toMatchObject({
       body: "",
       isBase64: false,

@@ -12,7 +12,7 @@ import type { RunDetail } from "./runs.ts"
 
 const nothing = { args: [], version: undefined }
 
-describe("running a val", () => {
+describe("createRun and callVal", () => {
   let rules: TestRules
   let runner: FakeRunner
   let deps: ExecuteDeps
@@ -58,7 +58,7 @@ describe("running a val", () => {
     return find(run?.id ?? "")
   }
 
-  test("has the run on disk before its code begins", async () => {
+  test("write the run to disk before its code starts", async () => {
     const val = await addVal("export default () => 1")
     let before: RunDetail | undefined
     runner.onEnter = async (run) => {
@@ -70,7 +70,7 @@ describe("running a val", () => {
     expect(await find(id)).toMatchObject({ status: "succeeded", returnValue: 1 })
   })
 
-  test("is on the account of the caller, and the program gets no more", async () => {
+  test("run on the account of the caller, and pass nothing else to the program", async () => {
     const val = await addVal("export default () => 1")
     await callVal(deps, bob, "ada", val.name, [])
     await callVal(deps, ada, "ada", val.name, [])
@@ -80,7 +80,7 @@ describe("running a val", () => {
     ])
   })
 
-  test("leaves its slot, whatever the val does", async () => {
+  test("release the run slot however the val ends", async () => {
     for (const code of ["export default () => 1", "export default () => { throw new Error() }"]) {
       await (await createRun(deps, ada, (await addVal(code)).id, nothing)).ended
     }
@@ -100,7 +100,7 @@ describe("running a val", () => {
     },
   )
 
-  test("reports an unexpected error as a crash, without its message", async () => {
+  test("record an unexpected error as a crash, without its message", async () => {
     const val = await addVal("export default () => 1")
     runner.onEnter = () => Promise.reject(new Error("a path on the host"))
     const { ended } = await createRun(deps, ada, val.id, nothing)
@@ -110,7 +110,7 @@ describe("running a val", () => {
     expect(JSON.stringify(run)).not.toContain("host")
   })
 
-  test("ends as cancelled when it is cancelled while it waits for a slot, or has one", async () => {
+  test("end as cancelled when the run is cancelled with or without a slot", async () => {
     const val = await addVal("export default () => new Promise(() => {})")
     runner.gate = new Promise(() => {})
     const waiting = await createRun(deps, ada, val.id, nothing)
@@ -124,7 +124,7 @@ describe("running a val", () => {
       expect(await find(id)).toMatchObject({ status: "cancelled", endedAt: expect.any(Number) })
   })
 
-  test("callVal is run_timed_out when the val takes too long, and run_failed when it returns too much", async () => {
+  test("callVal throws run_timed_out when the val takes too long, and run_failed when it returns too much", async () => {
     const slow = await addVal("export default () => new Promise(() => {})")
     runner.onEnter = async () => void setImmediate(() => runner.slots[0]?.stop("timed_out"))
     expect(await codeOf(callVal(deps, ada, "ada", slow.name, []))).toBe("run_timed_out")

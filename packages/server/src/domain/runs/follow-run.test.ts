@@ -120,7 +120,7 @@ describe("RunFollowers", () => {
     expect(await tellAll(steps)).toEqual(["3 three", end])
   })
 
-  test("follow begins where it is asked to, also beyond the end", async () => {
+  test("follow starts at the given line, also beyond the last one", async () => {
     const run = await record({ logs: [line("zero"), line("one")], logsTruncated: true })
     const cut = { ...end, logsTruncated: true }
     expect(await tellAll(await follow(run.id, 1))).toEqual(["1 one", cut])
@@ -146,7 +146,7 @@ describe("RunFollowers", () => {
     expect(await tellAll(steps)).toEqual(["2 two", end])
   })
 
-  test("follow ends when its client disconnects, whether the run is here or elsewhere", async () => {
+  test("follow ends when its client disconnects, on this node and on another", async () => {
     const here = await begin()
     const elsewhere = await record({ status: "running", endedAt: null })
     const waiting = [(await follow(here.id)).next(), (await follow(elsewhere.id)).next()]
@@ -154,7 +154,7 @@ describe("RunFollowers", () => {
     for (const step of waiting) expect(await step).toEqual({ done: true, value: undefined })
   })
 
-  test("stop ends all following", async () => {
+  test("stop ends all followers", async () => {
     const run = await begin()
     const waiting = (await follow(run.id)).next()
     followers.stop()
@@ -171,7 +171,7 @@ describe("RunFollowers", () => {
     expect(await codeOf(steps.next())).toBe("run_not_found")
   })
 
-  test("follow refuses more followers than its limits, until one leaves", async () => {
+  test("follow refuses more followers than its limits until one ends", async () => {
     followers = open({ followersMax: 3, followersPerAccountMax: 2 })
     const run = await begin()
     const start = async (as: Caller) => {

@@ -110,7 +110,7 @@ describe("LiveRuns", () => {
   }
 
   describe("open", () => {
-    test("writes runs that have ended with the next batch, all in one", async () => {
+    test("writes all ended runs in the next batch", async () => {
       const runs = [live.open(toNew()), live.open(toNew()), live.open(toNew())]
       for (const run of runs) run.finish(succeed)
       expect(await find(runs[0]?.id ?? "")).toBeUndefined()
@@ -165,7 +165,7 @@ describe("LiveRuns", () => {
       expect(live.stats()).toEqual({ open: 0, waiting: 0, dropped: 0 })
     })
 
-    test("keeps the record of a val that was deleted meanwhile to itself", async () => {
+    test("drops the record of a val that was deleted meanwhile, without an error", async () => {
       const run = live.open(toNew())
       await deleteVal(rules.deps, ada, val.id, undefined)
       run.finish(succeed)
@@ -176,7 +176,7 @@ describe("LiveRuns", () => {
   })
 
   describe("begin", () => {
-    test("has the run on disk before it resolves, and its end when settled resolves", async () => {
+    test("writes the run before it resolves, and its end before settled resolves", async () => {
       jest.useRealTimers()
       const run = await live.begin(toNew({ args: [1], source: "api", request: null }))
       expect(await find(run.id)).toMatchObject({ status: "queued", endedAt: null, args: [1] })
@@ -187,7 +187,7 @@ describe("LiveRuns", () => {
       expect(batches).toEqual([["queued"], ["failed"]])
     })
 
-    test("shows a run as running once it has a slot, with the next batch", async () => {
+    test("writes a run as running with the next batch after it gets a slot", async () => {
       const begun = live.begin(toNew())
       await pass(0)
       const run = await begun
@@ -197,13 +197,13 @@ describe("LiveRuns", () => {
       run.finish(succeed)
     })
 
-    test("writes those that begin together in one transaction", async () => {
+    test("writes runs that begin together in one transaction", async () => {
       jest.useRealTimers()
       await Promise.all([live.begin(toNew()), live.begin(toNew()), live.begin(toNew())])
       expect(batches).toEqual([["queued", "queued", "queued"]])
     })
 
-    test("fails when the database is away, and leaves no run that seems to go on if it was written nevertheless", async () => {
+    test("rejects when the database is unavailable, and leaves no running record", async () => {
       // The commit happened, and only its answer was lost.
       failure = (runs) => {
         void rules.deps.runs.record(runs)
@@ -222,15 +222,15 @@ describe("LiveRuns", () => {
     })
   })
 
-  describe("the end of a run", () => {
-    test("is the first one", async () => {
+  describe("finish", () => {
+    test("keeps the first outcome", async () => {
       const run = live.open(toNew())
       run.finish({ status: "timed_out", error: thrown })
       run.finish(succeed)
       expect(run.status).toBe("timed_out")
     })
 
-    test("is a failure when an error was not caught, before it or after", async () => {
+    test("ends as failed when an error was not caught, before or after it", async () => {
       const [before, after, late, cancelled] = [
         live.open(toNew()),
         live.open(toNew()),
@@ -313,7 +313,7 @@ describe("LiveRuns", () => {
       expect(kept?.logsTruncated).toBe(true)
     })
 
-    test("has an end also when the lines are empty", async () => {
+    test("limits the number of empty lines too", async () => {
       await reopen({ logBytesMax: 6_400 })
       const run = live.open(toNew())
       for (let count = 0; count < 1_000; count++) run.log(line(""))
@@ -345,7 +345,7 @@ describe("LiveRuns", () => {
       expect([slot.stops, run.isCancelled]).toEqual([[], false])
     })
 
-    test("is heard from another node within a second", async () => {
+    test("works from another node within a second", async () => {
       await createNodeStore(rules.db).beat(
         { id: nodeId, host: "here", pid: 1, pidStarted: "" },
         rules.clock.at,
@@ -386,7 +386,7 @@ describe("LiveRuns", () => {
     })
   })
 
-  describe("while the database is away", () => {
+  describe("while the database is unavailable", () => {
     test("keeps runs and writes them when the database is back, and reports it once", async () => {
       failure = away
       const run = live.open(toNew())
@@ -445,7 +445,7 @@ describe("LiveRuns", () => {
     })
   })
 
-  test("a run that cannot be written is given up alone", async () => {
+  test("drops only the run that cannot be written", async () => {
     const runs = Array.from({ length: 5 }, () => live.open(toNew()))
     failure = (batch) =>
       batch.some(({ id }) => id === runs[3]?.id) ? new Error("poison") : undefined

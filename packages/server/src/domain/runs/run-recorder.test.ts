@@ -26,7 +26,7 @@ describe("RunRecorder", () => {
     ["requests that were kept", { input: { headers: [], body: large } }, () => {}],
   ]
   for (const [title, more, act] of kinds) {
-    test(`writes runs with large ${title} in batches of so many bytes, and each of them`, async () => {
+    test(`writes all runs with large ${title}, in batches of limited size`, async () => {
       await using rules = await openRules()
       const ada = await rules.addCaller("ada")
       const val = await createVal(rules.deps, ada, { name: "hello", code: "1" })

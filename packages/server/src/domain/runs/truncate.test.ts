@@ -6,8 +6,8 @@ import { truncateError, truncateMasked, truncateText, truncateValue } from "./tr
 const mark = /… \(cut, \d+ bytes in all\)$/
 const withoutMark = (text: string) => text.replace(mark, "")
 
-describe("cutText", () => {
-  test("leaves what fits as it is, and keeps of the rest the longest beginning that fits", () => {
+describe("truncateText", () => {
+  test("keeps a text that fits, and of any other the longest start that fits", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "grapheme", maxLength: 60 }),
@@ -33,7 +33,7 @@ describe("cutText", () => {
   })
 })
 
-describe("cutText again", () => {
+describe("truncateText twice", () => {
   test("does not truncate its own output again", () => {
     const once = truncateText("é".repeat(100), 51)
     expect(truncateText(once, 51)).toBe(once)
@@ -44,7 +44,7 @@ describe("cutText again", () => {
   })
 })
 
-describe("cutMasked", () => {
+describe("truncateMasked", () => {
   test("masks a secret across the cut, and shows nothing beyond it", async () => {
     const mask = await createMask(new Map([["KEY", "hunter22"]]))
     expect(truncateMasked("hunter22 here", 100, mask)).toBe("[secret KEY] here")
@@ -60,7 +60,7 @@ describe("cutMasked", () => {
   })
 })
 
-describe("cutValue", () => {
+describe("truncateValue", () => {
   test.each([[null], [1], ["text"], [[1, { a: [] }]], [{ a: "é" }], [false]])(
     "leaves %p as it is where it fits",
     (value) => {
@@ -83,7 +83,7 @@ describe("cutValue", () => {
   })
 })
 
-describe("cutError", () => {
+describe("truncateError", () => {
   test("keeps all parts together within the limit, and adds no missing stack", () => {
     const long = "x".repeat(1_000)
     const {

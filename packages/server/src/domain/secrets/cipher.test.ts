@@ -7,7 +7,7 @@ const text = fc.string({ unit: "binary" })
 const toKeyId = (by: Uint8Array) => createCipher([by]).keyId
 
 describe("createCipher", () => {
-  test("opens what it sealed for the same purpose, whatever the text", () => {
+  test("opens any text that it sealed for the same purpose", () => {
     fc.assert(
       fc.property(key, text, text, (bytes, plain, purpose) => {
         const cipher = createCipher([bytes])
@@ -16,7 +16,7 @@ describe("createCipher", () => {
     )
   })
 
-  test("opens nothing for another purpose", () => {
+  test("refuses to open for another purpose", () => {
     fc.assert(
       fc.property(key, text, text, text, (bytes, plain, purpose, other) => {
         fc.pre(purpose !== other)
@@ -27,7 +27,7 @@ describe("createCipher", () => {
     )
   })
 
-  test("opens nothing with another key, also where that passes for the right one", () => {
+  test("refuses to open with another key, even if the id of that key is given", () => {
     fc.assert(
       fc.property(key, key, text, (bytes, other, plain) => {
         fc.pre(toKeyId(bytes) !== toKeyId(other))
@@ -41,7 +41,7 @@ describe("createCipher", () => {
     )
   })
 
-  test("opens nothing of which any byte was changed", () => {
+  test("refuses to open if any byte was changed", () => {
     fc.assert(
       fc.property(
         key,
@@ -114,7 +114,7 @@ describe("createCipher", () => {
     ]
     const sealedWith = (by: Uint8Array): Sealed => createCipher([by]).seal("text", "test")
 
-    test("seals with the first and opens with all of them", () => {
+    test("seals with the first key and opens with all of them", () => {
       const cipher = createCipher([newer, older])
       expect(cipher.keyId).toBe(toKeyId(newer))
       expect(cipher.seal("text", "test").keyId).toBe(toKeyId(newer))
@@ -149,7 +149,7 @@ describe("createCipher", () => {
     })
   })
 
-  test("names a key by the same id on every server, and another key by another", () => {
+  test("derives the id of a key from the key alone", () => {
     expect(toKeyId(Buffer.alloc(keyBytes))).toBe("273f84ee01741b63")
     fc.assert(
       fc.property(key, key, (left, right) => {

@@ -32,7 +32,7 @@ describe("createMask", () => {
       "[secret URL] [secret PASSWORD]",
     ],
     [
-      "what means something in a regular expression",
+      "characters with a meaning in regular expressions",
       { A: "a.*$^[b]", B: "$&$1$`" },
       "a.*$^[b] $&$1$` aXX",
       "[secret A] [secret B] aXX",
@@ -44,31 +44,36 @@ describe("createMask", () => {
       '"[\\\\"[secret KEY]\\\\"]"'.replaceAll("\\\\", "\\"),
     ],
     [
-      "what console shows in single quotes",
+      "a value as console prints it in single quotes",
       { KEY: 'a"b\nc\\d' },
       `{ key: 'a"b\\nc\\\\d' }`,
       "{ key: '[secret KEY]' }",
     ],
     [
-      "what means something in JSON",
+      "a value as JSON escapes it",
       { KEY: 'li"ne\n\\2é' },
       JSON.stringify({ key: 'li"ne\n\\2é' }),
       '{"key":"[secret KEY]"}',
     ],
-    ["the same unescaped", { KEY: 'li"ne\n\\2é' }, 'is li"ne\n\\2é!', "is [secret KEY]!"],
+    ["the same value unescaped", { KEY: 'li"ne\n\\2é' }, 'is li"ne\n\\2é!', "is [secret KEY]!"],
     [
-      "of two with the same value the first",
+      "two secrets with one value under the name of the first",
       { A: "same value", B: "same value" },
       "same value",
       "[secret A]",
     ],
-    ["not what is short", { PIN: "12345" }, "12345", "12345"],
-    ["nothing but the whole of it", { KEY: "hunter22" }, "hunter2 2", "hunter2 2"],
-    ["a text shorter than any value", { KEY: "hunter22" }, "hun", "hun"],
+    ["nothing of a short value", { PIN: "12345" }, "12345", "12345"],
+    ["complete values only", { KEY: "hunter22" }, "hunter2 2", "hunter2 2"],
+    ["nothing in a text shorter than any value", { KEY: "hunter22" }, "hun", "hun"],
     ["beyond ASCII", { KEY: "Ũũ-🗝-ключ" }, "der Ũũ-🗝-ключ hier", "der [secret KEY] hier"],
-    ["where one was begun in vain", { A: "aaaaaab" }, "aaaaaaaaab", "aaa[secret A]"],
-    ["what overlaps as one", { A: "abcdefg", B: "efghijkl" }, "-abcdefghijkl-", "-[secret A]-"],
-    ["what overlaps itself", { A: "aaaaaa" }, "baaaaaaaaab", "b[secret A]b"],
+    ["a value after a partial match", { A: "aaaaaab" }, "aaaaaaaaab", "aaa[secret A]"],
+    [
+      "two overlapping values as one",
+      { A: "abcdefg", B: "efghijkl" },
+      "-abcdefghijkl-",
+      "-[secret A]-",
+    ],
+    ["a value that overlaps itself", { A: "aaaaaa" }, "baaaaaaaaab", "b[secret A]b"],
   ]
   test.each(masked)("hides %s", async (_what, values, text, expected) => {
     expect(await mask(values, text)).toBe(expected)
@@ -88,13 +93,13 @@ describe("createMask", () => {
     ["begins after the border", "ab-hunter22-cd", 3, "ab-"],
   ]
   test.each(cuts)(
-    "cuts a text so that no part of a value shows which %s",
+    "truncates a text without showing part of a value that %s",
     async (_what, text, charsMax, expected) => {
       expect(await mask({ KEY: "hunter22" }, text, charsMax)).toBe(expected)
     },
   )
 
-  test("shows no part of any value, wherever a text is cut", async () => {
+  test("shows no part of any value at any truncation", async () => {
     const values = { A: "aabbccdd", B: `${"xyz".repeat(60)}!`, C: 'q"uote\n"' }
     const text = `1${values.A}2${values.B}3${JSON.stringify(values.C)}4${values.B}5${values.A}`
     const secretMask = await createMask(new Map(Object.entries(values)))
@@ -114,7 +119,7 @@ describe("createMask", () => {
     expect(await mask({ KEY: value }, `<${value.slice(0, 127)}>`)).toBe(`<${value.slice(0, 127)}>`)
   })
 
-  test("hides what replacing one value after the other would hide, when no two overlap", async () => {
+  test("replaces the same as one replacement per value, when no two overlap", async () => {
     const units = fc.constantFrom("a", "b", '"', "\\", "é")
     const value = fc.string({ unit: units, minLength: 6, maxLength: 9 })
     const values = fc.uniqueArray(value, { maxLength: 5 })
@@ -138,7 +143,7 @@ describe("createMask", () => {
     )
   })
 
-  test("never shows a whole value, whatever the values and the text", async () => {
+  test("never shows a complete value, for any values and text", async () => {
     const units = fc.constantFrom("a", "b")
     const value = fc.string({ unit: units, minLength: 6, maxLength: 8 })
     await fc.assert(
@@ -157,7 +162,7 @@ describe("createMask", () => {
     )
   })
 
-  test("hides the longest of many long values that begin alike", async () => {
+  test("hides the longest of many long values with a common start", async () => {
     const common = "ab".repeat(2_000)
     const values = Object.fromEntries(
       Array.from({ length: 50 }, (_, index) => [`S${index}`, `${common}${"c".repeat(index)}!`]),
@@ -169,11 +174,11 @@ describe("createMask", () => {
   // What takes longest: to go back as far as possible at each character; to find as much as
   // possible; to begin again and again.
   const slow: [string, Record<string, string>, string][] = [
-    ["one that fails at its last character", { A: `${"a".repeat(127)}b` }, "a"],
-    ["one that is everywhere", { A: `${"a".repeat(127)}b`, B: "aaaaaa" }, "a"],
-    ["many with long beginnings in common", manyAlike(), `${"ab".repeat(60)}!`],
+    ["a value that differs in its last character", { A: `${"a".repeat(127)}b` }, "a"],
+    ["a value that matches everywhere", { A: `${"a".repeat(127)}b`, B: "aaaaaa" }, "a"],
+    ["many values with a long common start", manyAlike(), `${"ab".repeat(60)}!`],
   ]
-  test.each(slow)("takes time in proportion to the text for %s", async (_what, values, part) => {
+  test.each(slow)("takes time proportional to the text for %s", async (_what, values, part) => {
     const secretMask = await createMask(new Map(Object.entries(values)))
     const [short, long] = [part.repeat(100_000 / part.length), part.repeat(2_000_000 / part.length)]
     const words = "lorem ipsum ".repeat(2_000_000 / 12)

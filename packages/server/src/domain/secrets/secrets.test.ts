@@ -51,7 +51,7 @@ describe("secrets", () => {
   }
 
   describe("putSecret", () => {
-    test("keeps the value encrypted, for this user and this name alone", async () => {
+    test("stores the value encrypted, bound to the user and the name", async () => {
       await put(ada, "NAME", "the value ✓")
 
       const secret = await only()
@@ -89,7 +89,7 @@ describe("secrets", () => {
   })
 
   describe("deleteSecret", () => {
-    test("is for one's own, once", async () => {
+    test("deletes a secret of the caller, once", async () => {
       await put(ada, "NAME", "value")
 
       expect(await codeOf(deleteSecret(rules.deps, bob, "NAME"))).toBe("secret_not_found")
@@ -145,7 +145,7 @@ describe("secrets", () => {
       expect(await openAll(newer)).toEqual({ CHANGED: "after", KEPT: "before" })
     })
 
-    test("stops at a secret that no key opens, and leaves it as it is", async () => {
+    test("stops at a secret that no key opens, and does not change it", async () => {
       await put(ada, "NAME", "value", createCipher([Buffer.alloc(32, 9)]))
       const before = await only()
 

@@ -5,7 +5,7 @@ import { generateName } from "./generate-name.ts"
 
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
-describe("makeUpName", () => {
+describe("generateName", () => {
   test("returns a valid name for any random numbers and any number of failed attempts", () => {
     fc.assert(
       fc.property(fc.nat(1000), fc.infiniteStream(chance), (attempt, chances) => {
@@ -18,7 +18,7 @@ describe("makeUpName", () => {
     )
   })
 
-  test("has more names with each attempt that failed, up to a number that is never in the way", () => {
+  test("allows larger numbers after each failed attempt, up to nine digits", () => {
     const highest = (attempt: number) =>
       Number(/\d+$/.exec(generateName(attempt, () => 1 - Number.EPSILON))?.[0])
     expect([1, 2, 3, 7, 8, 9, 1000].map(highest)).toEqual([

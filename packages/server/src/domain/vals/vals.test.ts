@@ -54,7 +54,7 @@ describe("access to a val of another user", () => {
     ["private", "bob", false, "val_not_found"],
     ["private", "nobody", false, ""],
   ]
-  test.each(table)("that is %s: %s", async (privacy, who, isSeen, change) => {
+  test.each(table)("decide about a %s val for caller %s", async (privacy, who, isSeen, change) => {
     const caller = { ada, bob, nobody: undefined }[who]
     const val = vals[privacy]
 
@@ -83,7 +83,7 @@ describe("access to a val of another user", () => {
     expect(await outcomeOf(() => deleteVal(rules.deps, caller, val.id, 99))).toBe(late)
   })
 
-  test("a private val looks to others like one that does not exist", async () => {
+  test("getVal responds to other users as if a private val did not exist", async () => {
     const words = async (id: string) =>
       String(await getVal(rules.deps, bob, id).catch((error: unknown) => error)).replace(id, "ID")
     expect(await words(vals.private.id)).toBe(await words(rules.deps.newId()))
@@ -93,7 +93,7 @@ describe("access to a val of another user", () => {
     })
   })
 
-  test("saveVersion has only the owner's code scanned", async () => {
+  test("saveVersion scans the code only if the caller is the owner", async () => {
     const read: string[] = []
     const scanImports = async (code: string, ownerId: string) => {
       read.push(`${code} of ${ownerId}`)
@@ -149,7 +149,7 @@ describe("assertUnchanged", () => {
 })
 
 describe("createVal", () => {
-  test("makes a private script without a readme where nothing else is said", async () => {
+  test("creates a private script without a readme by default", async () => {
     const val = await createVal(rules.deps, ada, { name: "plain", code: "1" })
     expect(val).toMatchObject({
       privacy: "private",
@@ -164,14 +164,14 @@ describe("createVal", () => {
     )
   })
 
-  test("refuses a name that the owner has, and does not make up another", async () => {
+  test("refuses a name that the owner already has, and does not generate another", async () => {
     expect(await codeOf(createVal(rules.deps, ada, { name: "PUBLIC", code: "1" }))).toBe(
       "name_taken",
     )
     expect((await createVal(rules.deps, bob, { name: "PUBLIC", code: "1" })).name).toBe("PUBLIC")
   })
 
-  test("makes up names until one is free", async () => {
+  test("generates names until one is free", async () => {
     const tried: string[] = []
     const create: typeof rules.deps.vals.create = async (val, at) => {
       tried.push(val.name)
@@ -189,7 +189,7 @@ describe("createVal", () => {
   })
 })
 
-describe("the imports of code", () => {
+describe("createVal, saveVal and saveVersion", () => {
   const code = `
     import "unknown"
     import a from "http://hamlet.test/v/ada/first"
@@ -209,7 +209,7 @@ describe("the imports of code", () => {
     { username_key: "ada", name_key: "third" },
   ]
 
-  test("are noted once for each val that they name, by createVal, saveVal and saveVersion alike", async () => {
+  test("store each val that the code imports once", async () => {
     const created = await createVal(rules.deps, ada, { name: "importing", code })
     expect(await importsOf(created.id, 1)).toEqual(expected)
     const saved = await saveVal(
@@ -262,8 +262,8 @@ describe("saveVal", () => {
   })
 })
 
-describe("a val that is deleted while it is changed", () => {
-  test("is not found, by updateVal, saveVersion and deleteVal alike", async () => {
+describe("updateVal, saveVersion and deleteVal", () => {
+  test("throw val_not_found if the val is deleted meanwhile", async () => {
     const { id } = await createVal(rules.deps, ada, { name: "gone", code: "1" })
     const scanImports = async () => {
       await rules.deps.vals.delete(id, () => {})
@@ -281,8 +281,8 @@ describe("a val that is deleted while it is changed", () => {
   })
 })
 
-describe("saves of code that imports something from elsewhere", () => {
-  test("wake the job that fetches them, once per new version, and no other save does", async () => {
+describe("createVal, saveVal and saveVersion with remote imports", () => {
+  test("wake the job that fetches packages once per new version; other saves do not", async () => {
     let wakes = 0
     const deps = { ...rules.deps, lockfileWork: { wake: () => (wakes += 1) } }
     const remote = (number: number) => `import x from "npm:x" // ${number}`

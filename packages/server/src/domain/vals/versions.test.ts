@@ -35,7 +35,7 @@ describe("versions", () => {
   const numbersOf = async (val: Val) =>
     (await listVersions(rules.deps, ada, val.id, page)).items.map(({ version }) => version)
 
-  test("getVersion is the val with that version's code, number and time", async () => {
+  test("getVersion returns the val with the code, number and time of that version", async () => {
     expect(await getVersion(rules.deps, undefined, shown.id, 2)).toEqual(shown)
     expect(await getVersion(rules.deps, bob, shown.id, 1)).toEqual({
       ...shown,
@@ -57,7 +57,7 @@ describe("versions", () => {
   )
 
   test.each([1, 2, ...missing])(
-    "version %d reveals a private val to its owner only",
+    "getVersion, listVersions and deleteVersion hide version %d of a private val from others",
     async (version) => {
       const nowhere = rules.deps.newId()
       for (const id of [hidden.id, nowhere]) {
@@ -71,7 +71,7 @@ describe("versions", () => {
     },
   )
 
-  test("deleteVersion is for the owner alone, of the version that was seen", async () => {
+  test("deleteVersion is for the owner only, and compares If-Match", async () => {
     expect(await codeOf(deleteVersion(rules.deps, bob, shown.id, 1, undefined))).toBe("not_owner")
     expect(await codeOf(deleteVersion(rules.deps, ada, shown.id, 1, 1))).toBe("version_conflict")
     expect(await numbersOf(shown)).toEqual([2, 1])
@@ -94,7 +94,7 @@ describe("versions", () => {
     expect(await numbersOf(val)).toEqual([3])
   })
 
-  test("versionNotFound names the number as it was asked for", () => {
+  test("versionNotFound contains the number as the client sent it", () => {
     expect(versionNotFound("03").message).toBe(
       "Cannot find version 03: the val has none with that number",
     )

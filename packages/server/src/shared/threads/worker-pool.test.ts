@@ -32,7 +32,7 @@ describe("WorkerPool", () => {
     expect(await pool.run("ada", { say: "again" })).toBe("again")
   })
 
-  test("lets keys take turns", async () => {
+  test("run alternates between keys", async () => {
     open()
     const order: string[] = []
     const run = (key: string, say: string) =>
@@ -47,7 +47,7 @@ describe("WorkerPool", () => {
     expect(order).toEqual(["a1", "a2", "b1", "c1", "a3"])
   })
 
-  test("refuses what would wait in too long a line, of one key or of all", async () => {
+  test("run refuses a job when the queue of its key or of all keys is full", async () => {
     open()
     const first = pool.run("ada", { say: "x" })
     const more = Array.from({ length: 4 }, () => reasonOf(pool.run("ada", { say: "x" })))
@@ -64,7 +64,7 @@ describe("WorkerPool", () => {
     expect(await pool.run("ada", { say: "still here" })).toBe("still here")
   })
 
-  test("stops with jobs under way and waiting", async () => {
+  test("stop ends running and waiting jobs", async () => {
     open()
     const jobs = [
       reasonOf(pool.run("ada", { spin: true })),

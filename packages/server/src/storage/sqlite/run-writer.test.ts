@@ -85,7 +85,7 @@ async function ready(runs: readonly RunValues[]): Promise<void> {
   await waitUntil(() => writer.canWrite(runs))
 }
 
-describe("SqliteScribe", () => {
+describe("SqliteRunWriter", () => {
   test("starts for a batch that is large enough, and takes every batch once it is ready", async () => {
     for (let turn = 0; turn < 50; turn++) {
       expect(writer.canWrite(toValues(1))).toBe(false)
