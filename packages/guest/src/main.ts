@@ -17,6 +17,7 @@ import { guardTimers } from "./globals/timers.ts"
 import { hideInternals } from "./internals.ts"
 import { hasWaitingRequest, serve, startServing } from "./requests/serve.ts"
 import { catchUncaughtErrors } from "./runs/failures.ts"
+import { provideSockets } from "./sockets/sockets.ts"
 import { evaluateVal, prepareForVal } from "./val/load-val.ts"
 import { warmUp } from "./warm-up.ts"
 
@@ -57,6 +58,7 @@ async function start(
   ignoreSignals()
   providePackages(packagesFolder)
   tagOutgoingRequests(hasProxy)
+  provideSockets(hasProxy ? `${socketFolder}/tcp.sock` : undefined)
 
   // 3. Run everything once, so that the first run finds it compiled.
   await warmUp(inPath, exampleUrl)

@@ -21,6 +21,12 @@
  *                  the whole URL as target; the proxy does the TLS. The guest adds `runHeader` to name
  *                  the run, and turns a response with `blockedHeader` into an error.
  *
+ *   tcp.sock       The host listens: TCP connections of the val. Each connection begins with a frame
+ *                  from the guest, a SocketRequest, and one from the host, a SocketReply. A frame is
+ *                  its length in two bytes, the higher one first, and JSON in UTF-8. After the reply
+ *                  `connected`, the connection carries the bytes of the socket, both ways; after
+ *                  any other reply the host closes it.
+ *
  * A failure is a response with the header `failureHeader`, whose body is a Failure as JSON.
  */
 export const failureHeader = "x-hamlet-failure"
@@ -30,6 +36,39 @@ export const failureHeader = "x-hamlet-failure"
  * know.
  */
 export const runHeader = "x-hamlet-run"
+
+/** What the guest asks at tcp.sock. `run` is as in `runHeader`, or empty. */
+export type SocketRequest =
+  | {
+      readonly kind: "connect"
+      /** The name that the val connects to, or an address. */
+      readonly host: string
+      /** The address of that name which the val has chosen; absent: any of its addresses. */
+      readonly address?: string
+      readonly port: number
+      readonly run: string
+    }
+  /** Asks for the addresses of a name. */
+  | { readonly kind: "lookup"; readonly host: string; readonly run: string }
+
+/** The host's reply to a SocketRequest. */
+export type SocketReply =
+  | { readonly kind: "connected"; readonly address: string }
+  | { readonly kind: "found"; readonly addresses: readonly string[] }
+  /** The code is that of an error of Node; the message is for the val. */
+  | { readonly kind: "refused"; readonly code: SocketErrorCode; readonly message: string }
+
+export type SocketErrorCode =
+  | "EACCES"
+  | "EAGAIN"
+  | "ECONNREFUSED"
+  | "EHOSTUNREACH"
+  | "EINVAL"
+  | "ENOTFOUND"
+  | "ETIMEDOUT"
+
+/** The length of a SocketRequest in bytes, without the two bytes before it. */
+export const socketRequestBytesMax = 1_024
 
 /** On the proxy's own response to a blocked request; the body is the reason. */
 export const blockedHeader = "x-hamlet-blocked"

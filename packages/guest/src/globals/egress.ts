@@ -53,6 +53,12 @@ export function setEgressKey(key: string): void {
   egressKey = key
 }
 
+/** Names the current run to the host, together with the key; empty without a run. */
+export function runTag(): string {
+  const run = currentRun()
+  return run === undefined ? "" : `${egressKey} ${run.id}`
+}
+
 function replaceGlobal(name: string, replacement: object, real: object): void {
   // Copies its name, length and other properties, such as the constants and the prototype of
   // WebSocket.
@@ -68,8 +74,8 @@ function replaceGlobal(name: string, replacement: object, real: object): void {
 
 async function fetchInRun(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const request = new RequestCtor(input, init)
-  const run = currentRun()
-  if (run !== undefined) setHeader(requestHeaders(request), runHeader, `${egressKey} ${run.id}`)
+  const tag = runTag()
+  if (tag !== "") setHeader(requestHeaders(request), runHeader, tag)
   const response = await realFetch(request)
   if (isBlocked(response)) throw new TypeErrorCtor(await responseText(response))
   return response
@@ -93,8 +99,8 @@ function WebSocketInRun(
 ): WebSocket {
   if (new.target === undefined)
     throw new TypeErrorCtor("Cannot call WebSocket: it is a class, use new")
-  const run = currentRun()
-  const options = run === undefined ? protocols : withRunHeader(protocols, `${egressKey} ${run.id}`)
+  const tag = runTag()
+  const options = tag === "" ? protocols : withRunHeader(protocols, tag)
   return construct(RealWebSocket, [url, options], new.target)
 }
 

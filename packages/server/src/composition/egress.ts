@@ -26,7 +26,7 @@ export function createEgress(
   config: Config,
   { fetchApi, isValHost, takeBytes, onError }: RuntimeHost,
 ): Egress {
-  const { allow, deny, ports, ca, ...limits } = config.egress
+  const { allow, deny, ports, socketPorts, ca, ...limits } = config.egress
   const base = new URL(config.baseUrl)
   const valsPort = URL.parse(`http://${config.valsDomain}`)?.port ?? ""
   const address = { hostname: reachableAs[config.host] ?? config.host, port: config.port }
@@ -37,7 +37,7 @@ export function createEgress(
     address: () => address,
     addressHeader: config.addressHeader,
   }
-  const policy = createEgressPolicy({ allow, deny, ports })
+  const policy = createEgressPolicy({ allow, deny, ports, socketPorts })
   return new Egress({ policy, limits: { ...egressLimits, ...limits }, ca, own, takeBytes, onError })
 }
 
@@ -90,6 +90,7 @@ function toGuest(note: (request: OutgoingRequest) => void) {
     egressKey: "",
     substitutions: [],
     findRun: () => ({ run, depth: 0 }),
+    findSocketRun: () => undefined,
     mask: (text: string) => text,
   }
 }

@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts"
 import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
 import { runnerLimits } from "../runtime/processes/runner-limits.ts"
 import { Supervisor } from "../runtime/processes/supervisor.ts"
-import type { EgressListener } from "../runtime/sandbox/egress-listener.ts"
+import type { EgressListener, EgressPaths } from "../runtime/sandbox/egress-listener.ts"
 import { listIsolationWarnings } from "../runtime/sandbox/isolation-advice.ts"
 import { sandboxLimits } from "../runtime/sandbox/sandbox-limits.ts"
 import { type IsolationReport, Sandboxes } from "../runtime/sandbox/sandboxes.ts"
@@ -38,12 +38,14 @@ export function createRuntime(config: Config, host: RuntimeHost): Runtime {
   const egress = createEgress(config, host)
   const prepare = () => {
     // A later attempt may succeed, for example after bubblewrap was installed.
-    preparing ??= createSandboxes(config, (path) => egress.open(path), onError).catch(
-      (error: unknown) => {
-        preparing = undefined
-        throw error
-      },
-    )
+    preparing ??= createSandboxes(
+      config,
+      ({ requests, sockets }) => egress.open(requests, { sockets }),
+      onError,
+    ).catch((error: unknown) => {
+      preparing = undefined
+      throw error
+    })
     return preparing
   }
   const supervisor = new Supervisor({
@@ -78,7 +80,7 @@ export function createRuntime(config: Config, host: RuntimeHost): Runtime {
 
 function createSandboxes(
   config: Config,
-  openEgress: (path: string) => EgressListener,
+  openEgress: (paths: EgressPaths) => EgressListener,
   onError: (error: unknown) => void,
 ): Promise<Sandboxes> {
   const { valMemoryBytesMax, valScratchBytesMax } = config.runs

@@ -219,6 +219,13 @@ export const options = [
     meaning: "Ports that vals may reach, in addition to ports in HAMLET_EGRESS_ALLOW.",
   },
   {
+    env: "HAMLET_EGRESS_SOCKET_PORTS",
+    default:
+      "80,443,465,587,993,995,1433,3306,4222,5432-5434,5671,5672,6379-6381,6432,6543,7687,8000,8080,8443,8883,9000,9042,9092-9094,9200,11211,26257,27017-27019",
+    meaning:
+      "Ports that vals may reach over TCP sockets, in addition to ports in HAMLET_EGRESS_ALLOW. If only HAMLET_EGRESS_PORTS is set, the default ports that are in it.",
+  },
+  {
     env: "HAMLET_EGRESS_BYTES_MAX",
     default: "1073741824",
     meaning: "Size limit of an outgoing request, and of its response.",
@@ -232,7 +239,12 @@ export const options = [
   {
     env: "HAMLET_EGRESS_CONNECTIONS_MAX",
     default: "128",
-    meaning: "Concurrent outgoing requests and WebSockets of one val's process.",
+    meaning: "Concurrent outgoing requests, WebSockets and sockets of one val's process.",
+  },
+  {
+    env: "HAMLET_EGRESS_SOCKETS_MAX",
+    default: "512",
+    meaning: "Concurrent TCP sockets of all vals of one account.",
   },
   {
     env: "HAMLET_EGRESS_REQUESTS_PER_MINUTE",

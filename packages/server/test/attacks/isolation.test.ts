@@ -213,13 +213,15 @@ const walls: readonly Wall[] = [
   {
     title: "has a control socket that nobody else can connect to",
     check: ({ folder }) =>
-      expect(readdirSync(join(folder, "run")).sort()).toEqual(["in.sock", "out.sock"]),
+      expect(readdirSync(join(folder, "run")).sort()).toEqual(["in.sock", "out.sock", "tcp.sock"]),
   },
   {
-    title: "has an egress socket of its own",
+    title: "has egress sockets of its own",
     check({ folder, uid }) {
-      const { mode, uid: owner } = statSync(join(folder, "run", "out.sock"))
-      expect([mode & 0o777, owner]).toEqual([0o600, uid])
+      for (const name of ["out.sock", "tcp.sock"]) {
+        const { mode, uid: owner } = statSync(join(folder, "run", name))
+        expect([mode & 0o777, owner]).toEqual([0o600, uid])
+      }
     },
   },
 ]
@@ -289,7 +291,8 @@ const wallsOfUsers: readonly Wall[] = [
       expect(asUser(uid, "sh", "-c", `kill -9 ${guest.pid}`)).toMatch(/^1 .*not permitted/i)
       expect(asUser(uid, "ls", folder)).toMatch(/^2 .*Permission denied/)
       expect(asUser(uid, "ls", join(folder, "deno"))).toMatch(/^2 .*Permission denied/)
-      expect(asUser(uid, "ls", join(folder, "run", "out.sock"))).toMatch(/^2 .*Permission denied/)
+      for (const name of ["out.sock", "tcp.sock"])
+        expect(asUser(uid, "ls", join(folder, "run", name))).toMatch(/^2 .*Permission denied/)
       expect(asUser(uid, "cat", `/proc/${guest.pid}/environ`)).toMatch(/^1 .*Permission denied/)
     },
   },
@@ -298,7 +301,7 @@ const wallsOfUsers: readonly Wall[] = [
     check({ uid, folder }) {
       for (const path of ["run/x", "deno/x", "deno/remote/x", "x", "../x", "../../x"])
         expect(asUser(uid, "touch", join(folder, path))).toMatch(/^1 .*Permission denied/)
-      for (const name of ["in.sock", "out.sock"])
+      for (const name of ["in.sock", "out.sock", "tcp.sock"])
         expect(asUser(uid, "rm", join(folder, "run", name))).toMatch(
           /^1 .*(Permission denied|not permitted)/,
         )

@@ -33,6 +33,7 @@ function toOpenDoor(egress: Egress): ResolverDeps["openEgress"] {
       egressKey: "",
       substitutions: [],
       findRun: () => ({ run, depth: 0 }),
+      findSocketRun: () => undefined,
       mask: (text) => text,
     })
     return door

@@ -8,6 +8,8 @@ export interface EgressLimits extends ResponseLimits {
   readonly msMax: number
   /** Concurrent requests. */
   readonly connectionsMax: number
+  /** Concurrent sockets of all sandboxes of an account. */
+  readonly accountSocketsMax: number
   /** Undefined for no limit. */
   readonly requestsPerMinute: number | undefined
 
@@ -44,8 +46,11 @@ export interface EgressLimits extends ResponseLimits {
   readonly responseMsMax: number
   /** How long a request may transfer no byte in either direction. */
   readonly idleMsMax: number
-  /** The same for a WebSocket. */
+  /** The same for a WebSocket, and for a socket. */
   readonly tunnelIdleMsMax: number
+  readonly socketIdleMsMax: number
+  /** How long a socket is silent until the kernel checks whether the other side is still there. */
+  readonly socketProbeMs: number
 
   /** Idle connections to other servers, and how long they are kept. */
   readonly pooledMax: number
@@ -65,12 +70,13 @@ export interface EgressLimits extends ResponseLimits {
   readonly sweepMs: number
 }
 
-/** The defaults. The first four can be set by the operator. */
+/** The defaults. The first five can be set by the operator. */
 export const egressLimits: EgressLimits = {
   ...http1Limits,
   bytesMax: 1_073_741_824,
   msMax: 300_000,
   connectionsMax: 128,
+  accountSocketsMax: 512,
   requestsPerMinute: undefined,
   headMsMax: 30_000,
   keptMsMax: 120_000,
@@ -84,6 +90,8 @@ export const egressLimits: EgressLimits = {
   responseMsMax: 300_000,
   idleMsMax: 300_000,
   tunnelIdleMsMax: 3_600_000,
+  socketIdleMsMax: 3_600_000,
+  socketProbeMs: 60_000,
   pooledMax: 64,
   pooledMsMax: 15_000,
   freshMsMax: 1_500,

@@ -2,6 +2,7 @@ import * as tls from "node:tls"
 import type { EgressLimits } from "./egress-limits.ts"
 import type { OwnServer } from "./policy/decide.ts"
 import type { EgressPolicy } from "./policy/policy.ts"
+import { Refusal } from "./policy/refusal.ts"
 import { ProxyListener } from "./proxy/proxy-listener.ts"
 
 export interface EgressDeps {
@@ -15,6 +16,11 @@ export interface EgressDeps {
   onError(error: unknown): void
 }
 
+export interface OpenOptions {
+  readonly policy?: EgressPolicy
+  readonly sockets?: string | undefined
+}
+
 /**
  * The proxy for the outgoing requests of all sandboxes. Each sandbox has a listener of its own, and
  * no other network.
@@ -23,6 +29,8 @@ export class Egress {
   readonly #deps: EgressDeps
   readonly #ca: string[] | undefined
   readonly #listeners = new Set<ProxyListener>()
+  /** By account. */
+  readonly #socketCounts = new Map<string, number>()
   readonly #timer: ReturnType<typeof setInterval>
 
   constructor(deps: EgressDeps) {
@@ -33,19 +41,23 @@ export class Egress {
     this.#timer.unref()
   }
 
-  /** Listens at the path. Requests wait until the listener knows its client. */
-  open(
-    path: string,
-    { policy = this.#deps.policy }: { readonly policy?: EgressPolicy } = {},
-  ): ProxyListener {
+  /**
+   * Listens at the path, and at `sockets` for TCP connections. Requests wait until the listener
+   * knows its client.
+   */
+  open(path: string, { policy = this.#deps.policy, sockets }: OpenOptions = {}): ProxyListener {
     const { limits, own } = this.#deps
-    const listener = new ProxyListener(path, {
-      limits,
-      policy: { own, hosts: policy, ca: this.#ca, addressesMax: limits.addressesMax },
-      takeBytes: (ownerId, bytes) => this.#deps.takeBytes(ownerId, bytes),
-      onError: (error) => this.#deps.onError(error),
-      onStop: (stopped) => this.#listeners.delete(stopped),
-    })
+    const listener = new ProxyListener(
+      { requests: path, sockets },
+      {
+        limits,
+        policy: { own, hosts: policy, ca: this.#ca, addressesMax: limits.addressesMax },
+        takeBytes: (ownerId, bytes) => this.#deps.takeBytes(ownerId, bytes),
+        openSocket: (ownerId) => this.#openSocket(ownerId),
+        onError: (error) => this.#deps.onError(error),
+        onStop: (stopped) => this.#listeners.delete(stopped),
+      },
+    )
     this.#listeners.add(listener)
     return listener
   }
@@ -53,6 +65,20 @@ export class Egress {
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     for (const listener of [...this.#listeners]) listener.stop()
+  }
+
+  /** Counts the sockets of each account, on this node. */
+  #openSocket(ownerId: string): () => void {
+    const { accountSocketsMax } = this.#deps.limits
+    const count = this.#socketCounts.get(ownerId) ?? 0
+    if (count >= accountSocketsMax)
+      throw new Refusal(429, `the account has ${accountSocketsMax} sockets open already`)
+    this.#socketCounts.set(ownerId, count + 1)
+    return () => {
+      const left = (this.#socketCounts.get(ownerId) ?? 1) - 1
+      if (left > 0) this.#socketCounts.set(ownerId, left)
+      else this.#socketCounts.delete(ownerId)
+    }
   }
 
   #sweep(): void {

@@ -142,6 +142,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
           ? await readFailure(response, this.process)
           : await readReturned(response, this.process)
         await this.#waitForLogs(logCount)
+        this.process.noteRunEnd(this.run)
         settle(outcome)
       }
       this.#send(

@@ -131,6 +131,16 @@ export class ValProcess implements EgressClient {
     return { run: activeRun?.run, depth: this.#findDepth() }
   }
 
+  findSocketRun(last: RunListener | undefined): RunListener | undefined {
+    if (last && this.#activeRuns.has(last.id)) return last
+    return this.#activeRuns.size === 1 ? this.#activeRuns.values().next().value?.run : undefined
+  }
+
+  /** Called when the outcome of a run is known: its list of traffic is complete then. */
+  noteRunEnd(run: RunListener): void {
+    this.sandbox.egressListener?.noteRunEnd(run)
+  }
+
   get runs(): number {
     return this.#activeRuns.size
   }
@@ -160,6 +170,7 @@ export class ValProcess implements EgressClient {
 
   removeRun(activeRun: ActiveRun): void {
     if (!this.#activeRuns.delete(activeRun.run.id)) return
+    this.noteRunEnd(activeRun.run)
     this.#endedRuns.add(activeRun)
     this.runsEnded++
     this.usedMs = performance.now()

@@ -8,7 +8,15 @@ import type { RunListener } from "../../domain/runs/runner.ts"
 export interface EgressListener {
   /** Sets the process that sends the requests. Requests that came earlier wait for this call. */
   setClient(client: EgressClient): void
+  /** Called before a run ends: what it has sent and received so far belongs to it. */
+  noteRunEnd(run: RunListener): void
   stop(): void
+}
+
+/** The Unix sockets of a sandbox at which an egress listener listens. */
+export interface EgressPaths {
+  readonly requests: string
+  readonly sockets: string
 }
 
 /** The process whose outgoing requests a listener forwards. */
@@ -25,5 +33,10 @@ export interface EgressClient {
     readonly run: RunListener | undefined
     readonly depth: number
   }
+  /**
+   * The run that uses a socket which is open: the run that used it last while that is active,
+   * otherwise the only active run, if there is only one.
+   */
+  findSocketRun(last: RunListener | undefined): RunListener | undefined
   mask(text: string): string
 }

@@ -8,7 +8,7 @@ import type { Cgroup } from "./cgroups/cgroup.ts"
 import { insidePaths } from "./commands/bubblewrap-command.ts"
 import { ControlChannel } from "./control/control-channel.ts"
 import type { ControlScheduler } from "./control/control-scheduler.ts"
-import type { EgressListener } from "./egress-listener.ts"
+import type { EgressListener, EgressPaths } from "./egress-listener.ts"
 import type { GuestProcess } from "./launch/guest-process.ts"
 import { type Launch, LaunchedProcess, type LaunchHost } from "./launch/launched-process.ts"
 import type { Watchdog } from "./launch/watchdog.ts"
@@ -32,7 +32,7 @@ export interface SandboxHost extends LaunchHost {
   readonly watchdog: Watchdog
   readonly scheduler: ControlScheduler
   /** Opens the egress socket of a sandbox. Undefined: sandboxes have no network at all. */
-  readonly openEgress: ((path: string) => EgressListener) | undefined
+  readonly openEgress: ((paths: EgressPaths) => EgressListener) | undefined
 }
 
 /** What differs between sandboxes. */
@@ -250,9 +250,10 @@ export class Sandbox {
 
   #openEgress(): EgressListener | undefined {
     if (!this.#host.isolation.hasOuterProcess) return undefined
-    const path = join(this.#folder.run, "out.sock")
-    const listener = this.#host.openEgress?.(path)
-    if (listener) this.#restrict(path)
+    const { run } = this.#folder
+    const paths = { requests: join(run, "out.sock"), sockets: join(run, "tcp.sock") }
+    const listener = this.#host.openEgress?.(paths)
+    if (listener) for (const path of Object.values(paths)) this.#restrict(path)
     return listener
   }
 

@@ -6,7 +6,7 @@ import { stackMap } from "./commands/bubblewrap-command.ts"
 import { bundleProgram } from "./commands/bundle-program.ts"
 import type { Tool } from "./commands/tool-command.ts"
 import { ControlScheduler } from "./control/control-scheduler.ts"
-import type { EgressListener } from "./egress-listener.ts"
+import type { EgressListener, EgressPaths } from "./egress-listener.ts"
 import { type Isolation, listIsolations } from "./isolation.ts"
 import { runTool, type ToolJob, type ToolOutcome } from "./launch/tool-run.ts"
 import { Watchdog } from "./launch/watchdog.ts"
@@ -31,7 +31,7 @@ export interface SandboxOptions {
   readonly denoPath: string
   /** The guest's main file. */
   readonly guestPath: string
-  readonly openEgress?: ((path: string) => EgressListener) | undefined
+  readonly openEgress?: ((paths: EgressPaths) => EgressListener) | undefined
   /** False to ignore control groups, so that tests can act like machines without them. */
   readonly usesCgroups?: boolean
   /** False to leave what killed servers have left behind, as the doctor does. */

@@ -179,7 +179,8 @@ const table: readonly Row[] = [
 describe("createEgressPolicy", () => {
   test.each(table)("%j: %.40s port %d gives %.80j", async (settings, hostname, port, outcome) => {
     const decision = await open(settings).checkHost({ hostname, port })
-    if (typeof outcome === "string") expect(decision).toEqual({ kind: "blocked", reason: outcome })
+    if (typeof outcome === "string")
+      expect(decision).toMatchObject({ kind: "blocked", reason: outcome })
     else expect(decision).toMatchObject({ kind: "pass", addresses: outcome })
   })
 

@@ -12,10 +12,20 @@ export interface EgressPolicy {
 /** The host and port of a request; `hostname` is that of its URL. */
 export interface EgressTarget {
   readonly hostname: string
+  /** Any number for a lookup, which has no port. */
   readonly port: number
   /** The val's owner. Name lookups are limited per owner. */
   readonly ownerId?: string
+  /** Default: a request. */
+  readonly use?: EgressUse
 }
+
+/**
+ * request:  an HTTP request or a WebSocket
+ * socket:   a TCP connection of the val, which has a port list of its own
+ * lookup:   the addresses of a name, if the val may reach them on some port
+ */
+export type EgressUse = "request" | "socket" | "lookup"
 
 export type HostDecision =
   | {
@@ -32,19 +42,32 @@ export type HostDecision =
    * The reason follows `Cannot fetch "URL": `. It reveals nothing about the network that the val
    * does not know.
    */
-  | { readonly kind: "blocked"; readonly reason: string }
+  | {
+      readonly kind: "blocked"
+      readonly reason: string
+      /** Whether the name has no address, so that there was nothing to refuse. */
+      readonly isNotFound?: boolean
+    }
 
 /** The settings of the operator. */
 export interface EgressPolicyOptions {
   readonly allow: readonly string[]
   readonly deny: readonly string[]
-  readonly ports: readonly { readonly first: number; readonly last: number }[]
+  readonly ports: readonly PortRange[]
+  /** The ports that sockets may reach. */
+  readonly socketPorts?: readonly PortRange[]
   readonly resolve?: ResolveHost
   /**
    * The addresses of this machine. They are refused even if they are public: services on them may
    * trust local clients.
    */
   readonly readOwnAddresses?: ReadOwnAddresses
+}
+
+/** A range of ports, both ends included. */
+interface PortRange {
+  readonly first: number
+  readonly last: number
 }
 
 const limits = {
@@ -60,6 +83,8 @@ interface Rules {
   readonly allow: RuleList
   readonly deny: RuleList
   isOpen(port: number): boolean
+  /** Why a port is refused that is not open. */
+  readonly closedBecause: string
   readonly resolve: ResolveHost
   readonly readOwnAddresses: ReadOwnAddresses
 }
@@ -69,28 +94,59 @@ export function createEgressPolicy({
   allow,
   deny,
   ports,
+  socketPorts = [],
   resolve,
   readOwnAddresses,
 }: EgressPolicyOptions): EgressPolicy {
-  const rules: Rules = {
+  const request: Rules = {
     allow: createRuleList(allowRules, allow),
     deny: createRuleList(denyRules, deny),
-    isOpen: (port) => ports.some(({ first, last }) => port >= first && port <= last),
+    isOpen: (port) => isIn(ports, port),
+    closedBecause: "is not among those that vals may reach",
     resolve: resolve ?? createResolveHost(),
     readOwnAddresses: readOwnAddresses ?? createReadOwnAddresses(),
   }
+  const socket: Rules = {
+    ...request,
+    isOpen: (port) => isIn(socketPorts, port),
+    closedBecause:
+      "is not among those that vals may reach over sockets; the operator can add it to HAMLET_EGRESS_SOCKET_PORTS",
+  }
+  const rulesFor = { request, socket, lookup: toLookupRules(request) }
   // Checking an address takes as long as everything else about a small request.
   const cache = new Map<string, CachedDecision>()
   return {
     async checkHost(target) {
-      const key = `${target.hostname} ${target.port}`
+      const { hostname, port, use = "request" } = target
+      const key = `${hostname} ${port} ${use}`
       const cached = cache.get(key)
-      const checked = await checkTarget(rules, target, cached)
+      const checked = await checkTarget(rulesFor[use], target, cached)
       if (checked === cached) return checked.decision
       if (cache.size >= limits.cachedMax) cache.clear()
       if (key.length <= limits.cachedCharsMax) cache.set(key, checked)
       return checked.decision
     },
+  }
+}
+
+function isIn(ports: readonly PortRange[], port: number): boolean {
+  return ports.some(({ first, last }) => port >= first && port <= last)
+}
+
+/**
+ * Allows what an entry of the operator allows on some port. Entries that deny a host on one port
+ * only do not match: no entry has the port 0.
+ */
+function toLookupRules(rules: Rules): Rules {
+  return {
+    ...rules,
+    allow: {
+      match: (host) => (rules.allow.hasHost(host) ? "host" : "none"),
+      hasHost: (host) => rules.allow.hasHost(host),
+      hasPort: () => true,
+    },
+    deny: { ...rules.deny, match: (host) => rules.deny.match(host, 0) },
+    isOpen: () => true,
   }
 }
 
@@ -125,7 +181,7 @@ async function checkTarget(
     const addresses = await rules.resolve(checked.name, target.ownerId)
     if (valid?.addresses === addresses) return valid
     if (addresses.length === 0)
-      return { decision: blocked(`${checked.name} cannot be found`), own, host: checked }
+      return { decision: notFound(checked, "cannot be found"), own, host: checked }
     return {
       decision: checkAddresses(rules, checked, target.port, addresses.map(parseAddress), own),
       own,
@@ -134,7 +190,7 @@ async function checkTarget(
     }
   } catch (error) {
     const reason = error instanceof CannotResolve ? error.message : "cannot be found"
-    return { decision: blocked(`${checked.name} ${reason}`), own, host: checked }
+    return { decision: notFound(checked, reason), own, host: checked }
   }
 }
 
@@ -148,7 +204,7 @@ function checkUnresolved(
   if (!host) return blocked("its host is neither a name nor an address")
   if (rules.deny.match(host, port) !== "none") return denied
   // Whether an entry with this port matches the host may depend on the addresses of the name.
-  if (!rules.isOpen(port) && !rules.allow.hasPort(port)) return closed(port)
+  if (!rules.isOpen(port) && !rules.allow.hasPort(port)) return closed(rules, port)
   if (host.kind === "address") return checkAddresses(rules, host, port, [host.address], own)
   return isLocal(host.name) ? checkLocal(rules, host, port, own) : host
 }
@@ -176,7 +232,7 @@ function checkAddresses(
     if (fault !== undefined)
       return host.kind === "name" ? hidden(host) : blocked(`${address.text} is ${fault}`)
     if (match === "none" && isOwn(address, own)) return ownMachine(host)
-    if (match !== "port" && !rules.isOpen(port)) return closed(port)
+    if (match !== "port" && !rules.isOpen(port)) return closed(rules, port)
     isAllowed &&= match !== "none"
     passed.push(address.text)
   }
@@ -221,8 +277,12 @@ function stronger(left: Match, right: Match): Match {
 
 const denied = blocked("the operator of this server has denied it")
 
-function closed(port: number): HostDecision {
-  return blocked(`port ${port} is not among those that vals may reach`)
+function closed({ closedBecause }: Rules, port: number): HostDecision {
+  return blocked(`port ${port} ${closedBecause}`)
+}
+
+function notFound({ name }: NamedHost, reason: string): HostDecision {
+  return { kind: "blocked", reason: `${name} ${reason}`, isNotFound: true }
 }
 
 /** The address and its kind are not shown: they would reveal the network. */

@@ -6,6 +6,8 @@ import { type Host, parseHost } from "./host.ts"
 /** The hosts that an operator allows, or denies. */
 export interface RuleList {
   match(host: Host, port: number): Match
+  /** Whether some entry covers the host, on whatever port. */
+  hasHost(host: Host): boolean
   /** Whether some entry names the port. */
   hasPort(port: number): boolean
 }
@@ -54,6 +56,7 @@ export function createRuleList(kind: RuleKind, entries: readonly string[]): Rule
       }
       return match
     },
+    hasHost: (host) => rules.some((rule) => rule.covers(host)),
     hasPort: (port) => rules.some((rule) => rule.port === port),
   }
 }

@@ -1,9 +1,11 @@
 import { AppError } from "../../../domain/app-error.ts"
 import { createRateLimiter, type RateLimiter } from "../../../domain/limits/rate-limit.ts"
+import type { RunListener } from "../../../domain/runs/runner.ts"
 import type { EgressClient, EgressListener } from "../../sandbox/egress-listener.ts"
 import type { EgressLimits } from "../egress-limits.ts"
 import type { RoutePolicy } from "../policy/decide.ts"
 import { Refusal } from "../policy/refusal.ts"
+import { SocketListener } from "../sockets/socket-listener.ts"
 import { ClientConnection, type ClientRequest } from "./client-connection.ts"
 import { type CountedRequest, ProxiedRequest, type ProxyContext } from "./proxied-request.ts"
 import { UpstreamPool } from "./upstream-pool.ts"
@@ -12,6 +14,8 @@ export interface ProxyListenerDeps {
   readonly limits: EgressLimits
   readonly policy: RoutePolicy
   takeBytes(ownerId: string, bytes: number): void
+  /** Counts one more socket of the account, or throws a Refusal. */
+  openSocket(ownerId: string): () => void
   onError(error: unknown): void
   onStop(listener: ProxyListener): void
 }
@@ -33,10 +37,21 @@ export interface ProxySizes {
   readonly requests: number
 }
 
-/** Listens at the Unix socket of one sandbox and forwards the requests that arrive there. */
+/** The Unix sockets of one sandbox. */
+export interface ProxyPaths {
+  readonly requests: string
+  /** Undefined if the sandbox has no sockets of its own. */
+  readonly sockets: string | undefined
+}
+
+/**
+ * Listens at the Unix sockets of one sandbox, and forwards the requests and the sockets that arrive
+ * there.
+ */
 export class ProxyListener implements EgressListener {
   readonly #deps: ProxyListenerDeps
   readonly #listener: Bun.UnixSocketListener<ClientConnection>
+  readonly #sockets: SocketListener | undefined
   readonly #limiter: RateLimiter | undefined
   readonly #pool: UpstreamPool
   readonly #context: ProxyContext
@@ -47,7 +62,7 @@ export class ProxyListener implements EgressListener {
   #openCount = 0
   #isStopped = false
 
-  constructor(path: string, deps: ProxyListenerDeps) {
+  constructor(paths: ProxyPaths, deps: ProxyListenerDeps) {
     const { limits, policy } = deps
     const { requestsPerMinute } = limits
     this.#deps = deps
@@ -65,9 +80,10 @@ export class ProxyListener implements EgressListener {
       onError: (error) => deps.onError(error),
     }
     this.#listener = Bun.listen<ClientConnection>({
-      unix: path,
+      unix: paths.requests,
       socket: { ...handlers, open: (socket) => this.#accept(socket) },
     })
+    this.#sockets = paths.sockets === undefined ? undefined : this.#listenForSockets(paths.sockets)
   }
 
   get totals(): ProxyTotals {
@@ -82,8 +98,17 @@ export class ProxyListener implements EgressListener {
     }
   }
 
+  /** Connections from the sandbox for sockets of its val. */
+  get socketCount(): number {
+    return this.#sockets?.size ?? 0
+  }
+
   setClient(client: EgressClient): void {
     this.#client.resolve(client)
+  }
+
+  noteRunEnd(run: RunListener): void {
+    this.#sockets?.noteRunEnd(run)
   }
 
   /** Enforces the time limits. */
@@ -91,6 +116,7 @@ export class ProxyListener implements EgressListener {
     for (const request of this.#requests) request.sweep(nowMs)
     for (const connection of this.#connections) connection.sweep(nowMs)
     this.#pool.sweep(nowMs)
+    this.#sockets?.sweep(nowMs)
   }
 
   stop(): void {
@@ -98,11 +124,33 @@ export class ProxyListener implements EgressListener {
     this.#isStopped = true
     // This removes the socket file, too.
     this.#listener.stop(true)
+    this.#sockets?.stop()
     for (const connection of this.#connections) connection.terminate()
     this.#connections.clear()
     this.#requests.clear()
     this.#pool.stop()
     this.#deps.onStop(this)
+  }
+
+  #listenForSockets(path: string): SocketListener {
+    const { openSocket } = this.#deps
+    return new SocketListener(path, {
+      ...this.#context,
+      openLookup: () => this.#openRequest(false),
+      openSocket: (ownerId) => {
+        const endCount = this.#openRequest(false)
+        try {
+          const endSocket = openSocket(ownerId)
+          return () => {
+            endSocket()
+            endCount()
+          }
+        } catch (error) {
+          endCount()
+          throw error
+        }
+      },
+    })
   }
 
   #accept(socket: Bun.Socket<ClientConnection>): void {

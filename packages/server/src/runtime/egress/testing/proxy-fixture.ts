@@ -26,6 +26,7 @@ export const egressKey = "the-key"
 export class ProxyFixture {
   readonly #folder = mkdtempSync(join(tmpdir(), "hamlet-egress-"))
   readonly path = join(this.#folder, "out.sock")
+  readonly socketsPath = join(this.#folder, "tcp.sock")
   readonly egress: Egress
   readonly listener: ProxyListener
   readonly guest: EgressClient
@@ -57,6 +58,7 @@ export class ProxyFixture {
       egressKey,
       substitutions: [],
       findRun: (id) => (id === run.id ? { run, depth: run.depth } : { run: undefined, depth: 9 }),
+      findSocketRun: (last) => last,
       mask: (text) => text.replaceAll("s3cret", "***"),
       ...guest,
     }
@@ -74,7 +76,7 @@ export class ProxyFixture {
       takeBytes,
       onError: (error) => void this.errors.push(error),
     })
-    this.listener = this.egress.open(this.path)
+    this.listener = this.egress.open(this.path, { sockets: this.socketsPath })
     if (!isLate) this.listener.setClient(this.guest)
   }
 

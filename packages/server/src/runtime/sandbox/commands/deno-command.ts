@@ -30,6 +30,8 @@ export function toDenoCommand(
   hasProxy: boolean,
 ): string[] {
   const { run, scratch } = paths
+  // Permissions of its own: the guest gives up those for the folder.
+  const sockets = hasProxy ? [`${run}/tcp.sock`] : []
   const packages = toPackagesFolder(paths.denoDir)
   const heapMegabytes = Math.max(1, Math.floor(limits.heapBytesMax / 1024 ** 2))
   return [
@@ -49,8 +51,8 @@ export function toDenoCommand(
     "--unstable-no-legacy-abort",
     "--allow-env",
     hasProxy ? "--allow-net" : `--allow-net=unix:${run}/control.sock,unix:${run}/in.sock`,
-    `--allow-read=${run},${scratch},${packages}`,
-    `--allow-write=${run},${scratch}`,
+    `--allow-read=${[run, ...sockets, scratch, packages].join(",")}`,
+    `--allow-write=${[run, ...sockets, scratch].join(",")}`,
     `--allow-import=${imports.hosts.join(",")}`,
     `--v8-flags=--max-old-space-size=${heapMegabytes}`,
     paths.guest,

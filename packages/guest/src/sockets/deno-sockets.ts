@@ -1,0 +1,112 @@
+import { ErrorCtor, TypeErrorCtor } from "../primordials.ts"
+import { ofFamily, toRecordsMessage } from "./names.ts"
+import { lookUp, openConnection, type SocketError } from "./requests.ts"
+import { connectTls, startTls, toAddress } from "./tls-connection.ts"
+
+const connectReal = Deno.connect
+const listenReal = Deno.listen as unknown as (options: object) => Deno.Listener
+const { errors } = Deno
+const { defineProperties } = Object
+
+/** Makes Deno's own sockets lead through the host. */
+export function provideDenoSockets(): void {
+  Object.assign(Deno, {
+    connect,
+    connectTls: (options: Deno.ConnectTlsOptions) => translate(connectTls(options)),
+    startTls: (connection: Deno.TcpConn, options?: Deno.StartTlsOptions) =>
+      translate(startTls(connection, options)),
+    resolveDns,
+    listen,
+    listenTls: ({ port }: Deno.ListenTlsOptions) => refuseToListen(port),
+  })
+}
+
+async function connect(
+  options: Deno.ConnectOptions | Deno.UnixConnectOptions | Deno.VsockConnectOptions,
+): Promise<Deno.Conn> {
+  if (options.transport === "unix") return translate(connectToPath(options))
+  if (options.transport === "vsock") throw new TypeErrorCtor(noVsock)
+  const { hostname = "127.0.0.1", port } = options
+  const { signal } = options as { readonly signal?: AbortSignal }
+  signal?.throwIfAborted()
+  const opened = await translate(openConnection(hostname, port))
+  if (signal?.aborted) {
+    opened.connection.close()
+    signal.throwIfAborted()
+  }
+  const { connection, address } = opened
+  return defineProperties(connection, {
+    remoteAddr: { value: toAddress(address, port), configurable: true },
+    localAddr: { value: toAddress("127.0.0.1", 0), configurable: true },
+    setNoDelay: { value: () => {}, configurable: true },
+    setKeepAlive: { value: () => {}, configurable: true },
+  }) as unknown as Deno.TcpConn
+}
+
+const noVsock = "Cannot connect over vsock: vals can open TCP connections only"
+
+/** Unix sockets are there in the val's own folder only. */
+async function connectToPath(options: Deno.UnixConnectOptions): Promise<Deno.Conn> {
+  try {
+    return await connectReal(options)
+  } catch (error) {
+    throw error instanceof errors.NotCapable ? toPathError("connect to", options.path) : error
+  }
+}
+
+async function resolveDns(
+  name: string,
+  kind: string,
+  options?: Deno.ResolveDnsOptions,
+): Promise<readonly string[]> {
+  if (kind !== "A" && kind !== "AAAA") throw new ErrorCtor(toRecordsMessage(name))
+  if (options?.nameServer !== undefined)
+    throw new ErrorCtor(
+      `Cannot look up "${name}" at a name server: vals use that of the server they run on`,
+    )
+  options?.signal?.throwIfAborted()
+  const found = ofFamily(await translate(lookUp(name)), kind === "A" ? 4 : 6)
+  if (found.length === 0) throw new errors.NotFound(`Cannot look up "${name}": it has no address`)
+  return found
+}
+
+/** Unix sockets in the val's own folder work; the types of Deno do not know them without a flag. */
+function listen(options: {
+  readonly transport?: string
+  readonly port?: number
+  readonly path?: string
+}): Deno.Listener {
+  if (options.transport !== "unix") return refuseToListen(options.port)
+  try {
+    return listenReal(options)
+  } catch (error) {
+    throw error instanceof errors.NotCapable ? toPathError("listen on", options.path) : error
+  }
+}
+
+function refuseToListen(port = 0): never {
+  throw new errors.NotCapable(
+    `Cannot listen on port ${port}: a val has no ports of its own; requests to its web address reach the function that it exports, or that it passes to Deno.serve`,
+  )
+}
+
+function toPathError(what: "connect to" | "listen on", path: string | undefined): Error {
+  return new errors.NotCapable(
+    `Cannot ${what} "${path}": vals have Unix sockets in their own folder only; use a TCP connection`,
+  )
+}
+
+/** Gives errors the classes that Deno's functions throw. */
+async function translate<Value>(pending: Promise<Value>): Promise<Value> {
+  try {
+    return await pending
+  } catch (error) {
+    const { code, message } = error as SocketError
+    if (code === "EACCES") throw new errors.NotCapable(message)
+    if (code === "EAGAIN") throw new errors.Busy(message)
+    if (code === "ECONNREFUSED") throw new errors.ConnectionRefused(message)
+    if (code === "ETIMEDOUT") throw new errors.TimedOut(message)
+    if (code === "EHOSTUNREACH") throw new errors.NotFound(message)
+    throw error
+  }
+}

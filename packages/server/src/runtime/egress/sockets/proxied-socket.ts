@@ -1,0 +1,380 @@
+import type { SocketReply, SocketRequest } from "@hamlet/guest/protocol"
+import type { RunListener } from "../../../domain/runs/runner.ts"
+import type { EgressClient } from "../../sandbox/egress-listener.ts"
+import type { EgressLimits } from "../egress-limits.ts"
+import type { RoutePolicy } from "../policy/decide.ts"
+import { decideLookup, decideSocket } from "../policy/decide-socket.ts"
+import { Refusal } from "../policy/refusal.ts"
+import type { CountedRequest } from "../proxy/proxied-request.ts"
+import { BytePipe } from "./byte-pipe.ts"
+import { explainConnectFailure, toErrorCode, toTimeout } from "./socket-errors.ts"
+import { readSocketRequest, toReplyFrame } from "./socket-request.ts"
+import { SocketTraffic } from "./socket-traffic.ts"
+
+/** What the sockets of one sandbox share. */
+export interface SocketContext {
+  readonly limits: EgressLimits
+  readonly policy: RoutePolicy
+  /** The process in the sandbox. Pending until it is known. */
+  readonly client: Promise<EgressClient>
+  /** Counts a lookup, or throws a Refusal. Returns a function that ends the count. */
+  openLookup(): () => void
+  /** Counts one more socket of the account, or throws a Refusal. */
+  openSocket(ownerId: string): () => void
+  takeBytes(ownerId: string, bytes: number): void
+  countRequest(request: CountedRequest): void
+  onError(error: unknown): void
+}
+
+/** The sandbox has closed the connection, or has broken the protocol. */
+class ClientGone extends Error {
+  override readonly name = "ClientGone"
+}
+
+type UpstreamSocket = Bun.Socket<ProxiedSocket>
+type ConnectRequest = SocketRequest & { readonly kind: "connect" }
+type State = "head" | "deciding" | "connecting" | "open" | "over"
+
+/** A connection attempt. Bun cannot cancel it. */
+interface Attempt {
+  readonly address: string
+  readonly startedMs: number
+  settle(outcome: Refusal | undefined): void
+}
+
+/**
+ * A connection from the sandbox to tcp.sock: a lookup, or a TCP connection of the val.
+ *
+ *   head ──▶ deciding ──▶ connecting ──▶ open ──▶ over
+ *     └─────────┴─────────────┴─────────────────────▲
+ */
+export class ProxiedSocket {
+  readonly #context: SocketContext
+  readonly #client: Bun.Socket<ProxiedSocket>
+  readonly #aborted = Promise.withResolvers<never>()
+  readonly #arrived = Promise.withResolvers<SocketRequest>()
+  readonly #transferred = Promise.withResolvers<void>()
+  #state: State = "head"
+  #head: Buffer = Buffer.alloc(0)
+  /** For messages: what the val tries, and the host. */
+  #action = "use the socket"
+  #target = ""
+  #attempt: Attempt | undefined
+  #attempts = 0
+  #upstream: UpstreamSocket | undefined
+  #traffic: SocketTraffic | undefined
+  /** From the sandbox, and to it. */
+  #up: BytePipe | undefined
+  #down: BytePipe | undefined
+  #isClientClosed = false
+  #isUpstreamClosed = false
+  #release: (() => void) | undefined
+  /** When a byte was last transferred. */
+  #lastByteMs = performance.now()
+
+  constructor(context: SocketContext, client: Bun.Socket<ProxiedSocket>) {
+    this.#context = context
+    this.#client = client
+    this.#aborted.promise.catch(() => {})
+  }
+
+  /** Serves the connection. Resolves when it is over; never rejects. */
+  async run(): Promise<void> {
+    let refusal: Refusal | undefined
+    try {
+      await Promise.race([this.#serve(), this.#aborted.promise])
+      this.#client.end()
+      this.#upstream?.end()
+    } catch (error) {
+      refusal = this.#toRefusal(error)
+      if (refusal && this.#state !== "open") this.#refuse(refusal)
+      else this.#client.terminate()
+      this.#upstream?.terminate()
+    } finally {
+      this.#state = "over"
+      this.#record(refusal)
+      this.#releaseIfOver()
+    }
+  }
+
+  /** Bytes from the sandbox. */
+  receive(bytes: Buffer): void {
+    if (this.#state === "open") this.#transfer(this.#up, bytes, "countSent")
+    else if (this.#state === "head") this.#receiveHead(bytes)
+    // The guest sends nothing until it has a reply.
+    else this.#abort(new ClientGone())
+  }
+
+  /** Events of a server whose connection came too late are ignored, here and below. */
+  receiveUpstream(upstream: UpstreamSocket, bytes: Buffer): void {
+    if (upstream === this.#upstream) this.#transfer(this.#down, bytes, "countReceived")
+  }
+
+  /** The sandbox takes more bytes. */
+  drain(): void {
+    this.#lastByteMs = performance.now()
+    this.#down?.drain()
+    this.#finishIfOver()
+  }
+
+  drainUpstream(upstream: UpstreamSocket): void {
+    if (upstream !== this.#upstream) return
+    this.#lastByteMs = performance.now()
+    this.#up?.drain()
+    this.#finishIfOver()
+  }
+
+  /** The sandbox sends no more bytes. */
+  ended(): void {
+    if (this.#state !== "open") return void this.#abort(new ClientGone())
+    this.#up?.end()
+    this.#finishIfOver()
+  }
+
+  endedUpstream(upstream: UpstreamSocket): void {
+    if (upstream !== this.#upstream) return
+    this.#down?.end()
+    this.#finishIfOver()
+  }
+
+  closed(): void {
+    this.#isClientClosed = true
+    this.ended()
+  }
+
+  closedUpstream(upstream: UpstreamSocket): void {
+    if (upstream === this.#upstream) this.#isUpstreamClosed = true
+    this.endedUpstream(upstream)
+  }
+
+  /** A server has accepted the connection. Called before any of its bytes are received. */
+  opened(upstream: UpstreamSocket, attempt: Attempt): void {
+    if (this.#attempt !== attempt || this.#state !== "connecting") return void upstream.terminate()
+    upstream.setNoDelay(true)
+    upstream.setKeepAlive(true, this.#context.limits.socketProbeMs)
+    this.#upstream = upstream
+    this.#up = new BytePipe(this.#client, upstream)
+    this.#down = new BytePipe(upstream, this.#client)
+    this.#state = "open"
+    this.#lastByteMs = performance.now()
+    this.#reply({ kind: "connected", address: attempt.address })
+    attempt.settle(undefined)
+  }
+
+  /** Lists what a run has transferred on this socket, because the run ends. */
+  noteRunEnd(run: RunListener): void {
+    if (this.#state === "open") this.#traffic?.noteRunEnd(run)
+  }
+
+  /** Enforces the time limits. */
+  sweep(nowMs: number): void {
+    const { headMsMax, connectMsMax, socketIdleMsMax } = this.#context.limits
+    const idleMs = nowMs - this.#lastByteMs
+    if (this.#state === "open") {
+      if (this.#isClientClosed && idleMs > headMsMax) this.#abort(new ClientGone())
+      if (idleMs > socketIdleMsMax)
+        this.#abort(new Refusal(504, `no bytes were transferred for ${socketIdleMsMax / 1000} s`))
+    } else if (this.#state === "head" && idleMs > headMsMax) this.#abort(new ClientGone())
+    else if (this.#attempt && nowMs - this.#attempt.startedMs > connectMsMax)
+      this.#attempt.settle(toTimeout(this.#target))
+  }
+
+  stop(): void {
+    this.#abort(new ClientGone())
+  }
+
+  #receiveHead(bytes: Buffer): void {
+    this.#head = Buffer.concat([this.#head, bytes])
+    const read = readSocketRequest(this.#head)
+    if (read.kind === "incomplete") return
+    this.#head = Buffer.alloc(0)
+    this.#state = "deciding"
+    if (read.kind === "request") this.#arrived.resolve(read.request)
+    else this.#abort(new Refusal(400, read.reason))
+  }
+
+  async #serve(): Promise<void> {
+    const request = await this.#arrived.promise
+    const client = await this.#context.client
+    const { run } = client.findRun(findRunId(request.run, client.egressKey))
+    if (request.kind === "lookup") await this.#lookUp(client, run, request.host)
+    else await this.#connect(client, run, request)
+  }
+
+  async #lookUp(client: EgressClient, run: RunListener | undefined, host: string): Promise<void> {
+    const { policy, openLookup } = this.#context
+    this.#action = `look up "${host}"`
+    const label = { method: "LOOKUP", url: `dns://${host}` } as const
+    this.#traffic = new SocketTraffic({ ...this.#context, client }, label, run)
+    this.#traffic.start()
+    this.#release = openLookup()
+    const addresses = await decideLookup(policy, client.ownerId, host)
+    this.#assertActive()
+    if (addresses instanceof Refusal) throw addresses
+    // Only what is refused is listed: the connection that follows is listed by itself.
+    this.#traffic = undefined
+    this.#reply({ kind: "found", addresses })
+  }
+
+  async #connect(
+    client: EgressClient,
+    run: RunListener | undefined,
+    request: ConnectRequest,
+  ): Promise<void> {
+    const { policy, openSocket } = this.#context
+    this.#target = toTargetText(request)
+    this.#action = `connect to "${this.#target}"`
+    const label = { method: "CONNECT", url: `tcp://${this.#target}` } as const
+    this.#traffic = new SocketTraffic({ ...this.#context, client }, label, run)
+    this.#traffic.start()
+    this.#release = openSocket(client.ownerId)
+    const route = await decideSocket(policy, client.ownerId, request)
+    this.#assertActive()
+    if (route instanceof Refusal) throw route
+    if (route.kind === "own") throw new Refusal(403, "vals reach this server with fetch")
+    this.#warnAboutSecrets(client, run, request)
+    this.#state = "connecting"
+    await this.#tryAddresses(route.addresses, request.port)
+    await this.#transferred.promise
+  }
+
+  /** Tries one address after the other until a server accepts the connection. */
+  async #tryAddresses(addresses: readonly string[], port: number): Promise<void> {
+    let refusal: Refusal | undefined = new Refusal(502, "it has no address")
+    for (const address of addresses) {
+      refusal = await this.#tryAddress(address, port)
+      this.#assertActive()
+      if (!refusal) return
+    }
+    throw refusal
+  }
+
+  #tryAddress(address: string, port: number): Promise<Refusal | undefined> {
+    return new Promise((resolve) => {
+      const settle = (outcome: Refusal | undefined) => {
+        if (this.#attempt === attempt) this.#attempt = undefined
+        resolve(outcome)
+      }
+      const attempt: Attempt = { address, startedMs: performance.now(), settle }
+      const onSettled = () => {
+        this.#attempts--
+        this.#releaseIfOver()
+      }
+      this.#attempt = attempt
+      this.#attempts++
+      Bun.connect<ProxiedSocket>({
+        hostname: address,
+        port,
+        allowHalfOpen: true,
+        data: this,
+        socket: { ...upstreamHandlers, open: (socket) => socket.data.opened(socket, attempt) },
+      })
+        .catch((error: unknown) => settle(explainConnectFailure(error, this.#target)))
+        .finally(onSettled)
+    })
+  }
+
+  #transfer(pipe: BytePipe | undefined, bytes: Buffer, count: "countSent" | "countReceived"): void {
+    this.#lastByteMs = performance.now()
+    try {
+      this.#traffic?.[count](bytes.length)
+      pipe?.push(bytes)
+    } catch (error) {
+      this.#abort(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+
+  /** A side that is closed takes no more bytes: only what it has sent has to arrive. */
+  #finishIfOver(): void {
+    const isSent = this.#up?.isOver === true
+    const isReceived = this.#down?.isOver === true
+    if ((isSent && (isReceived || this.#isClientClosed)) || (isReceived && this.#isUpstreamClosed))
+      this.#transferred.resolve()
+  }
+
+  #abort(reason: Error): void {
+    if (this.#state !== "over") this.#aborted.reject(reason)
+  }
+
+  #refuse(refusal: Refusal): void {
+    const message = `Cannot ${this.#action}: ${refusal.reason}`
+    this.#reply({ kind: "refused", code: toErrorCode(refusal), message })
+    this.#client.end()
+  }
+
+  #reply(reply: SocketReply): void {
+    this.#client.write(toReplyFrame(reply))
+  }
+
+  /** Undefined when the sandbox has closed the connection, which is not a refusal. */
+  #toRefusal(error: unknown): Refusal | undefined {
+    if (error instanceof Refusal) return error
+    if (error instanceof ClientGone) return undefined
+    this.#context.onError(error)
+    return new Refusal(502, "the server has failed")
+  }
+
+  #record(refusal: Refusal | undefined): void {
+    try {
+      this.#traffic?.end(refusal)
+    } catch (error) {
+      this.#context.onError(error)
+    }
+  }
+
+  /** An attempt that cannot be cancelled counts until it has failed. */
+  #releaseIfOver(): void {
+    if (this.#state !== "over" || this.#attempts > 0) return
+    this.#release?.()
+    this.#release = undefined
+  }
+
+  /** TLS ends in the sandbox, so a placeholder that is sent here stays one. */
+  #warnAboutSecrets(
+    client: EgressClient,
+    run: RunListener | undefined,
+    { host, port }: ConnectRequest,
+  ): void {
+    const hosts = [`${host}:${port}`, ...(port === 443 || port === 80 ? [host] : [])]
+    const secret = client.substitutions.find((one) => one.hosts.some((it) => hosts.includes(it)))
+    if (!secret) return
+    const message = `"${secret.placeholder}" is not replaced in what the val sends to ${this.#target} over a socket: use fetch`
+    run?.log({ at: new Date().toISOString(), level: "warn", message })
+  }
+
+  /** To be called after every await: the connection may have ended meanwhile. */
+  #assertActive(): void {
+    if (this.#state === "over") throw new ClientGone()
+  }
+}
+
+/** The run that the guest has named. The val can send a name too, but does not know the key. */
+function findRunId(run: string, egressKey: string): string | undefined {
+  const prefix = `${egressKey} `
+  return run.startsWith(prefix) ? run.slice(prefix.length) : undefined
+}
+
+function toTargetText({ host, port }: ConnectRequest): string {
+  return host.includes(":") && !host.startsWith("[") ? `[${host}]:${port}` : `${host}:${port}`
+}
+
+const upstreamHandlers: Bun.SocketHandler<ProxiedSocket, "buffer"> = {
+  binaryType: "buffer",
+  data: (socket, bytes) => socket.data.receiveUpstream(socket, bytes),
+  drain: (socket) => socket.data.drainUpstream(socket),
+  end: (socket) => socket.data.endedUpstream(socket),
+  close: (socket) => socket.data.closedUpstream(socket),
+  error: (socket) => socket.data.closedUpstream(socket),
+  // The promise of `connect` rejects with the same error.
+  connectError() {},
+}
+
+/** The handlers of connections from the sandbox. */
+export const clientHandlers: Bun.SocketHandler<ProxiedSocket, "buffer"> = {
+  binaryType: "buffer",
+  data: (socket, bytes) => socket.data.receive(bytes),
+  drain: (socket) => socket.data.drain(),
+  end: (socket) => socket.data.ended(),
+  close: (socket) => socket.data.closed(),
+  error: (socket) => socket.data.closed(),
+}

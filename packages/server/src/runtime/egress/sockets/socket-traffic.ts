@@ -1,0 +1,114 @@
+import type { RunListener } from "../../../domain/runs/runner.ts"
+import type { EgressClient } from "../../sandbox/egress-listener.ts"
+import type { EgressLimits } from "../egress-limits.ts"
+import type { Refusal } from "../policy/refusal.ts"
+import { ByteMeter } from "../proxy/byte-meter.ts"
+import type { CountedRequest } from "../proxy/proxied-request.ts"
+import { maskOutgoingRequest } from "../proxy/request-record.ts"
+
+export interface SocketTrafficDeps {
+  readonly limits: EgressLimits
+  readonly client: EgressClient
+  takeBytes(ownerId: string, bytes: number): void
+  countRequest(request: CountedRequest): void
+}
+
+/** What the list of a run shows in place of method and URL. */
+export interface SocketLabel {
+  readonly method: "CONNECT" | "LOOKUP"
+  readonly url: string
+}
+
+/** The part of the traffic that belongs to one run. */
+interface Share {
+  readonly run: RunListener | undefined
+  readonly at: number
+  readonly startedMs: number
+  readonly meter: ByteMeter
+}
+
+/**
+ * Counts the bytes of one socket and lists them on the runs that use it. A socket may outlive the
+ * run that opened it, as those in the pool of a database client do. Then its bytes belong to the
+ * only run that is active, if there is only one, and otherwise to the account alone.
+ */
+export class SocketTraffic {
+  readonly #deps: SocketTrafficDeps
+  readonly #label: SocketLabel
+  #share: Share
+
+  constructor(deps: SocketTrafficDeps, label: SocketLabel, run: RunListener | undefined) {
+    this.#deps = deps
+    this.#label = label
+    this.#share = this.#begin(run)
+  }
+
+  /** Throws a Refusal when the account has used up its traffic. */
+  start(): void {
+    // Takes a byte, so that nothing passes without any. It is not one of the val's.
+    this.#share.meter.start(1)
+    this.#share.meter.sent = 0
+  }
+
+  /** Throws a Refusal when a limit is reached. */
+  countSent(bytes: number): void {
+    this.#follow()
+    this.#share.meter.countSent(bytes)
+  }
+
+  /** Throws a Refusal when a limit is reached. */
+  countReceived(bytes: number): void {
+    this.#follow()
+    this.#share.meter.countReceived(bytes)
+  }
+
+  /** Lists what the run has transferred so far, so that it is complete when the run is read. */
+  noteRunEnd(run: RunListener): void {
+    if (this.#share.run === run) this.#next(undefined)
+  }
+
+  /** The socket is closed. The reason is null unless it was refused or aborted. */
+  end(refusal: Refusal | undefined): void {
+    this.#record(refusal?.reason ?? null)
+  }
+
+  /** Attributes the bytes that follow to the run that uses the socket now. */
+  #follow(): void {
+    const run = this.#deps.client.findSocketRun(this.#share.run)
+    if (run !== undefined && run !== this.#share.run) this.#next(run)
+  }
+
+  #next(run: RunListener | undefined): void {
+    this.#record(null)
+    this.#share = this.#begin(run)
+  }
+
+  #begin(run: RunListener | undefined): Share {
+    const { limits, client, takeBytes } = this.#deps
+    const meter = new ByteMeter({ limits, takeBytes: (bytes) => takeBytes(client.ownerId, bytes) })
+    return { run, at: Date.now(), startedMs: performance.now(), meter }
+  }
+
+  #record(blocked: string | null): void {
+    const { limits, client, countRequest } = this.#deps
+    const { run, at, startedMs, meter } = this.#share
+    meter.end()
+    const { sent: bytesSent, received: bytesReceived } = meter
+    countRequest({ isBlocked: blocked !== null, bytesSent, bytesReceived })
+    run?.sent(
+      maskOutgoingRequest(
+        {
+          at,
+          ...this.#label,
+          status: null,
+          blocked,
+          bytesSent,
+          bytesReceived,
+          durationMs: Math.round(performance.now() - startedMs),
+        },
+        (text) => client.mask(text),
+        limits.listedUrlCharsMax,
+      ),
+    )
+  }
+}
