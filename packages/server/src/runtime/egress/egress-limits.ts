@@ -1,7 +1,7 @@
-import { http1Limits, type ResponseLimits } from "../http1/http1-limits.ts"
+import { http1Limits, type PoolLimits } from "../http1/http1-limits.ts"
 
 /** Limits of the outgoing requests of one sandbox. */
-export interface EgressLimits extends ResponseLimits {
+export interface EgressLimits extends PoolLimits {
   /** Bytes of one request, in each direction. */
   readonly bytesMax: number
   /** From the head of a request to the last byte of its response. A WebSocket may last longer. */
@@ -35,9 +35,6 @@ export interface EgressLimits extends ResponseLimits {
   /** How long a half-closed connection waits for the sandbox to close it, too. */
   readonly lingerMsMax: number
 
-  /** Bytes of a body that are buffered, in each direction, while the other side does not take more. */
-  readonly bufferedBytesMax: number
-
   /** Addresses of a host that are tried. */
   readonly addressesMax: number
   /** For each of them: until the connection is open, including the TLS handshake. */
@@ -52,9 +49,6 @@ export interface EgressLimits extends ResponseLimits {
   /** How long a socket is silent until the kernel checks whether the other side is still there. */
   readonly socketProbeMs: number
 
-  /** Idle connections to other servers, and how long they are kept. */
-  readonly pooledMax: number
-  readonly pooledMsMax: number
   /**
    * A request that must not be sent twice uses no connection that has been idle for longer: its
    * server may be about to close it.

@@ -1,47 +1,38 @@
-/** The connection on which a body is sent. */
-export interface BodyTarget {
-  /** False when not everything was written: nothing else may be written until `drained`. */
-  write(bytes: Uint8Array): boolean
-  drained(): Promise<void>
-}
-
-const lastChunk = Buffer.from("0\r\n\r\n")
+import type { Exchange } from "../http1/exchange.ts"
 
 /** Sends a stream as the body of a request, as fast as the process reads it. */
 export class BodySender {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
-  readonly #target: BodyTarget
-  /** The chunk that is being written. The buffer is reused for the next one. */
-  #chunk = Buffer.alloc(0)
+  readonly #exchange: Exchange
   #isStopped = false
 
-  constructor(body: ReadableStream<Uint8Array>, target: BodyTarget) {
+  constructor(body: ReadableStream<Uint8Array>, exchange: Exchange) {
     this.#reader = body.getReader()
-    this.#target = target
+    this.#exchange = exchange
   }
 
   /**
    * Resolves when everything is sent, or after `stop`. Rejects when the stream fails, or does not
-   * have the given length.
+   * have the length that the request states.
    */
-  async send(length: number | undefined): Promise<void> {
+  async send(): Promise<void> {
+    const { framing } = this.#exchange.request
     let sent = 0
     while (!this.#isStopped) {
+      // The first part waits until the connection is open.
+      await this.#exchange.drained()
       const { done, value } = await this.#reader.read()
       if (this.#isStopped) return
       if (done) break
       sent += value.length
-      if (length !== undefined && sent > length)
+      if (framing !== "chunked" && sent > framing)
         throw new Error("it is longer than its content-length")
-      if (
-        value.length > 0 &&
-        !this.#target.write(length === undefined ? this.#toChunk(value) : value)
-      )
-        await this.#target.drained()
+      this.#exchange.write(value)
     }
     if (this.#isStopped) return
-    if (length === undefined) this.#target.write(lastChunk)
-    else if (sent < length) throw new Error("it is shorter than its content-length")
+    if (framing !== "chunked" && sent < framing)
+      throw new Error("it is shorter than its content-length")
+    this.#exchange.endBody()
   }
 
   /** Cancels the stream. */
@@ -49,16 +40,5 @@ export class BodySender {
     if (this.#isStopped) return
     this.#isStopped = true
     this.#reader.cancel().catch(() => {})
-  }
-
-  /** Copies the framing and the content into one buffer, which takes one system call. */
-  #toChunk(bytes: Uint8Array): Uint8Array {
-    const head = `${bytes.length.toString(16)}\r\n`
-    const length = head.length + bytes.length + 2
-    if (this.#chunk.length < length) this.#chunk = Buffer.allocUnsafeSlow(length)
-    this.#chunk.write(head, "latin1")
-    this.#chunk.set(bytes, head.length)
-    this.#chunk.write("\r\n", head.length + bytes.length, "latin1")
-    return this.#chunk.subarray(0, length)
   }
 }

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { waitUntil } from "../../../test/support/wait-until.ts"
 import type { ValResponse } from "../../domain/runs/runner.ts"
-import { type ClientLimits, clientLimits } from "./client-limits.ts"
-import type { Exchange, GuestFailure } from "./exchange.ts"
-import { GuestClient } from "./guest-client.ts"
-import type { GuestRequest } from "./request-head.ts"
+import type { PoolLimits } from "../http1/http1-limits.ts"
+import { GuestClient, guestClientLimits } from "./guest-client.ts"
+import type { GuestExchange, GuestFailure } from "./guest-exchange.ts"
+import type { GuestRequest } from "./guest-request.ts"
 
 type Socket = Bun.Socket<{ text: string; bytes: number }>
 /** What a process does with what it has got on a connection so far. */
@@ -25,7 +25,7 @@ class Stage {
   /** What could be written further when there is room again. */
   onDrain: ((socket: Socket) => void) | undefined
 
-  constructor(act: Act, limits: Partial<ClientLimits> = {}) {
+  constructor(act: Act, limits: Partial<PoolLimits> = {}) {
     const unix = join(this.#folder, "in.sock")
     this.#listener = Bun.listen<Socket["data"]>({
       unix,
@@ -43,7 +43,7 @@ class Stage {
         close: () => void this.closed++,
       },
     })
-    this.client = new GuestClient(unix, { ...clientLimits, ...limits })
+    this.client = new GuestClient(unix, { ...guestClientLimits, ...limits })
   }
 
   /** Sends a request, and gives what came of it. */
@@ -52,7 +52,7 @@ class Stage {
   }
 
   begin(more: Partial<GuestRequest> = {}): {
-    exchange: Exchange
+    exchange: GuestExchange
     outcome: Promise<ValResponse | GuestFailure>
   } {
     const { promise, resolve } = Promise.withResolvers<ValResponse | GuestFailure>()
@@ -108,7 +108,7 @@ describe("GuestClient", () => {
   })
 
   test("limits the number and the age of idle connections", async () => {
-    stage = new Stage((socket) => socket.write(say("x")), { idleMax: 2, idleMsMax: 1000 })
+    stage = new Stage((socket) => socket.write(say("x")), { pooledMax: 2, pooledMsMax: 1000 })
     await Promise.all(Array.from({ length: 5 }, () => stage.text()))
     expect(stage.client.size).toBe(2)
     stage.client.sweep(performance.now() + 500)

@@ -1,72 +1,64 @@
-import { type ClientLimits, clientLimits } from "./client-limits.ts"
-import { Connection, type ConnectionOwner } from "./connection.ts"
-import { Exchange, type ResponseListener } from "./exchange.ts"
-import type { GuestRequest } from "./request-head.ts"
+import { ConnectionPool } from "../http1/connection-pool.ts"
+import { Http1Failure } from "../http1/exchange.ts"
+import type { Destination } from "../http1/http1-connection.ts"
+import { http1Limits, type PoolLimits } from "../http1/http1-limits.ts"
+import type { WrittenRequest } from "../http1/write-request.ts"
+import { GuestExchange, type ResponseListener } from "./guest-exchange.ts"
+import { type GuestRequest, writeGuestRequest } from "./guest-request.ts"
+
+/** Limits of the connections to one process. They are not settings: no val needs more. */
+export const guestClientLimits: PoolLimits = {
+  ...http1Limits,
+  bufferedBytesMax: 65_536,
+  pooledMax: 64,
+  pooledMsMax: 10_000,
+}
 
 /**
  * Sends requests to one process over its Unix socket, on connections that are reused. ADR 9 says
  * why this is not `fetch`.
  */
-export class GuestClient implements ConnectionOwner {
-  readonly limits: ClientLimits
-  readonly #path: string
-  readonly #connections = new Set<Connection>()
-  /** Connections without a request, the most recently used one last; it is used next. */
-  readonly #idle: Connection[] = []
+export class GuestClient {
+  readonly #destinations: readonly [Destination]
+  readonly #pool: ConnectionPool
   #isStopped = false
 
-  constructor(path: string, limits: ClientLimits = clientLimits) {
-    this.#path = path
-    this.limits = limits
+  constructor(path: string, limits: PoolLimits = guestClientLimits) {
+    this.#destinations = [{ key: path, socket: { unix: path } }]
+    this.#pool = new ConnectionPool(limits)
   }
 
-  /** How many connections are open. */
+  /** How many connections there are. */
   get size(): number {
-    return this.#connections.size
+    return this.#pool.size
   }
 
   /** Failures are passed to the listener, never thrown. */
-  send(request: GuestRequest, listener: ResponseListener): Exchange {
-    const exchange = new Exchange(request, listener)
-    if (this.#isStopped) exchange.fail("closed", "the process has ended")
-    else (this.#idle.pop() ?? this.#connect()).begin(exchange)
+  send(request: GuestRequest, listener: ResponseListener): GuestExchange {
+    const exchange = new GuestExchange(this, request.body, listener)
+    const written = writeGuestRequest(request)
+    if (!written) exchange.fail("unsendable", "it contains a character that cannot be sent")
+    else if (this.#isStopped) exchange.fail("closed", "the process has ended")
+    else exchange.sendOn(this.#pool.take(this.#destinations) ?? this.#connect(), written)
     return exchange
+  }
+
+  repeat(exchange: GuestExchange, request: WrittenRequest): void {
+    if (this.#isStopped) exchange.fail("closed", "the process has ended")
+    else exchange.sendOn(this.#connect(), request)
   }
 
   /** Closes connections that have been idle for too long. */
   sweep(nowMs: number): void {
-    while (this.#idle[0] && nowMs - this.#idle[0].idleSinceMs > this.limits.idleMsMax)
-      this.#idle[0].stop()
+    this.#pool.sweep(nowMs)
   }
 
   stop(): void {
     this.#isStopped = true
-    for (const connection of [...this.#connections]) connection.stop()
+    this.#pool.stop(new Http1Failure("stopped", "the process has ended"))
   }
 
-  release(connection: Connection): void {
-    if (this.#idle.length >= this.limits.idleMax) {
-      connection.stop()
-      return
-    }
-    connection.idleSinceMs = performance.now()
-    this.#idle.push(connection)
-  }
-
-  remove(connection: Connection): void {
-    this.#connections.delete(connection)
-    const index = this.#idle.indexOf(connection)
-    if (index !== -1) this.#idle.splice(index, 1)
-  }
-
-  repeat(exchange: Exchange): void {
-    if (this.#isStopped) exchange.fail("closed", "the process has ended")
-    else this.#connect().begin(exchange)
-  }
-
-  #connect(): Connection {
-    const connection = new Connection(this.#path, this)
-    this.#connections.add(connection)
-    return connection
+  #connect() {
+    return this.#pool.connect(this.#destinations[0])
   }
 }

@@ -4,11 +4,16 @@ export interface ByteSource {
   resume(): void
 }
 
+/** Reads a body part by part; undefined at the end. Rejects when the body is incomplete. */
+export interface PartReader {
+  next(): Promise<Uint8Array | undefined>
+}
+
 /**
  * The parts of a body, from the source that receives them to the code that reads them. The source
  * is paused while more than `bufferedBytesMax` wait to be read. One reader at a time.
  */
-export class ByteQueue {
+export class ByteQueue implements PartReader {
   readonly #source: ByteSource
   readonly #bufferedBytesMax: number
   #parts: Uint8Array[] = []
@@ -83,4 +88,19 @@ export class ByteQueue {
     this.#reader = undefined
     return reader
   }
+}
+
+/** The body as a stream, which reads a part when its own reader wants one. */
+export function toStream(body: PartReader, onCancel?: () => void): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller: ReadableStreamDefaultController<Uint8Array>) {
+        const part = await body.next()
+        if (part) controller.enqueue(part)
+        else controller.close()
+      },
+      cancel: () => onCancel?.(),
+    },
+    { highWaterMark: 0 },
+  )
 }

@@ -19,6 +19,15 @@ export interface ResponseLimits extends MessageLimits {
   readonly wholeBytesMax: number
 }
 
+/** Limits of the connections to servers. */
+export interface PoolLimits extends ResponseLimits {
+  /** Bytes of a body that are buffered while its reader does not take more, plus one read. */
+  readonly bufferedBytesMax: number
+  /** Idle connections, and how long they are kept. */
+  readonly pooledMax: number
+  readonly pooledMsMax: number
+}
+
 /** These are not settings: no legitimate message needs more. */
 export const http1Limits: ResponseLimits = {
   headBytesMax: 65_536,

@@ -44,6 +44,29 @@ describe("SocketWriter", () => {
     expect(sink.writes.map(({ length }) => length)).toEqual([1, 40_000])
   })
 
+  test("keeps what is added before the socket is open, and then writes it at once", async () => {
+    const sink = new Sink()
+    const writer = new SocketWriter()
+    writer.add("head ")
+    writer.add("body")
+    void writer.drained().then(() => sink.drains++)
+    await turn()
+    expect([sink.writes, writer.isFull, writer.isEmpty, sink.drains]).toEqual([[], true, false, 0])
+    writer.open(sink)
+    expect([sink.writes, writer.isFull, writer.isEmpty]).toEqual([["head body"], false, true])
+    await turn()
+    expect(sink.drains).toBe(1)
+  })
+
+  test("frames chunks, and drops an empty one, which would be the last", async () => {
+    const sink = new Sink()
+    sink.writer.addChunk(Buffer.alloc(26, "a"))
+    sink.writer.addChunk(Buffer.alloc(0))
+    sink.writer.addLastChunk()
+    await turn()
+    expect(sink.writes).toEqual([`1a\r\n${"a".repeat(26)}\r\n0\r\n\r\n`])
+  })
+
   test("keeps what is not taken, and tells when there is room", async () => {
     const sink = new Sink()
     sink.room = 3

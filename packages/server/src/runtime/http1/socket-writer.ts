@@ -19,20 +19,30 @@ const scratch = Buffer.allocUnsafeSlow(2 * smallBytesMax)
  */
 export class SocketWriter {
   #socket: WritableSocket | undefined
-  /** Strings are Latin-1. */
   #waiting: (Uint8Array | string)[] = []
   #waitingBytes = 0
   #isScheduled = false
   #isClosed = false
   #onEmpty: (() => void) | undefined
   #drained: PromiseWithResolvers<void> | undefined
-  /** The socket has not taken everything. Callers wait for `drained` before they add more. */
-  isFull = false
+  /**
+   * The socket is not open yet, or has not taken everything. Callers wait for `drained` before they
+   * add more.
+   */
+  isFull = true
 
-  open(socket: WritableSocket): void {
-    this.#socket = socket
+  /** Whether everything was taken by the socket. */
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0
   }
 
+  /** Sets the socket, and writes what was added before. */
+  open(socket: WritableSocket): void {
+    this.#socket = socket
+    this.drain()
+  }
+
+  /** A string is Latin-1. */
   add(part: Uint8Array | string): void {
     if (this.#isClosed) return
     this.#waiting.push(part)
@@ -43,6 +53,20 @@ export class SocketWriter {
       this.#isScheduled = true
       sendSoon(this)
     }
+  }
+
+  /** Adds a part of a chunked body. */
+  addChunk(bytes: Uint8Array): void {
+    // An empty chunk would be the last one.
+    if (bytes.length === 0) return
+    this.add(`${bytes.length.toString(16)}\r\n`)
+    this.add(bytes)
+    this.add("\r\n")
+  }
+
+  /** Ends a chunked body. */
+  addLastChunk(): void {
+    this.add("0\r\n\r\n")
   }
 
   sendNow(): void {

@@ -13,10 +13,14 @@ import {
   type ValResponse,
 } from "../../domain/runs/runner.ts"
 import { isJsonText } from "../../shared/json-text.ts"
-import type { Exchange, GuestFailure, ResponseListener } from "../guest-client/exchange.ts"
+import type {
+  GuestExchange,
+  GuestFailure,
+  ResponseListener,
+} from "../guest-client/guest-exchange.ts"
+import type { GuestRequest } from "../guest-client/guest-request.ts"
 import { readFailure, readReturned } from "../guest-client/guest-responses.ts"
 import { openGuestSocket } from "../guest-client/guest-socket.ts"
-import type { GuestRequest } from "../guest-client/request-head.ts"
 import { isProperHeader } from "../http1/write-request.ts"
 import type { ActiveRun } from "./active-run.ts"
 import type { LoadOutcome, ValProcess } from "./val-process.ts"
@@ -48,7 +52,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
   /** Resolves the request that `fetch` has sent. */
   #settle: ((outcome: HttpOutcome) => void) | undefined
   #outcome: Stopped | undefined
-  #exchange: Exchange | undefined
+  #exchange: GuestExchange | undefined
   #client: Client | undefined
   #onLog: (() => void) | undefined
   #isReleased = false

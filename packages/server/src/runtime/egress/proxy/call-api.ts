@@ -1,6 +1,7 @@
 import type { HeaderList } from "../../../domain/runs/runner.ts"
+import { type PartReader, toStream } from "../../http1/byte-queue.ts"
+import type { ReceivedResponse } from "../../http1/exchange.ts"
 import { Refusal } from "../policy/refusal.ts"
-import type { PartReader, UpstreamResponse } from "./upstream-connection.ts"
 
 /** A request to the API of this server. */
 export interface ApiRequest {
@@ -23,14 +24,14 @@ const limits = {
 }
 
 /** Calls the API in this process. Throws a Refusal when there is no response. */
-export async function callApi(deps: ApiDeps, call: ApiRequest): Promise<UpstreamResponse> {
+export async function callApi(deps: ApiDeps, call: ApiRequest): Promise<ReceivedResponse> {
   const { method, signal } = call
   const request = toRequest(call)
   if (!request)
     throw new Refusal(400, `it is not a valid request to the API, with the method ${method}`)
   try {
     const response = await deps.fetchApi(request)
-    if (!signal.aborted) return await toUpstreamResponse(deps, call, response)
+    if (!signal.aborted) return await toReceivedResponse(deps, call, response)
     response.body?.cancel().catch(() => {})
   } catch (error) {
     if (!signal.aborted) deps.onError(error)
@@ -56,21 +57,11 @@ function toRequest({ method, url, headers, body, signal }: ApiRequest): Request 
   }
 }
 
-function toStream(body: PartReader): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const part = await body.next()
-      if (part) controller.enqueue(part)
-      else controller.close()
-    },
-  })
-}
-
-async function toUpstreamResponse(
+async function toReceivedResponse(
   { onError }: ApiDeps,
   { method, signal }: ApiRequest,
   response: Response,
-): Promise<UpstreamResponse> {
+): Promise<ReceivedResponse> {
   const { status } = response
   const headers: HeaderList = [...response.headers]
   const length = toLength(response.headers.get("content-length"))

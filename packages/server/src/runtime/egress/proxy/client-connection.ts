@@ -141,6 +141,15 @@ export class ClientConnection {
     this.#writer.add(part)
   }
 
+  /** Writes a part of a chunked body. */
+  writeChunk(bytes: Uint8Array): void {
+    this.#writer.addChunk(bytes)
+  }
+
+  writeLastChunk(): void {
+    this.#writer.addLastChunk()
+  }
+
   drained(): Promise<void> {
     return this.#writer.drained()
   }

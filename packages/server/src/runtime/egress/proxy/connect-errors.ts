@@ -1,7 +1,31 @@
+import type { Http1Failure } from "../../http1/exchange.ts"
 import { Refusal } from "../policy/refusal.ts"
 
+/** Why there is no response from the host, or only a part of one. */
+export function explainUpstreamFailure(
+  { kind, message, cause }: Http1Failure,
+  host: string,
+): Refusal {
+  switch (kind) {
+    case "connect":
+      return explainConnect(cause, host)
+    case "tls":
+      return explainTls(cause, host)
+    case "slow":
+      return new Refusal(504, `${host} does not respond`)
+    case "stale":
+      return new Refusal(502, `${host} has closed the connection`)
+    case "closed":
+      return new Refusal(502, `${host} has closed the connection before the end of its response`)
+    case "invalid":
+      return new Refusal(502, `${host} sent an invalid response: ${message}`)
+    case "stopped":
+      return new Refusal(502, message)
+  }
+}
+
 /** Why a connection could not be opened. */
-export function explainConnect(error: unknown, host: string): Refusal {
+function explainConnect(error: unknown, host: string): Refusal {
   const code = toCode(error)
   if (code === "ECONNREFUSED") return new Refusal(502, `${host} refuses connections`)
   if (code === "ETIMEDOUT") return new Refusal(504, `${host} does not respond`)
@@ -9,7 +33,7 @@ export function explainConnect(error: unknown, host: string): Refusal {
 }
 
 /** Why the TLS handshake failed. The message names what is wrong with a certificate. */
-export function explainTls(error: unknown, host: string): Refusal {
+function explainTls(error: unknown, host: string): Refusal {
   const code = toCode(error)
   return new Refusal(
     502,

@@ -1,38 +1,21 @@
 import type { HeaderList } from "../../../domain/runs/runner.ts"
 import type { ResponseHead } from "../../http1/response-head.ts"
-import { hasNoBody, writeRequestHead } from "../../http1/write-request.ts"
+import { upgradeLines, type WrittenRequest, writeRequest } from "../../http1/write-request.ts"
 import { forwardedHeaders, isWebSocketUpgrade } from "../policy/forwarded-headers.ts"
 import type { Target } from "../policy/target.ts"
 import type { RequestHead } from "./request-head.ts"
 
-/** The head of a request as it is sent upstream. */
-export interface UpstreamHead {
-  readonly method: string
-  readonly text: string
-  readonly isChunked: boolean
-  readonly hasBody: boolean
-  readonly isUpgrade: boolean
-}
-
-const upgradeLines = "connection: upgrade\r\nupgrade: websocket\r\n"
-
 /**
- * Writes the head for the host of the URL, with framing of its own. Undefined when a header cannot
+ * Writes a request for the host of its URL, with framing of its own. Undefined when a header cannot
  * be written.
  */
-export function toUpstreamHead(
+export function toUpstreamRequest(
   { method, framing, headers: received }: RequestHead,
   { host, path }: Target,
   headers: HeaderList,
-): UpstreamHead | undefined {
-  const hasBody = framing !== 0
-  const isChunked = framing === "chunked"
-  const isUpgrade = method === "GET" && !hasBody && isWebSocketUpgrade(received)
-  let lines = isChunked ? "transfer-encoding: chunked\r\n" : `content-length: ${framing}\r\n`
-  if (isUpgrade) lines = upgradeLines
-  else if (!hasBody && hasNoBody(method)) lines = ""
-  const text = writeRequestHead({ method, host, path, headers }, lines)
-  return text === undefined ? undefined : { method, text, isChunked, hasBody, isUpgrade }
+): WrittenRequest | undefined {
+  const isUpgrade = method === "GET" && framing === 0 && isWebSocketUpgrade(received)
+  return writeRequest({ method, host, path, headers }, framing, isUpgrade)
 }
 
 /** The head of a response as it is sent to the sandbox. */

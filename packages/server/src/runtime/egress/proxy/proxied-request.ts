@@ -1,6 +1,10 @@
 import { runHeader } from "@hamlet/guest/protocol"
 import type { HeaderList, RunListener } from "../../../domain/runs/runner.ts"
-import { hasNoBody } from "../../http1/write-request.ts"
+import type { PartReader } from "../../http1/byte-queue.ts"
+import type { ConnectionPool } from "../../http1/connection-pool.ts"
+import { type Exchange, Http1Failure, type ReceivedResponse } from "../../http1/exchange.ts"
+import { type Destination, Http1Connection } from "../../http1/http1-connection.ts"
+import { isRepeatable, type WrittenRequest } from "../../http1/write-request.ts"
 import type { EgressClient } from "../../sandbox/egress-listener.ts"
 import type { EgressLimits } from "../egress-limits.ts"
 import { type ApiRoute, type ConnectRoute, decide, type RoutePolicy } from "../policy/decide.ts"
@@ -10,22 +14,15 @@ import { parseTarget, type Target } from "../policy/target.ts"
 import { ByteMeter } from "./byte-meter.ts"
 import { callApi } from "./call-api.ts"
 import { ClientGone, type ClientRequest } from "./client-connection.ts"
-import { toClientHead, toUpstreamHead, type UpstreamHead } from "./message-heads.ts"
+import { explainUpstreamFailure } from "./connect-errors.ts"
+import { toClientHead, toUpstreamRequest } from "./message-heads.ts"
 import { maskOutgoingRequest } from "./request-record.ts"
-import {
-  type PartReader,
-  StaleConnection,
-  UpstreamConnection,
-  type UpstreamRequest,
-  type UpstreamResponse,
-} from "./upstream-connection.ts"
-import type { UpstreamPool } from "./upstream-pool.ts"
 
 /** What the requests of one sandbox share. */
 export interface ProxyContext {
   readonly limits: EgressLimits
   readonly policy: RoutePolicy
-  readonly pool: UpstreamPool
+  readonly pool: ConnectionPool
   /** The process in the sandbox. Pending until it is known. */
   readonly client: Promise<EgressClient>
   /**
@@ -70,8 +67,8 @@ export class ProxiedRequest {
   #target: Target | undefined
   #meter: ByteMeter | undefined
   #closeRequest: (() => void) | undefined
-  #connecting: UpstreamConnection | undefined
-  #upstream: UpstreamRequest | undefined
+  #connecting: Http1Connection | undefined
+  #upstream: Exchange | undefined
   /** Whether anything may have left the server. */
   #isForwarded = false
   #isTunnel = false
@@ -115,7 +112,7 @@ export class ProxiedRequest {
       const connecting = this.#connecting
       // The next address is tried.
       if (connecting && nowMs - connecting.startedMs > connectMsMax)
-        connecting.stop(new Refusal(504, `${this.#host} does not respond`))
+        connecting.stop(new Http1Failure("slow", "it could not be opened in time"))
     } else if (this.#phase === "waiting" && this.#request.body.hasEnded) {
       if (idleMs > responseMsMax)
         refuse(`${this.#host} has not responded for ${responseMsMax / 1000} s`)
@@ -163,7 +160,7 @@ export class ProxiedRequest {
     meter.start(this.#request.head.bytes)
   }
 
-  #callApi({ headers }: ApiRoute, { href, host }: Target): Promise<UpstreamResponse> {
+  #callApi({ headers }: ApiRoute, { href, host }: Target): Promise<ReceivedResponse> {
     const { policy, onError } = this.#context
     const { head, body, signal } = this.#request
     const accountId = this.#sender?.client.ownerId ?? ""
@@ -180,62 +177,64 @@ export class ProxiedRequest {
     )
   }
 
-  async #send(route: ConnectRoute, target: Target): Promise<UpstreamResponse> {
-    const head = toUpstreamHead(this.#request.head, target, route.headers)
-    if (!head) throw new Refusal(400, "its headers contain a character that cannot be sent")
-    const pooled = this.#context.pool.take(route.key, route.addresses, this.#isRepeatable)
+  async #send(route: ConnectRoute, target: Target): Promise<ReceivedResponse> {
+    const { pool, limits } = this.#context
+    const request = toUpstreamRequest(this.#request.head, target, route.headers)
+    if (!request) throw new Refusal(400, "its headers contain a character that cannot be sent")
+    const mayRepeat = isRepeatable(request)
+    const destinations = toDestinations(route)
+    const pooled = pool.take(destinations, mayRepeat ? limits.pooledMsMax : limits.freshMsMax)
     try {
-      return await this.#sendOn(pooled ?? (await this.#connect(route)), head)
+      return await this.#sendOn(pooled ?? (await this.#connect(destinations)), request)
     } catch (error) {
-      if (!(error instanceof StaleConnection)) throw error
-      // It is safe to send a request twice only if it changes nothing, and if its body was not
-      // consumed. A new connection cannot be stale, so this happens once.
-      if (!this.#isRepeatable) throw new Refusal(502, `${this.#host} has closed the connection`)
+      if (!(mayRepeat && error instanceof Http1Failure && error.kind === "stale")) throw error
+      // A new connection cannot be stale, so this happens once.
       this.#assertActive()
-      return await this.#sendOn(await this.#connect(route), head)
+      return await this.#sendOn(await this.#connect(destinations), request)
     }
   }
 
-  #sendOn(connection: UpstreamConnection, head: UpstreamHead): Promise<UpstreamResponse> {
+  #sendOn(connection: Http1Connection, request: WrittenRequest): Promise<ReceivedResponse> {
     if (!this.#isActive) connection.stop()
     this.#assertActive()
-    const upstream = connection.send(head)
-    this.#phase = "waiting"
-    this.#lastByteMs = performance.now()
-    this.#upstream = upstream
-    if (head.hasBody) this.#startUpload(upstream)
-    return upstream.response
+    return new Promise((onResponse, onFailure) => {
+      const upstream = connection.send(request, { onResponse, onFailure, onEnd() {} })
+      this.#phase = "waiting"
+      this.#lastByteMs = performance.now()
+      this.#upstream = upstream
+      if (request.framing !== 0) this.#startUpload(upstream)
+    })
   }
 
   /** Tries one address after the other until a server accepts the connection. */
-  async #connect({ addresses, key, port, host, tls }: ConnectRoute): Promise<UpstreamConnection> {
+  async #connect(destinations: readonly Destination[]): Promise<Http1Connection> {
     this.#phase = "connecting"
-    let outcome: UpstreamConnection | Refusal = new Refusal(502, "it has no address")
-    for (const address of addresses) {
-      const connection = this.#context.pool.connect({ key, address, port, host, tls })
+    let outcome: Http1Connection | Error = new Refusal(502, "it has no address")
+    for (const destination of destinations) {
+      const connection = this.#context.pool.connect(destination)
       this.#connecting = connection
-      outcome = await connection.connected
+      outcome = await connection.opened
       this.#connecting = undefined
-      if (outcome instanceof UpstreamConnection || connection.hasOpened || !this.#isActive) break
+      if (outcome instanceof Http1Connection || connection.wasAccepted || !this.#isActive) break
     }
-    if (outcome instanceof Refusal) throw outcome
+    if (outcome instanceof Error) throw outcome
     return outcome
   }
 
   /** A failure aborts the request, so it is reported there. */
-  #startUpload(upstream: UpstreamRequest): void {
+  #startUpload(upstream: Exchange): void {
     this.#upload(upstream).catch(() => {})
   }
 
   /** Sends the body while the response is awaited and forwarded. */
-  async #upload(upstream: UpstreamRequest): Promise<void> {
+  async #upload(upstream: Exchange): Promise<void> {
     const body = this.#readBody()
     for (let part = await body.next(); part; part = await body.next()) {
       upstream.write(part)
       await upstream.drained()
       this.#lastByteMs = performance.now()
     }
-    upstream.end()
+    upstream.endBody()
   }
 
   /** Reads and counts the body of the request. A failure aborts the request. */
@@ -262,7 +261,7 @@ export class ProxiedRequest {
   }
 
   /** Writes the response, part by part as fast as the sandbox reads it. */
-  async #respond({ head, body }: UpstreamResponse): Promise<void> {
+  async #respond({ head, body }: ReceivedResponse): Promise<void> {
     const { connection, head: requestHead } = this.#request
     const isTunnel = head.status === 101
     if (isTunnel && !isWebSocketUpgrade(head.headers))
@@ -280,14 +279,13 @@ export class ProxiedRequest {
     for (let part = await body.next(); part; part = await body.next()) {
       this.#assertActive()
       this.#countReceived(part.length)
-      if (isChunked) connection.write(`${part.length.toString(16)}\r\n`)
-      connection.write(part)
-      if (isChunked) connection.write("\r\n")
+      if (isChunked) connection.writeChunk(part)
+      else connection.write(part)
       await connection.drained()
       this.#lastByteMs = performance.now()
     }
     this.#assertActive()
-    if (isChunked) connection.write("0\r\n\r\n")
+    if (isChunked) connection.writeLastChunk()
   }
 
   #openTunnel(): void {
@@ -315,6 +313,7 @@ export class ProxiedRequest {
   /** Undefined when the sandbox has closed the connection, which is not a refusal. */
   #toRefusal(error: unknown): Refusal | undefined {
     if (error instanceof Refusal) return error
+    if (error instanceof Http1Failure) return explainUpstreamFailure(error, this.#host)
     if (error instanceof ClientGone) return undefined
     this.#context.onError(error)
     return unexpected
@@ -375,11 +374,15 @@ export class ProxiedRequest {
   get #host(): string {
     return this.#target?.host ?? "it"
   }
+}
 
-  get #isRepeatable(): boolean {
-    const { framing, method } = this.#request.head
-    return framing === 0 && (hasNoBody(method) || method === "OPTIONS")
-  }
+/** A connection is reused only for the same host, and only if its address is still allowed. */
+function toDestinations({ addresses, key, port, tls }: ConnectRoute): readonly Destination[] {
+  return addresses.map((address) => ({
+    key: `${key} ${address}`,
+    socket: { hostname: address, port },
+    tls,
+  }))
 }
 
 /** The run that the guest has named. The val can add the header too, but does not know the key. */

@@ -1,6 +1,7 @@
 import { AppError } from "../../../domain/app-error.ts"
 import { createRateLimiter, type RateLimiter } from "../../../domain/limits/rate-limit.ts"
 import type { RunListener } from "../../../domain/runs/runner.ts"
+import { ConnectionPool } from "../../http1/connection-pool.ts"
 import type { EgressClient, EgressListener } from "../../sandbox/egress-listener.ts"
 import type { EgressLimits } from "../egress-limits.ts"
 import type { RoutePolicy } from "../policy/decide.ts"
@@ -8,7 +9,6 @@ import { Refusal } from "../policy/refusal.ts"
 import { SocketListener } from "../sockets/socket-listener.ts"
 import { ClientConnection, type ClientRequest } from "./client-connection.ts"
 import { type CountedRequest, ProxiedRequest, type ProxyContext } from "./proxied-request.ts"
-import { UpstreamPool } from "./upstream-pool.ts"
 
 export interface ProxyListenerDeps {
   readonly limits: EgressLimits
@@ -53,7 +53,7 @@ export class ProxyListener implements EgressListener {
   readonly #listener: Bun.UnixSocketListener<ClientConnection>
   readonly #sockets: SocketListener | undefined
   readonly #limiter: RateLimiter | undefined
-  readonly #pool: UpstreamPool
+  readonly #pool: ConnectionPool
   readonly #context: ProxyContext
   readonly #connections = new Set<ClientConnection>()
   readonly #requests = new Set<ProxiedRequest>()
@@ -66,7 +66,7 @@ export class ProxyListener implements EgressListener {
     const { limits, policy } = deps
     const { requestsPerMinute } = limits
     this.#deps = deps
-    this.#pool = new UpstreamPool(limits)
+    this.#pool = new ConnectionPool(limits, { acceptsHttp10: true })
     this.#limiter =
       requestsPerMinute === undefined ? undefined : createRateLimiter(requestsPerMinute, Date.now)
     this.#context = {

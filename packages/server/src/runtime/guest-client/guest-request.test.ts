@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { type GuestRequest, toRequestHead } from "./request-head.ts"
+import { type GuestRequest, writeGuestRequest } from "./guest-request.ts"
 
 const request: GuestRequest = {
   method: "GET",
@@ -8,9 +8,9 @@ const request: GuestRequest = {
   headers: [],
   body: null,
 }
-const write = (more: Partial<GuestRequest>) => toRequestHead({ ...request, ...more })
+const write = (more: Partial<GuestRequest>) => writeGuestRequest({ ...request, ...more })
 
-describe("toRequestHead", () => {
+describe("writeGuestRequest", () => {
   test("writes the headers as given, after Host", () => {
     const headers = [
       ["x-a", "1"],
@@ -27,7 +27,7 @@ describe("toRequestHead", () => {
     ["content-length", "7"],
     ["transfer-encoding", "gzip"],
   ] as const
-  for (const [title, more, end, length] of [
+  for (const [title, more, end, framing] of [
     ["GET without a body", {}, "", 0],
     ["POST without a body", { method: "POST" }, "content-length: 0\r\n", 0],
     ["bytes", { method: "POST", body: Buffer.from("abc") }, "content-length: 3\r\n", 3],
@@ -41,15 +41,15 @@ describe("toRequestHead", () => {
     test(`sets the framing of the body itself: ${title}`, () => {
       const { method } = { ...request, ...more }
       const text = `${method} /h1/x?y HTTP/1.1\r\nhost: ada-hello.localhost\r\n${end}\r\n`
-      expect(write({ ...more, headers: forged })).toEqual({ text, length })
+      expect(write({ ...more, headers: forged })).toMatchObject({ text, framing })
     })
   }
 
   test("uses chunked encoding for a stream without a length", () => {
     const head = write({ method: "POST", body: new ReadableStream() })
-    expect([head?.text.endsWith("\r\ntransfer-encoding: chunked\r\n\r\n"), head?.length]).toEqual([
+    expect([head?.text.endsWith("\r\ntransfer-encoding: chunked\r\n\r\n"), head?.framing]).toEqual([
       true,
-      undefined,
+      "chunked",
     ])
   })
 
