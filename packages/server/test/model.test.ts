@@ -28,7 +28,7 @@ import {
 import { openApi, type TestApi } from "./support/api.ts"
 import { describeEachDatabase } from "./support/databases.ts"
 
-const sequences = Number(process.env.HAMLET_MODEL_RUNS ?? 60)
+const sequences = Number(process.env.HAMLET_MODEL_RUNS ?? 30)
 // A failure names its seed, with which it comes again. The same for both databases: what one
 // answers, the other must.
 const seed = Number(process.env.HAMLET_MODEL_SEED ?? Date.now() % 2 ** 31)

@@ -14,7 +14,7 @@ const streamBytes = (isLong ? 1024 : 200) * megabyte
  * how much passes.
  */
 const warmUpBytes = 64 * megabyte
-const valsCalled = isLong ? 1000 : 60
+const valsCalled = isLong ? 1000 : 40
 const socketsOpen = 1000
 const growthBytesMax = 100 * megabyte
 const msMax = isLong ? 900_000 : 90_000

@@ -8,8 +8,8 @@ import { waitUntil } from "../support/wait-until.ts"
 import { Load, toEchoCode } from "./load.ts"
 
 /** `npm run chaos` asks for more of it. */
-const guestKills = Number(process.env.HAMLET_CHAOS_GUESTS ?? 20)
-const serverKills = Number(process.env.HAMLET_CHAOS_SERVERS ?? 4)
+const guestKills = Number(process.env.HAMLET_CHAOS_GUESTS ?? 12)
+const serverKills = Number(process.env.HAMLET_CHAOS_SERVERS ?? 3)
 const seed = Number(process.env.HAMLET_CHAOS_SEED ?? Math.trunc(Math.random() * 0x7fffffff))
 const valCount = 5
 /** Answers between two kills of a guest, and before each kill of the server. */

@@ -6,14 +6,17 @@ interface Extreme {
   readonly method: string
   readonly path: string
   readonly options: CallOptions
+  /** Whether it is refused, or has no route, before the database is used. */
+  readonly isRefusedEarly?: boolean
 }
 
 const levels = 100_000
 const deepTexts = [
   `${"[".repeat(levels)}${"]".repeat(levels)}`,
   `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`,
-  "[".repeat(levels),
 ]
+/** Refused by the parser, whatever is around it. */
+const unclosedText = "[".repeat(levels)
 
 /**
  * Requests that are too large to be generated often by chance: one for each operation, by a user
@@ -29,13 +32,15 @@ export function* extremes(as: TestUser, operations: readonly Operation[]): Gener
       longHeaders.map((name) => [name, `"${"a".repeat(1_000_000)}"`]),
     )
     yield { method, path, options: { as, headers } }
-    yield { method, path, options: { as: "x".repeat(1_000_000) } }
-    yield { method, path: `${path}/${"a".repeat(1_000_000)}`, options: { as } }
-    yield { method, path: `${path}${"/a".repeat(100_000)}`, options: { as } }
+    const isRefusedEarly = true
+    yield { method, path, options: { as: "x".repeat(1_000_000) }, isRefusedEarly }
+    yield { method, path: `${path}/${"a".repeat(1_000_000)}`, options: { as }, isRefusedEarly }
+    yield { method, path: `${path}${"/a".repeat(100_000)}`, options: { as }, isRefusedEarly }
     if (isBytesBody)
       for (const size of [0, 2_097_153, 20_000_000])
         yield { method, path, options: { as, body: new Uint8Array(size) } }
     if (body === undefined) continue
+    yield { method, path, options: { as, body: unclosedText } }
     for (const deep of deepTexts) {
       yield { method, path, options: { as, body: deep } }
       yield { method, path, options: { as, body: deep, headers: { "content-type": "text/plain" } } }
