@@ -5,10 +5,10 @@ import {
   createBackupChecker,
 } from "@hamlet/contract/backup"
 import type { Command } from "commander"
-import { BackupFile } from "../backup/backup-file.ts"
 import { CliError } from "../cli-error.ts"
 import { defineCommand } from "../command.ts"
 import type { Context } from "../context.ts"
+import { BackupFile } from "../files/backup-file.ts"
 import { limits } from "../limits.ts"
 import { createProgress } from "../terminal/progress.ts"
 import { toSize } from "../terminal/progress-line.ts"

@@ -1,9 +1,9 @@
 import type { Language } from "../../ui/code/highlight.ts"
 import { isJsonType, isObject, type Json, type JsonObject, parseJson } from "../../ui/code/json.ts"
-import { textField } from "../requests/body-draft.ts"
-import type { ApiRequest, SentParameter } from "../requests/request.ts"
 import { textToValue } from "../schemas/field-value.ts"
 import type { Schemas } from "../schemas/schema.ts"
+import { textField } from "./body-draft.ts"
+import type { ApiRequest, SentParameter } from "./request.ts"
 
 /** The programs that a request is shown as. */
 export type SnippetKind = "curl" | "fetch" | "client"

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
 import { realApi, realOperation } from "../../../test/support/real-api.ts"
 import { operationsOf } from "../operations/api.ts"
-import { type ApiRequest, emptyDraft, type RequestDraft, toRequest } from "../requests/request.ts"
+import { type ApiRequest, emptyDraft, type RequestDraft, toRequest } from "./request.ts"
 import { type SnippetKind, toSnippet } from "./snippet.ts"
 
 const { schemas } = realApi
