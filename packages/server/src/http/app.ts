@@ -68,7 +68,7 @@ export function createApp(nouns: Nouns): App {
       response = respondError(api, error, requestId)
     }
     const ms = performance.now() - startedMs
-    metrics.observe(route ?? "none", method, response.status, ms / 1000)
+    metrics.observe(route ?? "none", method, response.status, ms)
     if (isLogged) api.log.info("request", toLogFields(api, context, response.status, ms))
     return toResponse(response, requestId, request)
   }

@@ -1,5 +1,5 @@
 /** Bounds that suit requests and runs, in seconds. */
-export const durationBoundsSeconds: readonly number[] = [
+const durationBoundsSeconds: readonly number[] = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 ]
 

@@ -9,16 +9,12 @@ const limits = {
   sampleMs: 20,
 }
 
-/** A histogram of delays. */
-export type DelayHistogram = Pick<Histogram, "counts" | "sumSeconds" | "count" | "maxSeconds">
-
 /** The delays of the event loop since the start. */
 export interface LoopDelayReport {
-  readonly boundsSeconds: readonly number[]
   /** How late a timer fired: everything that arrived meanwhile had to wait that long. */
-  readonly delay: DelayHistogram
+  readonly delay: Histogram
   /** The part of the delay in which this thread used a CPU, rather than waiting for one. */
-  readonly work: DelayHistogram
+  readonly work: Histogram
 }
 
 /**
@@ -38,7 +34,7 @@ export class LoopDelay {
   }
 
   report(): LoopDelayReport {
-    return { boundsSeconds, delay: this.#delay, work: this.#work }
+    return { delay: this.#delay, work: this.#work }
   }
 
   stop(): void {

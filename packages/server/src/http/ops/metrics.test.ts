@@ -11,9 +11,9 @@ const observation = fc.record({
   route: fc.constantFrom(...routeNames.slice(0, 4), "none"),
   method: fc.constantFrom("GET", "POST", "HEAD", "BREW", 'A"B', "get", "\n"),
   status: fc.constantFrom(200, 404, 500),
-  seconds: fc.oneof(
-    fc.double({ min: 0, max: 20, noNaN: true }),
-    fc.constantFrom(...bounds, 0, 1e-9, 1e9),
+  ms: fc.oneof(
+    fc.double({ min: 0, max: 20_000, noNaN: true }),
+    fc.constantFrom(...bounds.map((bound) => bound * 1000), 0, 1e-6, 1e12),
   ),
 })
 
@@ -30,8 +30,9 @@ const runner = () => ({
   coldStarts,
 })
 
-const histogram = { counts: [3, 1], sumSeconds: 0.5, count: 5, maxSeconds: 0.4 }
-const loopDelay = () => ({ boundsSeconds: [0.001, 0.1], delay: histogram, work: histogram })
+const histogram = new Histogram([0.001, 0.1])
+for (const ms of [0, 0.5, 1, 50, 400]) histogram.add(ms)
+const loopDelay = () => ({ delay: histogram, work: histogram })
 const recorder = () => {
   const ended = createEndedRuns()
   for (const ms of [0, 1, 2_000, 90_000]) ended.add("http", "succeeded", ms)
@@ -78,8 +79,8 @@ describe("createMetrics", () => {
     fc.assert(
       fc.property(fc.array(observation, { maxLength: 60 }), (observations) => {
         const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals)
-        for (const { route, method, status, seconds } of observations)
-          metrics.observe(route, method, status, seconds)
+        for (const { route, method, status, ms } of observations)
+          metrics.observe(route, method, status, ms)
         const families = parseExposition(metrics.print())
 
         const counted = families.get("hamlet_http_requests_total")?.samples ?? []
@@ -93,7 +94,7 @@ describe("createMetrics", () => {
         expect(counted.reduce((sum, { value }) => sum + value, 0)).toBe(observations.length)
 
         for (const route of new Set(observations.map((it) => it.route))) {
-          const seconds = observations.filter((it) => it.route === route).map((it) => it.seconds)
+          const durations = observations.filter((it) => it.route === route).map((it) => it.ms)
           const samples = (
             families.get("hamlet_http_request_duration_seconds")?.samples ?? []
           ).filter(({ labels }) => labels.route === route)
@@ -101,12 +102,12 @@ describe("createMetrics", () => {
           expect(buckets.map(({ labels }) => labels.le)).toEqual([...bounds.map(String), "+Inf"])
           expect(buckets.map(({ value }) => value)).toEqual(
             [...bounds, Number.POSITIVE_INFINITY].map(
-              (bound) => seconds.filter((it) => it <= bound).length,
+              (bound) => durations.filter((ms) => ms <= bound * 1000).length,
             ),
           )
-          expect(samples.find(({ name }) => name.endsWith("_count"))?.value).toBe(seconds.length)
+          expect(samples.find(({ name }) => name.endsWith("_count"))?.value).toBe(durations.length)
           expect(samples.find(({ name }) => name.endsWith("_sum"))?.value).toBeCloseTo(
-            seconds.reduce((sum, it) => sum + it, 0),
+            durations.reduce((sum, ms) => sum + ms, 0) / 1000,
           )
         }
       }),
@@ -115,7 +116,7 @@ describe("createMetrics", () => {
 
   test("counts every route of the table, and requests without a route", () => {
     const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals)
-    for (const route of [...routeNames, "none"]) metrics.observe(route, "GET", 200, 0.1)
+    for (const route of [...routeNames, "none"]) metrics.observe(route, "GET", 200, 100)
     const counted =
       parseExposition(metrics.print()).get("hamlet_http_requests_total")?.samples ?? []
     expect(counted.map(({ labels }) => labels.route)).toEqual([...routeNames, "none"])

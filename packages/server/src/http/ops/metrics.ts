@@ -2,24 +2,18 @@ import { type ErrorCode, errorCodes } from "@hamlet/contract"
 import type { EndedRuns } from "../../domain/runs/live-runs.ts"
 import type { RunnerStatus } from "../../domain/runs/runner.ts"
 import type { Counter } from "../../shared/counter.ts"
-import { durationBoundsSeconds, type Histogram } from "../../shared/histogram.ts"
+import { Histogram } from "../../shared/histogram.ts"
 import type { LoopDelayReport } from "../../shared/loop-delay.ts"
 
 /** The counters of `/metrics`. */
 export interface Metrics {
-  observe(route: string, method: string, status: number, seconds: number): void
+  observe(route: string, method: string, status: number, ms: number): void
   print(): string
 }
 
 const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
 type RefusalCounts = ReturnType<Counter<ErrorCode>["list"]>
-
-interface Latency {
-  readonly counts: number[]
-  sum: number
-  count: number
-}
 
 /**
  * Counts requests by route, not by path: paths contain ids, so their number is unbounded. ADR 2 says
@@ -33,21 +27,17 @@ export function createMetrics(
   refusals: () => RefusalCounts,
 ): Metrics {
   const requests = new Map<string, number>()
-  const latencies = new Map<string, Latency>()
+  const latencies = new Map<string, Histogram>()
   return {
-    observe(route, method, status, seconds) {
+    observe(route, method, status, ms) {
       const key = `route="${route}",method="${toKnownMethod(method)}",status="${status}"`
       requests.set(key, (requests.get(key) ?? 0) + 1)
-      const latency = latencies.get(route) ?? {
-        counts: latencyBuckets.map(() => 0),
-        sum: 0,
-        count: 0,
+      let latency = latencies.get(route)
+      if (!latency) {
+        latency = new Histogram(latencyBuckets)
+        latencies.set(route, latency)
       }
-      latencies.set(route, latency)
-      const bucket = latencyBuckets.findIndex((bound) => seconds <= bound)
-      if (bucket >= 0) latency.counts[bucket] = (latency.counts[bucket] ?? 0) + 1
-      latency.sum += seconds
-      latency.count += 1
+      latency.add(ms)
     },
     print() {
       const { connections, inUse, waiting } = databaseStats()
@@ -63,7 +53,7 @@ export function createMetrics(
           "hamlet_http_request_duration_seconds",
           "histogram",
           "Time from receiving a request to sending its response",
-          [...latencies].flatMap(toLines),
+          [...latencies].flatMap(([route, latency]) => toBuckets(`route="${route}"`, latency)),
         ),
         ...printMetric(
           "hamlet_database_connections",
@@ -149,7 +139,7 @@ function printVals(
       "hamlet_val_cold_start_seconds",
       "histogram",
       "Time from a run without a process of its val until a new process has loaded the val",
-      toDurationLines("", runner.coldStarts),
+      toBuckets("", runner.coldStarts),
     ),
     ...printMetric("hamlet_val_runs", "gauge", "Runs by state; waiting ones have no run slot yet", [
       ['{state="running"}', runner.runs],
@@ -169,7 +159,7 @@ function printVals(
       "histogram",
       "Duration of runs, including the wait for a process",
       ended.flatMap(({ source, status, durations }) =>
-        toDurationLines(`source="${source}",status="${status}"`, durations),
+        toBuckets(`source="${source}",status="${status}"`, durations),
       ),
     ),
     ...printMetric(
@@ -184,13 +174,13 @@ function printVals(
   ]
 }
 
-function printLoopDelay({ boundsSeconds, delay, work }: LoopDelayReport): readonly string[] {
+function printLoopDelay({ delay, work }: LoopDelayReport): readonly string[] {
   return [
     ...printMetric(
       "hamlet_event_loop_delay_seconds",
       "histogram",
       "Delay of an event loop timer that fires 50 times a second",
-      toBuckets("", boundsSeconds, delay.counts, delay.sumSeconds, delay.count),
+      toBuckets("", delay),
     ),
     ...printMetric(
       "hamlet_event_loop_delay_max_seconds",
@@ -202,7 +192,7 @@ function printLoopDelay({ boundsSeconds, delay, work }: LoopDelayReport): readon
       "hamlet_event_loop_work_seconds",
       "histogram",
       "CPU time of the thread within each event loop delay; the rest is waiting for a CPU",
-      toBuckets("", boundsSeconds, work.counts, work.sumSeconds, work.count),
+      toBuckets("", work),
     ),
     ...printMetric(
       "hamlet_event_loop_work_max_seconds",
@@ -213,24 +203,14 @@ function printLoopDelay({ boundsSeconds, delay, work }: LoopDelayReport): readon
   ]
 }
 
-function toLines([route, { counts, sum, count }]: [string, Latency]): readonly (readonly [
-  string,
-  number,
-])[] {
-  return toBuckets(`route="${route}"`, latencyBuckets, counts, sum, count)
-}
-
 /** Prometheus buckets are cumulative. */
 function toBuckets(
   labels: string,
-  bounds: readonly number[],
-  counts: readonly number[],
-  sum: number,
-  count: number,
+  { boundsSeconds, counts, sumSeconds, count }: Histogram,
 ): readonly (readonly [string, number])[] {
   let below = 0
   const comma = labels === "" ? "" : ","
-  const buckets = bounds.map((bound, index) => {
+  const buckets = boundsSeconds.map((bound, index) => {
     below += counts[index] ?? 0
     return [`_bucket{${labels}${comma}le="${bound}"}`, below] as const
   })
@@ -238,14 +218,7 @@ function toBuckets(
   return [
     ...buckets,
     [`_bucket{${labels}${comma}le="+Inf"}`, count],
-    [`_sum${own}`, sum],
+    [`_sum${own}`, sumSeconds],
     [`_count${own}`, count],
   ]
-}
-
-function toDurationLines(
-  labels: string,
-  { counts, sumSeconds, count }: Histogram,
-): readonly (readonly [string, number])[] {
-  return toBuckets(labels, durationBoundsSeconds, counts, sumSeconds, count)
 }
