@@ -414,7 +414,7 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
       recorded = []
       const [locks, bundles] = [createLockfileStore(db), createBundleStore(db)]
       const [at, until] = [Date.now(), Date.now() + 1000]
-      const bundle = { hash: "f".repeat(64), code: new Uint8Array(10), cache: null }
+      const bundle = { hash: "f".repeat(64), code: new Uint8Array(10), cache: null, files: null }
       const resolution = { imports: [], bundle: bundle.hash }
       await Promise.all([
         locks.findSummary(idOf("val", 10), 1),

@@ -1,34 +1,26 @@
-import process from "node:process"
 import { Script } from "node:vm"
 import {
   bare,
   decodeText,
-  ErrorCtor,
-  getterOf,
   hardenPattern,
   isArray,
   matchPattern,
+  PromiseCtor,
   reflectApply,
   TypeErrorCtor,
   uncurryThis,
 } from "../primordials.ts"
 import { packagesScript, packagesSymbol } from "../protocol.ts"
+import { createBundleRequire } from "./package-location.ts"
 
 const readFile = Deno.readFileSync
 const { isInteger } = Number
 const runInThisContext = uncurryThis(Script.prototype.runInThisContext) as (
   script: Script,
 ) => unknown
-/**
- * Reading the property loads all of Node's module system, which takes milliseconds, so it is read
- * only when something is required.
- */
-const readFindBuiltIn = getterOf(
-  process as unknown as { getBuiltinModule: unknown },
-  "getBuiltinModule",
-)
-
-type Bundle = readonly (() => unknown)[]
+type Entries = readonly (() => unknown)[]
+/** A promise if a package has a top-level await. */
+type Bundle = Entries | Promise<Entries>
 
 const hashPattern = hardenPattern(/^[0-9a-f]{64}$/)
 
@@ -43,12 +35,25 @@ export function providePackages(folder: string): void {
     if (typeof hash !== "string" || matchPattern(hash, hashPattern) === null || !isInteger(entry))
       throw new TypeErrorCtor("Cannot find the package: it needs a hash and a number")
     evaluated[hash] ??= evaluate(`${folder}/${hash}`)
-    const get = evaluated[hash][entry as number]
-    if (typeof get !== "function")
-      throw new TypeErrorCtor(`Cannot find package ${entry} of ${hash}: the package does not exist`)
-    return get()
+    const bundle = evaluated[hash]
+    return bundle instanceof PromiseCtor
+      ? getLater(bundle, hash, entry as number)
+      : getEntry(bundle, hash, entry as number)
   }
   Object.defineProperty(globalThis, Symbol.for(packagesSymbol), { value: find })
+}
+
+async function getLater(bundle: Promise<Entries>, hash: string, entry: number): Promise<unknown> {
+  return await getEntry(await bundle, hash, entry)
+}
+
+function getEntry(entries: Entries, hash: string, entry: number): unknown {
+  if (!isArray(entries))
+    throw new TypeErrorCtor("Cannot read the packages: their code does not export a list")
+  const get = entries[entry]
+  if (typeof get !== "function")
+    throw new TypeErrorCtor(`Cannot find package ${entry} of ${hash}: the package does not exist`)
+  return get()
 }
 
 function evaluate(path: string): Bundle {
@@ -62,10 +67,8 @@ function evaluate(path: string): Bundle {
   reflectApply(runInThisContext(script) as () => unknown, module.exports, [
     module,
     module.exports,
-    requireBuiltIn,
+    createBundleRequire(path),
   ])
-  if (!isArray(module.exports))
-    throw new TypeErrorCtor("Cannot read the packages: their code does not export a list")
   return module.exports as Bundle
 }
 
@@ -76,19 +79,4 @@ function readCache(path: string): Uint8Array | undefined {
   } catch {
     return undefined
   }
-}
-
-let findBuiltIn: ((name: string) => unknown) | undefined
-
-/** Packages contain each other's code; only modules built into Node are left. */
-function requireBuiltIn(name: unknown): unknown {
-  findBuiltIn ??= reflectApply(readFindBuiltIn, process, []) as typeof findBuiltIn
-  const found = typeof name === "string" ? findBuiltIn?.(name) : undefined
-  if (found !== undefined) return found
-  const error: Error & { code?: string } = new ErrorCtor(
-    `Cannot find module "${name}": no package of the val contains it, and it is not built in`,
-  )
-  // Packages with optional dependencies check for this code.
-  error.code = "MODULE_NOT_FOUND"
-  throw error
 }

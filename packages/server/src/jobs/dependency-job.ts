@@ -1,10 +1,10 @@
 import { availableParallelism } from "node:os"
-import type {
-  DependencyResolver,
-  LockfileClaim,
-  LockfileStore,
-  Resolution,
-  ResolvedCode,
+import {
+  type DependencyResolver,
+  type LockfileClaim,
+  type LockfileStore,
+  type ResolvedCode,
+  toResolution,
 } from "../domain/modules/lockfiles.ts"
 import type { PendingLockfiles } from "../domain/modules/pending-lockfiles.ts"
 import type { Val } from "../domain/vals/vals.ts"
@@ -143,7 +143,7 @@ export class DependencyJob {
       return
     }
     const { imports, bundle, isTemporary } = resolved
-    const resolution: Resolution = { imports, bundle: bundle?.hash ?? null }
+    const resolution = toResolution(resolved)
     const backoffMs = this.#limits.backoffMs[claim.attempts - 1]
     if (isTemporary && backoffMs !== undefined) {
       await lockfiles.postpone(claim, now() + backoffMs, { resolution, counts: true })

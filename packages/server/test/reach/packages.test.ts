@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test"
 import { describeAttacks } from "../attacks/support/describe-attacks.ts"
+import { waitUntil } from "../support/wait-until.ts"
 
 const msMax = 180_000
 
@@ -55,6 +56,29 @@ const vals: readonly {
     answers: `<b class="n">3</b>`,
   },
   {
+    name: "pdfkit, which reads fonts beside its code,",
+    code: `import PDFDocument from "npm:pdfkit@0.17"
+      export default () => new Promise((resolve) => {
+        const document = new PDFDocument(), chunks: Uint8Array[] = []
+        document.on("data", (chunk: Uint8Array) => chunks.push(chunk))
+        document.on("end", () => resolve(new TextDecoder("latin1").decode(chunks[0]).slice(0, 5)))
+        document.text("hello"); document.end()
+      })`,
+    answers: "%PDF-",
+  },
+  {
+    name: "sql.js, which reads WebAssembly beside its code,",
+    code: `import initSqlJs from "npm:sql.js@1.12.0"
+      export default async () => String(new (await initSqlJs()).Database().exec("select 40 + 2")[0].values[0][0])`,
+    answers: "42",
+  },
+  {
+    name: "i18next-fs-backend, with a top-level await,",
+    code: `import Backend from "npm:i18next-fs-backend@2"
+      export default () => Backend.type`,
+    answers: "backend",
+  },
+  {
     name: "nanoid",
     code: `import { nanoid } from "npm:nanoid@5"
       export default () => nanoid(10)`,
@@ -74,6 +98,8 @@ describeAttacks("reach/packages", { HAMLET_RUN_SECONDS_MAX: "120" }, (getServer)
     async ({ code, answers }) => {
       const server = getServer()
       const val = await server.save(server.ada, { code })
+      // The first request waits for the packages, though not for ever.
+      await waitUntil(async () => (await server.request(val)).status !== 503, { msMax })
       const { status, text } = await server.request(val)
       if (typeof answers === "string") expect(`${status} ${text}`).toBe(`200 ${answers}`)
       else expect(text).toMatch(answers)
@@ -82,7 +108,7 @@ describeAttacks("reach/packages", { HAMLET_RUN_SECONDS_MAX: "120" }, (getServer)
       })
       expect(json).toMatchObject({ state: "ready" })
       for (const { resolved } of json.imports)
-        expect(resolved).toMatch(/^npm:(@\w+\/)?[\w-]+@\d+\.\d+\.\d+/)
+        expect(resolved).toMatch(/^npm:(@\w+\/)?[\w.-]+@\d+\.\d+\.\d+/)
     },
     msMax,
   )

@@ -11,6 +11,7 @@ import {
   type ResolverDeps,
   SandboxedResolver,
 } from "../../src/runtime/dependencies/sandboxed-resolver.ts"
+import { PackageFolders } from "../../src/runtime/sandbox/packages/package-folders.ts"
 import { sandboxLimits } from "../../src/runtime/sandbox/sandbox-limits.ts"
 import type { Sandboxes, SandboxOptions } from "../../src/runtime/sandbox/sandboxes.ts"
 import { denoPath, openSandboxes } from "../../src/runtime/sandbox/testing/sandbox-testing.ts"
@@ -95,7 +96,7 @@ export async function runBundle(resolved: ResolvedCode, body: string): Promise<u
   if (!resolved.bundle) throw new Error(`There is no bundle: ${JSON.stringify(resolved.imports)}`)
   const folder = mkdtempSync(join(tmpdir(), "hamlet-bundle-"))
   try {
-    writeBundle(folder, resolved.bundle)
+    await writeBundle(folder, resolved.bundle)
     const entries = resolved.imports
       .filter(({ error }) => error === null)
       .map(({ specifier, entry }) => [specifier, entry])
@@ -134,31 +135,31 @@ export async function runBundle(resolved: ResolvedCode, body: string): Promise<u
   }
 }
 
-function writeBundle(folder: string, { code, cache }: Bundle): void {
+async function writeBundle(folder: string, { hash, code, cache, files }: Bundle): Promise<void> {
   writeFileSync(join(folder, "bundle.js"), code)
   writeFileSync(join(folder, "bundle.cache"), cache ?? "")
+  if (files)
+    await new PackageFolders(join(folder, "unpacked")).provide(hash, files, join(folder, "files"))
 }
+
+const locationUrl = import.meta.resolve("@hamlet/guest/package-location")
 
 function toProgram(folder: string, entries: readonly unknown[], body: string): string {
   // As in the guest's protocol. V8 takes the cache for no other text.
   const [before, after, name] = ["(function(module,exports,require){", "\n})", "packages.js"]
   return `
 import { Script } from "node:vm"
-import process from "node:process"
+import { createBundleRequire } from ${JSON.stringify(locationUrl)}
 const code = Deno.readTextFileSync(${JSON.stringify(join(folder, "bundle.js"))})
 const cachedData = Deno.readFileSync(${JSON.stringify(join(folder, "bundle.cache"))})
 const script = new Script(${JSON.stringify(before)} + code + ${JSON.stringify(after)}, { filename: ${JSON.stringify(name)}, cachedData })
 const isRejected = script.cachedDataRejected !== false
 const module = { exports: {} }
-const require = (name) => {
-  const found = process.getBuiltinModule(name)
-  if (!found) throw Object.assign(new Error("Cannot find module " + name), { code: "MODULE_NOT_FOUND" })
-  return found
-}
-script.runInThisContext()(module, module.exports, require)
+script.runInThisContext()(module, module.exports, createBundleRequire(${JSON.stringify(join(folder, "files"))}))
+const entries = await module.exports
 const packages = {}
 for (const [specifier, entry] of ${JSON.stringify(entries)})
-  Object.defineProperty(packages, specifier, { get: () => module.exports[entry](), enumerable: true })
+  Object.defineProperty(packages, specifier, { get: () => entries[entry](), enumerable: true })
 const value = await (async () => { ${body} })()
 console.log(JSON.stringify({ value, isRejected }))
 `

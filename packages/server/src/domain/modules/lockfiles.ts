@@ -3,6 +3,8 @@ export interface Resolution {
   readonly imports: readonly LockedImport[]
   /** The hash of the bundle with all packages; null when nothing could be resolved. */
   readonly bundle: string | null
+  /** Whether evaluating the bundle takes a promise: a package has a top-level await. */
+  readonly isAsync?: true
 }
 
 /** An import from `npm:`, `jsr:` or another server. */
@@ -110,13 +112,15 @@ export interface BundleStore {
 
 /** All packages of a version in one script, addressed by content, so that versions can share it. */
 export interface Bundle {
-  /** SHA-256 of `code` in hex. It is used as a file name. */
+  /** SHA-256 of `code`, followed by the files if there are any, in hex. It is a file name. */
   readonly hash: string
   /**
    * The body of a function `(module, exports, require)`. It sets `module.exports` to an array with
    * one function per entry, which returns the namespace of the imported module. Modules that are
    * only imported dynamically are evaluated on the first call, all others with the script.
-   * `require` returns modules that are built into the runtime.
+   * `require` returns modules that are built into the runtime; `require.at(path)` describes the
+   * location of a module in the folder of the files. If a package has a top-level await,
+   * `module.exports` is a promise of that array, and so is each namespace.
    */
   readonly code: Uint8Array
   /**
@@ -124,6 +128,14 @@ export interface Bundle {
    * guest compiles: both sides wrap the code with `packagesScript` of the guest's protocol.
    */
   readonly cache: Uint8Array | null
+  /** The files of packages that read their own files, or null. */
+  readonly files: BundleFiles | null
+}
+
+/** The files of packages, as a compressed archive that only the sandbox reads. */
+export interface BundleFiles {
+  /** Read when a process needs them, since they may be large. */
+  read(): Promise<Uint8Array>
 }
 
 /** Fetches the packages that code imports, without running any of them. */
@@ -140,5 +152,11 @@ export interface DependencyResolver {
 export interface ResolvedCode {
   readonly imports: readonly LockedImport[]
   readonly bundle: Bundle | null
+  readonly isAsync?: boolean
   readonly isTemporary: boolean
+}
+
+/** The part of the result that is stored with the version. */
+export function toResolution({ imports, bundle, isAsync }: ResolvedCode): Resolution {
+  return { imports, bundle: bundle?.hash ?? null, ...(isAsync ? { isAsync: true } : {}) }
 }

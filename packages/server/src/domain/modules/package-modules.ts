@@ -91,11 +91,12 @@ function toStub(
   one: LockedImport,
   missing: ReadonlyMap<string, string>,
 ): Stub {
-  const { bundle } = module.resolution
+  const { resolution } = module
+  const { bundle } = resolution
   const exported = one.exports.filter((name) => name.isWellFormed())
   const reason = one.error ?? (bundle === null ? "it was not found" : missing.get(bundle))
   if (reason === undefined && bundle !== null)
-    return { names: new Set(exported), write: (names) => writeStub(bundle, one, names) }
+    return { names: new Set(exported), write: (names) => writeStub(resolution, one, names) }
   // The runtime checks that all imported names exist before it evaluates anything, so the stub must
   // export them for its own error to be seen.
   const names = new Set([
@@ -115,13 +116,13 @@ function addStub(stubs: Map<string, Stub>, url: string, stub: Stub): void {
 
 /** The symbol is `packagesSymbol` of the guest's protocol. Workers do not have it. */
 function writeStub(
-  hash: string,
+  { bundle, isAsync }: Resolution,
   { specifier, entry }: LockedImport,
   names: readonly string[],
 ): string {
   return `const get = globalThis[Symbol.for("hamlet.packages")]
 if (!get) throw new TypeError(${JSON.stringify(toMessage(specifier, "a Worker has no packages"))})
-const it = get(${JSON.stringify(hash)}, ${entry})
+const it = ${isAsync ? "await " : ""}get(${JSON.stringify(bundle)}, ${entry})
 ${names.map((name, index) => `const e${index} = it[${JSON.stringify(name)}]`).join("\n")}
 ${writeExports(names)}`
 }

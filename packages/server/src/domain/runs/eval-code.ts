@@ -1,6 +1,6 @@
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
-import type { DependencyResolver } from "../modules/lockfiles.ts"
+import { type DependencyResolver, toResolution } from "../modules/lockfiles.ts"
 import type { ResolvedImport } from "../modules/module-graph.ts"
 import type { UnsavedPackages } from "../modules/programs.ts"
 import { readSource, type SourceDeps, type ValSource } from "../vals/val-source.ts"
@@ -125,9 +125,6 @@ async function resolvePackages(
   { code, isRemote }: ValSource,
 ): Promise<UnsavedPackages | null> {
   if (!isRemote || !resolver) return null
-  const { imports, bundle } = await resolver.resolve({
-    code,
-    signal: AbortSignal.timeout(resolveMsMax),
-  })
-  return { resolution: { imports, bundle: bundle?.hash ?? null }, bundle }
+  const resolved = await resolver.resolve({ code, signal: AbortSignal.timeout(resolveMsMax) })
+  return { resolution: toResolution(resolved), bundle: resolved.bundle }
 }

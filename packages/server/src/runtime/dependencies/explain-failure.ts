@@ -123,7 +123,7 @@ const denoRules: readonly Rule[] = [
 ]
 
 const esbuildRules: readonly Rule[] = [
-  [/[Tt]op-level await/, () => lasting("it uses top-level await, which packages of vals cannot")],
+  [/[Tt]op-level await/, () => lasting("it calls require for a module with a top-level await")],
   [
     /No loader is configured for "(\.?\w+)" files/,
     ([, kind]) => lasting(`it needs a file of a kind that cannot be bundled (${kind})`),

@@ -168,12 +168,10 @@ describe("resolve says what is wrong with", () => {
 
   test("what cannot be bundled", async () => {
     const { registry } = open
-    registry.publish(
-      "waits",
-      "1.0.0",
-      { "index.js": "export const it = await 1" },
-      { type: "module" },
-    )
+    registry.publish("waits", "1.0.0", {
+      "index.js": "exports.it = require('./late.mjs').it",
+      "late.mjs": "export const it = await 1",
+    })
     registry.publish(
       "wasm",
       "1.0.0",
@@ -183,7 +181,7 @@ describe("resolve says what is wrong with", () => {
     registry.publish("unreadable", "1.0.0", { "index.js": "export const = 1" }, { type: "module" })
     const { errors } = await explain(["npm:waits", "npm:wasm", "npm:unreadable"])
     expect(errors).toEqual([
-      "it uses top-level await, which packages of vals cannot",
+      "it calls require for a module with a top-level await",
       "it needs a file of a kind that cannot be bundled (.wasm)",
       expect.stringMatching(/^it cannot be bundled: Expected identifier but found/),
     ])

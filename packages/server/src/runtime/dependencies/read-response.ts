@@ -1,5 +1,6 @@
 import { chars } from "@hamlet/contract"
 import { z } from "zod"
+import { packFiles } from "../sandbox/packages/file-archive.ts"
 import { splitResponse } from "./tool/tool-messages.ts"
 
 const specifierCharsMax = 10_000
@@ -22,7 +23,16 @@ const resolvedImport = z.object({
   entry: z.int(),
   exports: z.array(chars(nameCharsMax)),
 })
-const resolveResponse = z.object({ imports: z.array(resolvedImport), hasBundle: z.boolean() })
+const fileList = z.object({
+  files: z.array(z.tuple([chars(specifierCharsMax), z.int().min(0)])),
+  links: z.array(z.tuple([chars(specifierCharsMax), chars(specifierCharsMax)])),
+})
+const resolveResponse = z.object({
+  imports: z.array(resolvedImport),
+  bundle: z
+    .object({ codeBytes: z.int().min(0), isAsync: z.boolean(), files: fileList.nullable() })
+    .nullable(),
+})
 const compileResponse = z.object({ error: z.string().nullable() })
 
 /** The response of the resolve tool. */
@@ -30,7 +40,15 @@ export interface ResolverResponse {
   readonly found: z.infer<typeof foundResponse>["found"]
   /** Undefined when the tool did not finish. */
   readonly imports: readonly z.infer<typeof resolvedImport>[] | undefined
-  readonly bundle: Uint8Array | null
+  readonly bundle: ResponseBundle | null
+}
+
+/** The bundle in that response. */
+export interface ResponseBundle {
+  readonly code: Uint8Array
+  readonly isAsync: boolean
+  /** An archive; see `FileArchive`. */
+  readonly files: Uint8Array | null
 }
 
 /**
@@ -47,11 +65,20 @@ export function readResolveResponse(
   const second = splitResponse(first.body, headBytesMax)
   const resolved = resolveResponse.safeParse(second?.head).data
   if (!second || !resolved) return { found, imports: undefined, bundle: null }
-  return {
-    found,
-    imports: resolved.imports,
-    bundle: resolved.hasBundle ? new Uint8Array(second.body) : null,
-  }
+  const bundle = resolved.bundle && readBundle(resolved.bundle, second.body)
+  if (bundle === undefined) return { found, imports: undefined, bundle: null }
+  return { found, imports: resolved.imports, bundle }
+}
+
+/** Undefined when the sizes or the paths are invalid. */
+function readBundle(
+  { codeBytes, isAsync, files }: NonNullable<z.infer<typeof resolveResponse>["bundle"]>,
+  body: Uint8Array,
+): ResponseBundle | undefined {
+  const code = new Uint8Array(body.subarray(0, codeBytes))
+  if (!files) return body.length === codeBytes ? { code, isAsync, files } : undefined
+  const archive = packFiles(files, body.subarray(codeBytes))
+  return archive && { code, isAsync, files: archive }
 }
 
 /** Validates what the compile tool wrote. */

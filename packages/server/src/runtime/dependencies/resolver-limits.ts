@@ -25,8 +25,10 @@ export const resolverLimits: ResolverLimits = {
   placesMax: 100,
   packagesMax: 500,
   modulesMax: 20_000,
-  bundleBytesMax: 10 * mebibyte,
+  bundleBytesMax: 40 * mebibyte,
   exportsMax: 5_000,
+  filesMax: 10_000,
+  fileBytesTotalMax: 48 * mebibyte,
   // With bubblewrap, fetched files are in memory too.
   memoryBytesMax: 1024 * mebibyte,
   heapBytesMax: 256 * mebibyte,

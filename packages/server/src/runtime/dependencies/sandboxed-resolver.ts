@@ -8,10 +8,16 @@ import type {
 } from "../../domain/modules/lockfiles.ts"
 import { isRemoteImport } from "../../domain/modules/remote-imports.ts"
 import type { ToolFailure, ToolOutcome } from "../sandbox/launch/tool-run.ts"
+import { compressArchive } from "../sandbox/packages/file-archive.ts"
 import { ConcurrencyLimit } from "./concurrency-limit.ts"
 import { type Explanation, explainFailure } from "./explain-failure.ts"
 import { findRegistry } from "./find-registry.ts"
-import { type ResolverResponse, readCompileResponse, readResolveResponse } from "./read-response.ts"
+import {
+  type ResolverResponse,
+  type ResponseBundle,
+  readCompileResponse,
+  readResolveResponse,
+} from "./read-response.ts"
 import type { ResolverLimits } from "./resolver-limits.ts"
 import { createTools, type ToolHost, type Tools } from "./resolver-tools.ts"
 import type { ResolveRequest } from "./tool/tool-messages.ts"
@@ -135,7 +141,8 @@ export class SandboxedResolver implements DependencyResolver {
       limits: {
         ...limits,
         msMax: limits.resolveMsMax,
-        outputBytesMax: limits.bundleBytesMax + 2 * limits.answerBytesMax,
+        outputBytesMax:
+          limits.bundleBytesMax + limits.fileBytesTotalMax + 2 * limits.answerBytesMax,
       },
       openEgress: (path) => this.#deps.openEgress(path, { allow, note }),
       signal,
@@ -145,7 +152,7 @@ export class SandboxedResolver implements DependencyResolver {
   /** A bundle without a cache is only slower to load, so a failure here is not an error. */
   async #compile(
     tools: Tools,
-    code: Uint8Array,
+    { code, files }: ResponseBundle,
     msLeft: number,
     signal: AbortSignal,
   ): Promise<Bundle | Explanation> {
@@ -172,20 +179,34 @@ export class SandboxedResolver implements DependencyResolver {
           `Cannot compile a bundle: ${outcome.kind === "done" ? invalidOutput : outcome.stderr}`,
         ),
       )
-    const hash = new Bun.CryptoHasher("sha256").update(code).digest("hex")
-    return { hash, code, cache: compiled?.cache ?? null }
+    const hash = new Bun.CryptoHasher("sha256")
+      .update(code)
+      .update(files ?? "")
+      .digest("hex")
+    const archive = files && (await compressArchive(files))
+    const isCacheSmall = code.length + (compiled?.cache.length ?? 0) <= storedBytesMax
+    return {
+      hash,
+      code,
+      cache: (isCacheSmall && compiled?.cache) || null,
+      files: archive && { read: async () => archive },
+    }
   }
 }
 
 const invalidOutput = "the tool wrote invalid output"
 const requestsNotedMax = 10_000
 const compileMsMin = 5_000
+/** A row of a backup has a maximum size, so a large bundle is stored without its cache. */
+const storedBytesMax = 60 * 1024 ** 2
 /** V8's code cache can be larger than the code. */
 const cacheShareMax = 4
 
 function toResolveLimits(limits: ResolverLimits): ResolveRequest["limits"] {
   const { importsMax, placesMax, packagesMax, modulesMax, bundleBytesMax, exportsMax } = limits
-  return { importsMax, placesMax, packagesMax, modulesMax, bundleBytesMax, exportsMax }
+  const { filesMax, fileBytesTotalMax } = limits
+  const ofFiles = { filesMax, fileBytesTotalMax }
+  return { importsMax, placesMax, packagesMax, modulesMax, bundleBytesMax, exportsMax, ...ofFiles }
 }
 
 function toHostAndPort(address: string): string {
@@ -263,5 +284,6 @@ function toResolvedCode(
       return { specifier, places, resolved, error: explained?.error ?? null, entry, exports }
     },
   )
-  return { imports: locked, bundle: bundled, isTemporary }
+  const resolved = { imports: locked, bundle: bundled, isTemporary }
+  return response.bundle?.isAsync ? { ...resolved, isAsync: true } : resolved
 }

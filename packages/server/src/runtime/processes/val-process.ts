@@ -104,8 +104,11 @@ export class ValProcess implements EgressClient {
     sandbox.egressListener?.setClient(this)
     sandbox.send({ kind: "surroundings", env: this.#content.env, egressKey })
     sandbox.addModules(this.#content.modules)
-    sandbox.addBundles(this.#content.bundles)
-    sandbox.send({ kind: "begin" })
+    const { bundles } = this.#content
+    sandbox.addBundles(bundles)
+    const begin = () => sandbox.send({ kind: "begin" })
+    if (bundles.some(({ files }) => files)) void sandbox.addPackageFiles(bundles).then(begin)
+    else begin()
     // The sandbox has a copy. Here it would use memory as long as the process lives.
     this.#content = { ...this.#content, modules: [], bundles: [], env: {} }
   }

@@ -38,6 +38,7 @@ const parentNamesMax = 10
  *       guest.js  resolve.js  compile.js            programs for sandboxes
  *       groups                                      the cgroup folders that this server creates
  *       {number}-{name}                             a copy of a program that sandboxes cannot reach
+ *       files/                                      files of packages; see package-folders.ts
  *       s{number}/                                  one sandbox
  *         run/  deno/  scratch/                     what it can reach; see sandbox-folder.ts
  *         process  bubblewrap                       its processes, for a later sweep

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync } from "node:fs"
 import { chmod, chown, mkdir, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { toPackagesFolder } from "./package-files.ts"
+import { toPackagesFolder } from "./packages/package-files.ts"
 
 /** The folder of one sandbox, on the host. */
 export interface SandboxFolder {

@@ -13,7 +13,8 @@ import type { GuestProcess } from "./launch/guest-process.ts"
 import { type Launch, LaunchedProcess, type LaunchHost } from "./launch/launched-process.ts"
 import type { Watchdog } from "./launch/watchdog.ts"
 import { type CachedModule, writeModuleLater, writeModules } from "./module-cache.ts"
-import { writeBundles } from "./package-files.ts"
+import { toFilesFolder, writeBundles } from "./packages/package-files.ts"
+import type { PackageFolders } from "./packages/package-folders.ts"
 import { type SandboxExit, type StopCause, toSandboxExit } from "./sandbox-exit.ts"
 import {
   closeRunFolder,
@@ -30,6 +31,7 @@ export interface SandboxHost extends LaunchHost {
   /** The module with which a guest warms up. */
   readonly example: CachedModule
   readonly watchdog: Watchdog
+  readonly packageFolders: PackageFolders
   readonly scheduler: ControlScheduler
   /** Opens the egress socket of a sandbox. Undefined: sandboxes have no network at all. */
   readonly openEgress: ((paths: EgressPaths) => EgressListener) | undefined
@@ -159,6 +161,26 @@ export class Sandbox {
   /** Writes the packages that the modules import. */
   addBundles(bundles: readonly Bundle[]): void {
     if (!this.#hasEnded) writeBundles(this.#folder.deno, bundles)
+  }
+
+  /** Adds the files of these packages. If that fails, the process ends. */
+  async addPackageFiles(bundles: readonly Bundle[]): Promise<void> {
+    try {
+      for (const { hash, files } of bundles)
+        if (files && !this.#hasEnded)
+          await this.#host.packageFolders.provide(
+            hash,
+            files,
+            toFilesFolder(this.#folder.deno, hash),
+          )
+    } catch (error) {
+      if (this.#hasEnded) return
+      this.#host.onError(error)
+      void this.stop("killed", "the files of its packages could not be written")
+    } finally {
+      // Meanwhile its folder may have been removed, and some files written after that.
+      if (this.#hasEnded) await removeSandboxFolder(this.#folder.path)
+    }
   }
 
   /** Undefined when it has ended, or the system does not offer it. */

@@ -10,6 +10,7 @@ import type { EgressListener, EgressPaths } from "./egress-listener.ts"
 import { type Isolation, listIsolations } from "./isolation.ts"
 import { runTool, type ToolJob, type ToolOutcome } from "./launch/tool-run.ts"
 import { Watchdog } from "./launch/watchdog.ts"
+import { PackageFolders } from "./packages/package-folders.ts"
 import { RuntimeFolder } from "./runtime-folder.ts"
 import { Sandbox, type SandboxHost, type SandboxSpec } from "./sandbox.ts"
 import type { SandboxLimits } from "./sandbox-limits.ts"
@@ -324,6 +325,7 @@ async function choose(
       isolation,
       cgroups,
       watchdog,
+      packageFolders: new PackageFolders(join(folder.path, "files")),
       scheduler,
       filterPath,
       openEgress: options.openEgress,

@@ -31,6 +31,7 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
   likes: { kind: "rows" },
   comments: { kind: "rows" },
   bundles: { kind: "rows" },
+  bundle_files: { kind: "rows" },
   locks: { kind: "rows" },
   // Unfinished runs belong to nodes that a restored server does not have: the first server that
   // starts marks them as crashed.

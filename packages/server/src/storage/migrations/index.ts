@@ -8,6 +8,7 @@ import { settingToken } from "./0006-setting-token.ts"
 import { runsWithError } from "./0007-runs-with-error.ts"
 import { administration } from "./0008-administration.ts"
 import { runBytes } from "./0009-run-bytes.ts"
+import { bundleFiles } from "./0010-bundle-files.ts"
 
 /** Every migration, in the order of their numbers. One that has landed is never changed again. */
 export const migrations: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   runsWithError,
   administration,
   runBytes,
+  bundleFiles,
 ]

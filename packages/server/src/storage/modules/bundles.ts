@@ -1,10 +1,11 @@
-import type { Bundle, BundleStore } from "../../domain/modules/lockfiles.ts"
+import type { Bundle, BundleFiles, BundleStore } from "../../domain/modules/lockfiles.ts"
 import type { Database, Script } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"
 
 interface BundleRow {
   readonly code: Uint8Array
   readonly cache: Uint8Array | null
+  readonly has_files: number | boolean
 }
 
 interface SliceRow {
@@ -24,10 +25,17 @@ const limits = {
 /** Bundles in the database. */
 export function createBundleStore(db: Database): BundleStore {
   const find = async (hash: string) => {
-    const [row] = await db.read<BundleRow>(
-      sql`select code, cache from bundles where hash = ${hash}`,
+    const [row] = await db.read<BundleRow>(sql`
+      select code, cache, exists (select 1 from bundle_files f where f.bundle_hash = hash) as has_files
+      from bundles where hash = ${hash}`)
+    return (
+      row && {
+        hash,
+        code: row.code,
+        cache: row.cache,
+        files: row.has_files ? createFiles(db, hash) : null,
+      }
     )
-    return row && { hash, code: row.code, cache: row.cache }
   }
   return {
     find: db.dialect.gather ? cacheLatest(find) : find,
@@ -36,6 +44,18 @@ export function createBundleStore(db: Database): BundleStore {
       const unused = next.filter((row) => Number(row.created_at) < createdBefore && !row.is_used)
       if (unused.length > 0) await db.write(() => deleteUnused(unused, createdBefore))
       return next.length < countMax ? undefined : next.at(-1)?.hash
+    },
+  }
+}
+
+function createFiles(db: Database, hash: string): BundleFiles {
+  return {
+    async read() {
+      const [row] = await db.read<{ content: Uint8Array }>(
+        sql`select content from bundle_files where bundle_hash = ${hash}`,
+      )
+      if (!row) throw new Error(`Cannot read the files of bundle ${hash}: they were deleted`)
+      return row.content
     },
   }
 }
@@ -71,9 +91,16 @@ function weigh({ code, cache }: Bundle): number {
  * then finds that the bundle is no longer old. The V8 cache is replaced, because the latest one comes
  * from the Deno in use.
  */
-export function writeBundle({ hash, code, cache }: Bundle, at: number): Statement {
-  return sql`insert into bundles (hash, created_at, code, cache) values (${hash}, ${at}, ${code}, ${cache})
+export function* writeBundle(
+  { hash, code, cache }: Bundle,
+  files: Uint8Array | undefined,
+  at: number,
+): Script<void> {
+  yield sql`insert into bundles (hash, created_at, code, cache) values (${hash}, ${at}, ${code}, ${cache})
     on conflict (hash) do update set created_at = excluded.created_at, cache = coalesce(excluded.cache, bundles.cache)`
+  if (files)
+    yield sql`insert into bundle_files (bundle_hash, content) values (${hash}, ${files})
+      on conflict (bundle_hash) do nothing`
 }
 
 // SQLite returns 1, PostgreSQL true.

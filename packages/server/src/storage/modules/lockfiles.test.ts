@@ -326,6 +326,19 @@ describeEachDatabase("createLockfileStore", (open) => {
     expect(await bundles.find("0".repeat(64))).toBeUndefined()
   })
 
+  test("bundles.find returns the files of packages, which are deleted with the bundle", async () => {
+    const archive = new Uint8Array([1, 0, 255])
+    const bundle = { ...toBundle(["with files"]), files: { read: async () => archive } }
+    const id = await addVal(1, 10)
+    await locks.settle(await claimed(20), ready(bundle), 30)
+    const found = await bundles.find(bundle.hash)
+    expect(new Uint8Array((await found?.files?.read()) ?? [])).toEqual(archive)
+    await createValStore(database.db).delete(id, () => {})
+    await bundles.purge("", 100, 10)
+    expect(await database.db.read(sql`select bundle_hash from bundle_files`)).toEqual([])
+    await expect(found?.files?.read()).rejects.toThrow("they were deleted")
+  })
+
   test("bundles.find caches bundles where reading takes long", async () => {
     const statements: Statement[] = []
     const store = createBundleStore(

@@ -66,7 +66,10 @@ export function createLockfileStore(db: Database): LockfileStore {
       const due = await db.read<DueRow>(selectDue(at, busyOwners))
       return due.length === 0 ? undefined : db.write(() => claimFirst(due, at, until))
     },
-    settle: (claim, settled, at) => db.write(() => settle(claim, settled, at)),
+    async settle(claim, settled, at) {
+      const files = await settled.bundle?.files?.read()
+      return await db.write(() => settle(claim, settled, files, at))
+    },
     postpone: (claim, dueAt, { resolution, counts }) =>
       db.write(function* () {
         yield sql`update locks set due_at = ${dueAt}, claimed_until = null, attempts = ${counts ? claim.attempts : claim.attempts - 1},
@@ -150,13 +153,14 @@ function* claimFirst(
 function* settle(
   claim: LockfileClaim,
   { state, resolution, bundle }: SettledLockfile,
+  files: Uint8Array | undefined,
   at: number,
 ): Script<boolean> {
   const settled = yield* firstRow(sql`
     update locks set state = ${state}, claimed_until = null, updated_at = ${at},
       bundle_hash = ${resolution.bundle}, resolution = ${JSON.stringify(resolution)}
     where ${isStill(claim)} returning version`)
-  if (settled && bundle) yield writeBundle(bundle, at)
+  if (settled && bundle) yield* writeBundle(bundle, files, at)
   return settled !== undefined
 }
 

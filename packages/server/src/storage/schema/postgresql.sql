@@ -25,6 +25,13 @@ create table blobs (
   constraint blobs_pkey PRIMARY KEY (owner_id, key)
 );
 
+create table bundle_files (
+  bundle_hash text collate "C" not null,
+  content bytea not null,
+  constraint bundle_files_bundle_hash_fkey FOREIGN KEY (bundle_hash) REFERENCES bundles(hash) ON DELETE CASCADE,
+  constraint bundle_files_pkey PRIMARY KEY (bundle_hash)
+);
+
 create table bundles (
   hash text collate "C" not null,
   created_at bigint not null,

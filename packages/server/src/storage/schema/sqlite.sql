@@ -26,6 +26,11 @@ CREATE TABLE blobs (
 
 CREATE INDEX blobs_by_object on blobs (object_id);
 
+CREATE TABLE bundle_files (
+  bundle_hash text primary key references bundles (hash) on delete cascade,
+  content blob not null
+) strict;
+
 CREATE TABLE bundles (
   hash text primary key,
   created_at integer not null,

@@ -95,5 +95,5 @@ export function toBundle(packages: readonly string[]): Bundle {
   const text = `const once = (make) => { let made; return () => (made ??= make()) }
 module.exports = [${packages.map((code) => `once(() => ${code})`).join(", ")}]`
   const code = new TextEncoder().encode(text)
-  return { hash: createHash("sha256").update(code).digest("hex"), code, cache: null }
+  return { hash: createHash("sha256").update(code).digest("hex"), code, cache: null, files: null }
 }

@@ -1,13 +1,16 @@
 import { join } from "node:path"
 import { isRemoteImport } from "../../../domain/modules/remote-imports.ts"
-import { type Bundled, bundlePackages } from "./bundle-packages.ts"
+import { type Bundled, bundlePackages } from "./bundle/bundle-packages.ts"
+import { collectFiles } from "./bundle/collect-files.ts"
+import { listExports } from "./bundle/list-exports.ts"
+import { removeNativeAddons } from "./bundle/native-addons.ts"
+import { RemoteModules } from "./bundle/remote-modules.ts"
 import type { DenoGraph } from "./deno-graph.ts"
 import type { DenoSetup } from "./deno-info.ts"
 import { fetchGraph } from "./fetch-graph.ts"
 import { type FoundImport, findImports } from "./find-imports.ts"
-import { listExports } from "./list-exports.ts"
-import { RemoteModules } from "./remote-modules.ts"
 import type {
+  FileList,
   ImportFailure,
   ResolveRequest,
   ResolveResponse,
@@ -17,7 +20,8 @@ import type {
 
 interface Resolved {
   readonly response: ResolveResponse
-  readonly bundle: Uint8Array
+  /** The code of the bundle and the contents of the files. */
+  readonly body: Uint8Array
 }
 
 /** Finds the imports of the code, passes them to `onFound`, fetches and bundles them. */
@@ -50,7 +54,10 @@ export async function resolveCode(
     const resolved = failure ? null : toResolved(graph, specifier, jsrUrl)
     return { specifier, places, resolved, failure, entry, exports: packed.exports[entry] ?? [] }
   })
-  return { response: { imports, hasBundle: packed.entries.length > 0 }, bundle: packed.code }
+  const { isAsync, files, contents } = packed
+  const codeBytes = packed.code.length
+  const bundle = packed.entries.length > 0 ? { codeBytes, isAsync, files } : null
+  return { response: { imports, bundle }, body: Buffer.concat([packed.code, ...contents]) }
 }
 
 function refuse(
@@ -74,51 +81,91 @@ interface Packed {
   readonly entries: readonly FoundImport[]
   readonly exports: readonly (readonly string[])[]
   readonly code: Uint8Array
+  readonly isAsync: boolean
+  readonly files: FileList | null
+  readonly contents: readonly Uint8Array[]
   readonly failures: ReadonlyMap<FoundImport, ImportFailure>
 }
 
-/** Bundles all imports. When that fails, it tries each alone to find those that fail. */
+/** Bundles all imports but those that fail. */
 async function pack(
   setup: DenoSetup,
   graph: DenoGraph,
   wanted: readonly FoundImport[],
   limits: ToolResolveLimits,
 ): Promise<Packed> {
+  if (wanted.length === 0) return { ...nothing, failures: new Map() }
   const modules = new RemoteModules(graph, join(setup.cwd, "remote"))
+  const addons = removeNativeAddons(setup.cwd)
   const bundle = (some: readonly FoundImport[]) =>
     bundlePackages(
       modules,
       some.map(({ specifier, isDynamic }) => ({ specifier, isLazy: isDynamic })),
       setup.cwd,
+      addons,
     )
-  if (wanted.length === 0) return { ...nothing, failures: new Map() }
-  let entries = wanted
-  let bundled = await bundle(entries)
-  const failures = new Map<FoundImport, ImportFailure>()
-  if (bundled.kind === "failed") {
-    for (const one of wanted) {
-      const alone = wanted.length === 1 ? bundled : await bundle([one])
-      if (alone.kind === "failed")
-        failures.set(one, { message: alone.message, from: "esbuild", about: null })
-    }
-    entries = wanted.filter((one) => !failures.has(one))
-    if (entries.length === 0) return { ...nothing, failures }
-    bundled = await bundle(entries)
-  }
+  const { entries, bundled, failures } = await bundleWorking(bundle, wanted)
+  if (entries.length === 0) return { ...nothing, failures }
   const excess = findExcess(bundled, limits)
   if (excess || bundled.kind === "failed")
     return refuseAll(wanted, excess ?? "the imports cannot be bundled together", failures)
   const specifiers = entries.map(({ specifier }) => specifier)
-  const exports = await listExports(modules, specifiers, bundled.inputs, setup.cwd)
+  const exports = await listExports(modules, specifiers, bundled, setup.cwd)
+  const collected = collectFiles(bundled.located, setup.cwd, limits)
   return {
     entries,
     exports: exports.map((names) => names.slice(0, limits.exportsMax)),
     code: bundled.code,
+    isAsync: bundled.isAsync,
+    files: collected?.list ?? null,
+    contents: collected?.contents ?? [],
     failures,
   }
 }
 
-const nothing = { entries: [], exports: [], code: new Uint8Array() }
+/** When bundling all fails, it tries each alone to find those that fail. */
+async function bundleWorking(
+  bundle: (some: readonly FoundImport[]) => Promise<Bundled>,
+  wanted: readonly FoundImport[],
+) {
+  const failures = new Map<FoundImport, ImportFailure>()
+  let entries = wanted
+  let bundled = await bundle(entries)
+  if (bundled.kind === "failed")
+    for (const one of wanted) {
+      const alone = wanted.length === 1 ? bundled : await bundle([one])
+      noteFailures(failures, [one], alone)
+    }
+  else noteFailures(failures, entries, bundled)
+  if (failures.size > 0) {
+    entries = wanted.filter((one) => !failures.has(one))
+    if (entries.length > 0) bundled = await bundle(entries)
+  }
+  return { entries, bundled, failures }
+}
+
+function noteFailures(
+  failures: Map<FoundImport, ImportFailure>,
+  entries: readonly FoundImport[],
+  bundled: Bundled,
+): void {
+  for (const [index, one] of entries.entries()) {
+    const failure =
+      bundled.kind === "failed"
+        ? { message: bundled.message, from: "esbuild" as const, about: null }
+        : bundled.failures.get(index)
+    if (failure) failures.set(one, failure)
+  }
+}
+
+const nothing = {
+  entries: [],
+  exports: [],
+  code: new Uint8Array(),
+  isAsync: false,
+  files: null,
+  contents: [],
+}
 
 function findExcess(
   bundled: Bundled,

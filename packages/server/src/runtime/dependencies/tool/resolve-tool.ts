@@ -11,12 +11,14 @@ import { joinResponse, type ResolveRequest } from "./tool-messages.ts"
 const paths = JSON.parse(process.argv[2] ?? "{}") as ToolPaths
 // esbuild reads this variable when it is imported.
 process.env.ESBUILD_BINARY_PATH = paths.helpers.esbuild
+// Go collects garbage late by default: the largest packages would take twice the memory.
+process.env.GOMEMLIMIT = "400MiB"
 const request = JSON.parse(readFileSync(0, "utf8")) as ResolveRequest
 const { resolveCode } = await import("./resolve-code.ts")
-const { response, bundle } = await resolveCode(createSetup(), request, (found) =>
+const { response, body } = await resolveCode(createSetup(), request, (found) =>
   writeAll(joinResponse({ found })),
 )
-writeAll(joinResponse(response, bundle))
+writeAll(joinResponse(response, body))
 process.exit(0)
 
 /** It works in a folder of its own, so that the paths in bundles are short and always the same. */

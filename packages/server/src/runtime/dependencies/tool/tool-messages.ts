@@ -21,6 +21,10 @@ export interface ToolResolveLimits {
   readonly bundleBytesMax: number
   /** Names that one import exports. */
   readonly exportsMax: number
+  /** Files of packages, beside the bundle. */
+  readonly filesMax: number
+  /** The size of all of them. */
+  readonly fileBytesTotalMax: number
 }
 
 /**
@@ -31,10 +35,28 @@ export interface FoundResponse {
   readonly found: readonly { readonly specifier: string; readonly places: readonly TextRange[] }[]
 }
 
-/** The last response: one line of JSON, then the code of the bundle, if there is one. */
+/**
+ * The last response: one line of JSON, then the code of the bundle, if there is one, and the
+ * contents of the files.
+ */
 export interface ResolveResponse {
   readonly imports: readonly ToolImport[]
-  readonly hasBundle: boolean
+  readonly bundle: ToolBundle | null
+}
+
+export interface ToolBundle {
+  readonly codeBytes: number
+  /** Whether evaluating it takes a promise. */
+  readonly isAsync: boolean
+  readonly files: FileList | null
+}
+
+/** Files of packages, as relative paths. A path has no `.` and no `..` in it. */
+export interface FileList {
+  /** Each with its size. */
+  readonly files: readonly (readonly [path: string, bytes: number])[]
+  /** Symbolic links to folders, with their relative targets. */
+  readonly links: readonly (readonly [path: string, target: string])[]
 }
 
 /** One import, resolved or failed. */

@@ -1,4 +1,4 @@
-import { toPackagesFolder } from "../package-files.ts"
+import { toPackagesFolder } from "../packages/package-files.ts"
 import type { SandboxLimits } from "../sandbox-limits.ts"
 
 /** Paths as the guest sees them. */

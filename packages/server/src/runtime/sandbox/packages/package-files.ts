@@ -1,10 +1,15 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Bundle } from "../../domain/modules/lockfiles.ts"
+import type { Bundle } from "../../../domain/modules/lockfiles.ts"
 
 /** The folder with the packages of a val, inside of Deno's cache folder. */
 export function toPackagesFolder(denoDir: string): string {
   return join(denoDir, "packages")
+}
+
+/** The folder with the files of the packages in a bundle. */
+export function toFilesFolder(denoDir: string, hash: string): string {
+  return join(toPackagesFolder(denoDir), hash)
 }
 
 /** Writes bundles where the guest finds them, named by their hashes. */

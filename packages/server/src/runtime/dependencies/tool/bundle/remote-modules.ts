@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, PluginBuild } from "esbuild"
-import type { DenoGraph } from "./deno-graph.ts"
-import type { InfoModule } from "./deno-info.ts"
+import type { DenoGraph } from "../deno-graph.ts"
+import type { InfoModule } from "../deno-info.ts"
 
 const loaders: Readonly<Record<string, Loader>> = {
   JavaScript: "js",
@@ -15,6 +15,10 @@ const loaders: Readonly<Record<string, Loader>> = {
   Dmts: "ts",
   Json: "json",
 }
+
+const packageNamespace = "hamlet-package"
+/** Makes it an ES module as in Node. */
+const packageEnding = ".mjs"
 
 /** Deno appends its metadata to the file of a module. */
 const metadataPattern = /\n\/\/ denoCacheMetadata=[^\n]*$/
@@ -64,7 +68,33 @@ export class RemoteModules {
     // A dynamic import fails at run time.
     if (isMissing && args.kind === "dynamic-import") return { path: args.path, external: true }
     if (target === undefined) return { errors: [{ text: `Could not resolve "${args.path}"` }] }
-    return await this.resolve(build, target, found?.npmPackage)
+    const resolved = await this.resolve(build, target, found?.npmPackage)
+    const isPackage = this.#graph.find(target)?.kind === "npm"
+    return isPackage && resolved.path !== undefined && !resolved.external
+      ? { path: `${resolved.path}${packageEnding}`, namespace: packageNamespace }
+      : resolved
+  }
+
+  /**
+   * The modules through which remote modules import npm packages: esbuild forgets the type of a
+   * package when a plugin resolves it, so the plugin resolves to a module with the path of the file.
+   */
+  addPackageModules(build: PluginBuild): void {
+    build.onLoad({ filter: /./, namespace: packageNamespace }, ({ path }) => {
+      const literal = JSON.stringify(path.slice(0, -packageEnding.length))
+      const contents = `import * as it from ${literal}; export * from ${literal}; export default it.default`
+      return { contents, resolveDir: "/" }
+    })
+  }
+
+  /** Whether the path is that of a remote module. */
+  has(path: string): boolean {
+    return this.#modules.has(path)
+  }
+
+  /** The address of a remote module. */
+  findUrl(path: string): string | undefined {
+    return this.#modules.get(path)?.specifier
   }
 
   load(path: string): OnLoadResult | undefined {

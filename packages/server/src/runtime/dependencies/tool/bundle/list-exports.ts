@@ -10,7 +10,9 @@ import type {
   PluginBuild,
 } from "esbuild"
 import { build } from "esbuild"
-import { toBuildOptions } from "./bundle-packages.ts"
+import { toBuildOptions } from "./build-options.ts"
+import type { BundledPackages } from "./bundle-packages.ts"
+import { canBundle } from "./bundle-plugin.ts"
 import { readObjectKeys } from "./read-object-keys.ts"
 import type { RemoteModules } from "./remote-modules.ts"
 
@@ -22,7 +24,7 @@ import type { RemoteModules } from "./remote-modules.ts"
 export async function listExports(
   modules: RemoteModules,
   specifiers: readonly string[],
-  inputs: Metafile["inputs"],
+  { inputs, absent }: Pick<BundledPackages, "inputs" | "absent">,
   folder: string,
 ): Promise<readonly (readonly string[])[]> {
   const all = Object.entries(inputs).filter(([, { format }]) => format === "cjs")
@@ -33,8 +35,7 @@ export async function listExports(
   const options: BuildOptions & { metafile: true } = {
     ...toBuildOptions(folder),
     format: "esm",
-    logLimit: 0,
-    plugins: [createPlugin(modules, specifiers, standIns)],
+    plugins: [createPlugin(modules, specifiers, standIns, absent)],
     entryPoints: specifiers.map((_, index) => ({
       in: `hamlet:entry/${index}`,
       out: `entry-${index}`,
@@ -84,6 +85,7 @@ function createPlugin(
   modules: RemoteModules,
   specifiers: readonly string[],
   standIns: StandIns,
+  absent: BundledPackages["absent"],
 ): Plugin {
   return {
     name: "exports",
@@ -92,14 +94,20 @@ function createPlugin(
         const index = Number(path.slice("hamlet:entry/".length))
         return modules.resolve(plugin, specifiers[index] ?? "")
       })
-      plugin.onResolve({ filter: /./ }, (args) => modules.resolveFrom(plugin, args))
+      plugin.onResolve({ filter: /./ }, (args) =>
+        absent.get(args.importer)?.has(args.path)
+          ? { path: args.path, external: true }
+          : modules.resolveFrom(plugin, args),
+      )
+      modules.addPackageModules(plugin)
       plugin.onLoad({ filter: /\.(?:json|node)$/ }, () => ({
         contents: "export default 0",
         loader: "js",
       }))
       plugin.onLoad({ filter: /./, namespace: "file" }, async ({ path }) => {
         const loaded = modules.load(path)
-        if (loaded?.loader === "json") return { contents: "export default 0", loader: "js" }
+        if (loaded?.loader === "json" || (!loaded && !canBundle(path)))
+          return { contents: "export default 0", loader: "js" }
         return (
           loaded ?? (standIns.paths.has(path) ? await toStandIn(plugin, path, standIns) : undefined)
         )

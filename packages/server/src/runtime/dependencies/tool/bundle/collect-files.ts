@@ -1,0 +1,141 @@
+import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs"
+import { dirname, join, relative } from "node:path"
+import type { FileList } from "../tool-messages.ts"
+import { installFolder } from "./bundle-plugin.ts"
+import { findPackageRoot } from "./entry-failures.ts"
+import { mayLoadByPath } from "./locate-modules.ts"
+
+/** The files of packages, in the order of the list. */
+export interface CollectedFiles {
+  readonly list: FileList
+  readonly contents: readonly Uint8Array[]
+}
+
+/** How much may be collected. */
+export interface FileLimits {
+  readonly filesMax: number
+  readonly fileBytesTotalMax: number
+}
+
+/**
+ * Collects the files of every package that uses its location, and of the packages that it depends
+ * on if it may load its own modules by their paths. Small packages come first; those that exceed
+ * the limits are left out, since most packages work without their files. `located` are the paths of
+ * the modules that use their location.
+ */
+export function collectFiles(
+  located: readonly string[],
+  folder: string,
+  limits: FileLimits,
+): CollectedFiles | undefined {
+  const root = join(folder, installFolder)
+  const packages = [...listRoots(located, folder)].map((path) => measure(path))
+  const chosen = choose(
+    packages.toSorted(
+      (left, right) => left.bytes - right.bytes || (left.path < right.path ? -1 : 1),
+    ),
+    limits,
+  )
+  const files = chosen.flatMap((one) => one.files).toSorted(byPath)
+  if (files.length === 0) return undefined
+  const roots = new Set(chosen.map(({ path }) => path))
+  return {
+    list: {
+      files: files.map(({ path, bytes }) => [relative(root, path), bytes] as const),
+      links: chosen.flatMap(({ path }) => listLinks(path, root, roots)).toSorted(),
+    },
+    contents: files.map(({ path }) => readFileSync(path)),
+  }
+}
+
+/** The folders of the packages. */
+function listRoots(located: readonly string[], folder: string): Set<string> {
+  const roots = new Set<string>()
+  const loading = new Set<string>()
+  for (const path of located) {
+    const root = findPackageRoot(path, folder)
+    if (root === undefined) continue
+    roots.add(root)
+    if (mayLoadByPath(readFileSync(path, "utf8"))) loading.add(root)
+  }
+  for (const root of loading)
+    for (const { target } of listDependencies(root)) {
+      const needed = findPackageRoot(join(target, "package.json"), folder)
+      if (needed === undefined) continue
+      loading.add(needed)
+      roots.add(needed)
+    }
+  return roots
+}
+
+interface Dependency {
+  readonly link: string
+  readonly target: string
+}
+
+/** The links beside the folder of a package. */
+function listDependencies(root: string): Dependency[] {
+  const folder = root.slice(0, root.lastIndexOf("/node_modules/") + "/node_modules".length)
+  const names = readdirSync(folder).flatMap((name) =>
+    name.startsWith("@") && !lstatSync(join(folder, name)).isSymbolicLink()
+      ? readdirSync(join(folder, name)).map((part) => join(name, part))
+      : [name],
+  )
+  return names.flatMap((name) => {
+    const link = join(folder, name)
+    if (!lstatSync(link).isSymbolicLink()) return []
+    try {
+      return [{ link, target: realpathSync(link) }]
+    } catch {
+      // It was removed, because it loads native addons.
+      return []
+    }
+  })
+}
+
+function listLinks(path: string, root: string, roots: ReadonlySet<string>) {
+  return listDependencies(path)
+    .filter(({ target }) => roots.has(target))
+    .map(({ link, target }) => [relative(root, link), relative(dirname(link), target)] as const)
+}
+
+interface MeasuredPackage {
+  readonly path: string
+  readonly files: readonly { readonly path: string; readonly bytes: number }[]
+  readonly bytes: number
+}
+
+/** Files that no program reads: source maps, declarations except those of TypeScript, documents. */
+const skipped =
+  /\.map$|^(?!lib\.).*\.d\.[cm]?ts$|\.(?:md|markdown|flow|tsbuildinfo)$|^(?:license|licence|changelog)\b/i
+
+function measure(path: string): MeasuredPackage {
+  const files = listFiles(path)
+  return { path, files, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) }
+}
+
+function listFiles(folder: string): { path: string; bytes: number }[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return listFiles(path)
+    if (!entry.isFile() || skipped.test(entry.name)) return []
+    return [{ path, bytes: lstatSync(path).size }]
+  })
+}
+
+function choose(
+  packages: readonly MeasuredPackage[],
+  { filesMax, fileBytesTotalMax }: FileLimits,
+): MeasuredPackage[] {
+  let [count, bytes] = [0, 0]
+  return packages.filter((one) => {
+    if (count + one.files.length > filesMax || bytes + one.bytes > fileBytesTotalMax) return false
+    count += one.files.length
+    bytes += one.bytes
+    return true
+  })
+}
+
+function byPath(left: { readonly path: string }, right: { readonly path: string }): number {
+  return left.path < right.path ? -1 : 1
+}

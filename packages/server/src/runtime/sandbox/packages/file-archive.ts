@@ -1,0 +1,92 @@
+import { posix } from "node:path"
+import { promisify } from "node:util"
+import * as zlib from "node:zlib"
+
+/**
+ * Files of packages. An archive is a line of JSON with this list, followed by the contents of the
+ * files in the same order. It is stored compressed.
+ */
+export interface FileList {
+  readonly files: readonly (readonly [path: string, bytes: number])[]
+  /** Links to folders, with their targets relative to the link. */
+  readonly links: readonly (readonly [path: string, target: string])[]
+}
+
+/** An archive that was read. */
+export interface FileArchive {
+  readonly list: FileList
+  /** The contents of the files, in the order of the list. */
+  readonly contents: readonly Uint8Array[]
+}
+
+export const archiveLimits = {
+  /** The size of an archive before it is compressed. */
+  bytesMax: 56 * 1024 ** 2,
+  entriesMax: 20_000,
+  pathCharsMax: 1_000,
+  nameBytesMax: 255,
+}
+
+/** Undefined when the list is invalid or does not fit the contents. */
+export function packFiles(list: FileList, contents: Uint8Array): Uint8Array | undefined {
+  const bytes = list.files.reduce((sum, [, size]) => sum + size, 0)
+  if (bytes !== contents.length || !isValid(list)) return undefined
+  const archive = Buffer.concat([Buffer.from(`${JSON.stringify(list)}\n`), contents])
+  return archive.length <= archiveLimits.bytesMax ? archive : undefined
+}
+
+/** Our type definitions are of a Node without zstd. */
+const { zstdCompress, zstdDecompress } = zlib as unknown as {
+  zstdCompress(bytes: Uint8Array, done: (error: Error | null, result: Buffer) => void): void
+  zstdDecompress(
+    bytes: Uint8Array,
+    options: { readonly maxOutputLength: number },
+    done: (error: Error | null, result: Buffer) => void,
+  ): void
+}
+
+export const compressArchive: (archive: Uint8Array) => Promise<Uint8Array> = promisify(zstdCompress)
+
+const decompress = promisify(zstdDecompress)
+
+/** Reads a compressed archive. It may come from a backup, so nothing in it is trusted. */
+export async function readArchive(compressed: Uint8Array): Promise<FileArchive> {
+  const archive = await decompress(compressed, { maxOutputLength: archiveLimits.bytesMax })
+  const start = archive.indexOf(lineEnd) + 1
+  const list = JSON.parse(archive.toString("utf8", 0, start)) as FileList
+  let at = start
+  const contents = list.files.map(([, bytes]) => {
+    at += bytes
+    return archive.subarray(at - bytes, at)
+  })
+  if (at !== archive.length || !isValid(list))
+    throw new Error("Cannot read the files of packages: the archive is invalid")
+  return { list, contents }
+}
+
+const lineEnd = 10
+
+/** Whether all paths stay within the folder, and none occurs twice. */
+function isValid({ files, links }: FileList): boolean {
+  const paths = [...files, ...links].map(([path]) => path)
+  return (
+    paths.length <= archiveLimits.entriesMax &&
+    new Set(paths).size === paths.length &&
+    paths.every(isPath) &&
+    files.every(([, bytes]) => Number.isSafeInteger(bytes) && bytes >= 0) &&
+    links.every(
+      ([path, target]) =>
+        !target.startsWith("/") && isPath(posix.join(posix.dirname(path), target)),
+    )
+  )
+}
+
+function isPath(path: string): boolean {
+  return (
+    path.length <= archiveLimits.pathCharsMax &&
+    path.split("/").every((name) => {
+      const isName = name !== "" && name !== "." && name !== ".." && !name.includes("\0")
+      return isName && Buffer.byteLength(name) <= archiveLimits.nameBytesMax
+    })
+  )
+}
