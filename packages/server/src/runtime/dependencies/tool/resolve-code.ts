@@ -1,5 +1,6 @@
 import { join } from "node:path"
 import { isRemoteImport } from "../../../domain/modules/remote-imports.ts"
+import type { FileList } from "../../sandbox/packages/file-archive.ts"
 import { type Bundled, bundlePackages } from "./bundle/bundle-packages.ts"
 import { collectFiles } from "./bundle/collect-files.ts"
 import { listExports } from "./bundle/list-exports.ts"
@@ -10,7 +11,6 @@ import type { DenoSetup } from "./deno-info.ts"
 import { fetchGraph } from "./fetch-graph.ts"
 import { type FoundImport, findImports } from "./find-imports.ts"
 import type {
-  FileList,
   ImportFailure,
   ResolveRequest,
   ResolveResponse,

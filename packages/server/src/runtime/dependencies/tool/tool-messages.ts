@@ -1,3 +1,5 @@
+import type { FileList } from "../../sandbox/packages/file-archive.ts"
+
 /** The request of the resolve tool: JSON on its standard input. */
 export interface ResolveRequest {
   readonly code: string
@@ -49,14 +51,6 @@ export interface ToolBundle {
   /** Whether evaluating it takes a promise. */
   readonly isAsync: boolean
   readonly files: FileList | null
-}
-
-/** Files of packages, as relative paths. A path has no `.` and no `..` in it. */
-export interface FileList {
-  /** Each with its size. */
-  readonly files: readonly (readonly [path: string, bytes: number])[]
-  /** Symbolic links to folders, with their relative targets. */
-  readonly links: readonly (readonly [path: string, target: string])[]
 }
 
 /** One import, resolved or failed. */

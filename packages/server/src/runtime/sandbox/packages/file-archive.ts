@@ -19,7 +19,7 @@ export interface FileArchive {
   readonly contents: readonly Uint8Array[]
 }
 
-export const archiveLimits = {
+const archiveLimits = {
   /** The size of an archive before it is compressed. */
   bytesMax: 56 * 1024 ** 2,
   entriesMax: 20_000,
