@@ -22,6 +22,8 @@ interface DenoInternals {
   }
   readonly Console: new (print: (text: string, level: number) => void) => PrintingConsole
   inspectArgs(args: readonly unknown[], options: { readonly colors: boolean }): string
+  /** Takes over the connection of a request to Deno.serve. */
+  upgradeHttpRaw(request: Request): { readonly response: Response; readonly conn: Deno.Conn }
 }
 
 /**
@@ -40,6 +42,7 @@ export function hideInternals(): void {
 export interface InnerRequest {
   url(): string
   header(name: string): string | null
+  readonly completed?: Promise<void>
 }
 
 const internals = readInternals()
@@ -51,6 +54,8 @@ const internals = readInternals()
 export const { getAsyncContext, setAsyncContext } = internals.core
 /** Formats as console.log does, including `%s`; Deno.inspect does not support formats. */
 export const { inspectArgs } = internals
+/** For servers of node:http that accept WebSockets: they write the response themselves. */
+export const { upgradeHttpRaw } = internals
 export const PrintingConsole = internals.Console
 
 const requestKey = symbolOf(new Request("http://localhost"), "request")
@@ -62,6 +67,11 @@ const sentKey = symbolOf(new Response(), "serve fast consumed")
  */
 export function innerRequestOf(request: Request): InnerRequest {
   return (request as unknown as Record<symbol, InnerRequest>)[requestKey] as InnerRequest
+}
+
+/** Settles when the response to a request was sent, or could not be sent. */
+export async function completionOf(request: Request): Promise<void> {
+  await innerRequestOf(request).completed
 }
 
 /** The state of a response's body. */
@@ -110,6 +120,7 @@ function readInternals(): DenoInternals {
     found?.core?.setAsyncContext,
     found?.Console,
     found?.inspectArgs,
+    found?.upgradeHttpRaw,
   ]
   if (!found || parts.some((part) => typeof part !== "function"))
     throw new Error(

@@ -7,16 +7,23 @@
 
 import { connectControl } from "./control/control.ts"
 import { errorToJson, openOutbox, send } from "./control/outbox.ts"
+import { explainPermissionErrors } from "./errors/permission-errors.ts"
+import { guardProcess, prepareBuiltIns } from "./globals/built-ins.ts"
 import { captureConsole } from "./globals/console-capture.ts"
 import { setEgressKey, tagOutgoingRequests } from "./globals/egress.ts"
 import { setEnvironment } from "./globals/environment.ts"
+import { hideFiles } from "./globals/files.ts"
+import { hideMachine } from "./globals/machine.ts"
 import { providePackages } from "./globals/packages.ts"
-import { forbidExit, ignoreSignals } from "./globals/process-guard.ts"
-import { captureStandardStreams } from "./globals/standard-streams.ts"
+import { forbidExit, guardNodeProcess, ignoreSignals } from "./globals/process-guard.ts"
+import { captureNodeStreams, captureStandardStreams } from "./globals/standard-streams.ts"
 import { guardTimers } from "./globals/timers.ts"
+import { provideWebStorage } from "./globals/web-storage.ts"
 import { hideInternals } from "./internals.ts"
 import { hasWaitingRequest, serve, startServing } from "./requests/serve.ts"
 import { catchUncaughtErrors } from "./runs/failures.ts"
+import { replaceServe } from "./servers/deno-serve.ts"
+import { replaceNodeServers } from "./servers/node-servers.ts"
 import { provideSockets } from "./sockets/sockets.ts"
 import { evaluateVal, prepareForVal } from "./val/load-val.ts"
 import { warmUp } from "./warm-up.ts"
@@ -48,13 +55,23 @@ async function start(
   // Relative paths of the val resolve to its own folder.
   Deno.chdir(scratchFolder)
 
-  // 2. Replace what a val must not have.
+  // 2. Replace what a val must not have, and what has another meaning in a val.
   catchUncaughtErrors()
   captureConsole()
   captureStandardStreams()
   guardTimers()
   forbidExit()
+  guardProcess((process) => {
+    guardNodeProcess(process)
+    captureNodeStreams(process)
+  })
   hideInternals()
+  hideMachine()
+  explainPermissionErrors(scratchFolder)
+  hideFiles()
+  provideWebStorage()
+  replaceServe()
+  replaceNodeServers()
   ignoreSignals()
   providePackages(packagesFolder)
   tagOutgoingRequests(hasProxy)
@@ -75,9 +92,10 @@ async function start(
   const load = await control.load
   prepareForVal(load)
   const { env, egressKey } = await control.surroundings
-  setEnvironment(env)
+  setEnvironment({ HOME: scratchFolder, PATH: "/usr/bin:/bin", TMPDIR: scratchFolder, ...env })
   setEgressKey(egressKey)
-  await control.begin
+  const { builtIns } = await control.begin
+  prepareBuiltIns(builtIns ?? [])
   const { program, error } = await evaluateVal(load)
   startServing({ program, scheme: load.scheme, returnBytesMax: load.limits.returnBytesMax })
   const reportLoad = () =>

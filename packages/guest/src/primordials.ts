@@ -16,6 +16,11 @@ export const reflectApply: (
   self: unknown,
   args: ArrayLike<unknown>,
 ) => unknown = Reflect.apply
+export const reflectConstruct: (
+  target: new (...args: never[]) => unknown,
+  args: ArrayLike<unknown>,
+  newTarget: new (...args: never[]) => unknown,
+) => unknown = Reflect.construct
 export const jsonParse: (text: string) => unknown = JSON.parse
 export const jsonStringify: (value: unknown) => string | undefined = JSON.stringify
 export const dateNow = Date.now
@@ -28,6 +33,7 @@ export const ReadableStreamCtor = ReadableStream
 export const TypeErrorCtor = TypeError
 export const ErrorCtor = Error
 
+export const functionText = uncurryThis(Function.prototype.toString) as (target: unknown) => string
 export const setAdd = uncurryThis(Set.prototype.add) as <T>(set: Set<T>, value: T) => Set<T>
 export const setDelete = uncurryThis(Set.prototype.delete) as <T>(set: Set<T>, value: T) => boolean
 export const setHas = uncurryThis(Set.prototype.has) as <T>(set: Set<T>, value: T) => boolean
@@ -110,6 +116,7 @@ export const requestHeaders = uncurryThis(getterOf(Request.prototype, "headers")
   request: Request,
 ) => Headers
 export const responseText = uncurryThis(Response.prototype.text)
+export const getHeader = uncurryThis(Headers.prototype.get)
 export const setHeader = uncurryThis(Headers.prototype.set)
 export const responseClone = uncurryThis(Response.prototype.clone)
 export const responseBody = uncurryThis(getterOf(Response.prototype, "body")) as (

@@ -132,6 +132,11 @@ export interface Surroundings {
 /** Comes last: the val's module and its imports are in the module cache now. */
 export interface Begin {
   readonly kind: "begin"
+  /**
+   * The modules of Node that the val's modules import, without `node:`. The guest changes some of
+   * them, and does not load them for vals that do not import them.
+   */
+  readonly builtIns: readonly string[]
 }
 
 export type HostMessage = Load | Surroundings | Begin | Ping

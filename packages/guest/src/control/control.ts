@@ -1,5 +1,5 @@
 import { bytesSubarray, jsonParse, splitLines } from "../primordials.ts"
-import type { HostMessage, Load, Surroundings } from "../protocol.ts"
+import type { Begin, HostMessage, Load, Surroundings } from "../protocol.ts"
 import { send, type Write } from "./outbox.ts"
 
 const bufferBytes = 65_536
@@ -9,7 +9,7 @@ export interface Control {
   /** The first message of each kind. Later ones are ignored: a process serves one val only. */
   readonly load: Promise<Load>
   readonly surroundings: Promise<Surroundings>
-  readonly begin: Promise<void>
+  readonly begin: Promise<Begin>
   readonly write: Write
 }
 
@@ -21,12 +21,12 @@ export async function connectControl(path: string, exit: () => never): Promise<C
   const connection = await Deno.connect({ transport: "unix", path })
   const load = Promise.withResolvers<Load>()
   const surroundings = Promise.withResolvers<Surroundings>()
-  const begin = Promise.withResolvers<void>()
+  const begin = Promise.withResolvers<Begin>()
   void readLines(connection.read.bind(connection), (line) => {
     const message = jsonParse(line) as HostMessage
     if (message.kind === "load") load.resolve(message)
     else if (message.kind === "surroundings") surroundings.resolve(message)
-    else if (message.kind === "begin") begin.resolve()
+    else if (message.kind === "begin") begin.resolve(message)
     else if (message.kind === "ping") send('{"kind":"pong"}')
   }).finally(exit)
   return {

@@ -3,6 +3,7 @@ import { limits } from "../limits.ts"
 import { bare, isArray, matchPattern, stringSlice, stringStartsWith } from "../primordials.ts"
 import type { ErrorText } from "../protocol.ts"
 import { explainImportError, importLocation } from "./import-errors.ts"
+import { withoutFlags } from "./permission-errors.ts"
 import { toUserStack } from "./stack-text.ts"
 
 /** Describes a thrown value. Never throws: the value may be an object full of traps. */
@@ -40,8 +41,8 @@ function readError(thrown: unknown): ReadError | undefined {
   const name = read(thrown, "name")
   return {
     name: typeof name === "string" && name !== "" ? stringSlice(name, 0, nameCharsMax) : "Error",
-    message: typeof message === "string" ? message : "",
-    stack: typeof stack === "string" ? stack : undefined,
+    message: typeof message === "string" ? withoutFlags(message) : "",
+    stack: typeof stack === "string" ? withoutFlags(stack) : undefined,
   }
 }
 

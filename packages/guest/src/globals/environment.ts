@@ -1,53 +1,47 @@
-import process from "node:process"
-import { bare, TypeErrorCtor } from "../primordials.ts"
+import { bare, hardenPattern, matchPattern } from "../primordials.ts"
 
-const listReal = Deno.env.toObject.bind(Deno.env)
-const setReal = Deno.env.set.bind(Deno.env)
-const deleteReal = Deno.env.delete.bind(Deno.env)
+const real = {
+  list: Deno.env.toObject.bind(Deno.env),
+  set: Deno.env.set.bind(Deno.env),
+  delete: Deno.env.delete.bind(Deno.env),
+}
 
 /**
- * Gives the val its own variables and none of the process. They are read-only, because other runs
- * see them too.
+ * Gives the val its own variables and none of the process. It may change them: that lasts as long
+ * as the process, and other runs see it. `process.env` reads and writes through Deno.env. Workers
+ * read the environment of the process, so it gets the same variables.
  */
 export function setEnvironment(variables: Readonly<Record<string, string>>): void {
-  // Workers and `import { env } from "node:process"` read the process environment, so it gets the
-  // same variables.
-  for (const name of Object.keys(listReal())) if (!isProxy(name)) deleteReal(name)
-  for (const [name, value] of Object.entries(variables)) if (!isProxy(name)) setQuietly(name, value)
-  const view = Object.freeze(bare({ ...variables }))
+  for (const name of Object.keys(real.list())) if (!isProxy(name)) real.delete(name)
+  for (const [name, value] of Object.entries(variables))
+    if (!isProxy(name)) ignoreErrors(() => real.set(name, value))
+  const view: Record<string, string> = bare({ ...variables })
   Object.assign(Deno.env, {
     get: (name: string) => view[name],
     has: (name: string) => name in view,
     toObject: () => ({ ...view }),
-    set: (name: string) => refuse("set", name),
-    delete: (name: string) => refuse("delete", name),
+    set(name: string, value: string) {
+      // Deno checks the name and the value here.
+      if (!isProxy(name)) real.set(name, value)
+      view[name] = `${value}`
+    },
+    delete(name: string) {
+      if (!isProxy(name)) ignoreErrors(() => real.delete(name))
+      delete view[name]
+    },
   })
-  process.env = createNodeView(view)
 }
 
-/** Deno reads these, so a val cannot override them. */
+/** Deno reads these, so a val has its own, which Deno does not see. */
 function isProxy(name: string): boolean {
-  return /^(?:https?|all|no)_proxy$/i.test(name)
+  return matchPattern(`${name}`, proxyPattern) !== null
 }
+
+const proxyPattern = hardenPattern(/^(?:https?|all|no)_proxy$/i)
 
 /** A name that the system rejects, such as one with "=", is still in the view. */
-function setQuietly(name: string, value: string): void {
+function ignoreErrors(act: () => void): void {
   try {
-    setReal(name, value)
+    act()
   } catch {}
-}
-
-/** Assignments in sloppy mode, as in npm packages, must not fail silently. */
-function createNodeView(view: Readonly<Record<string, string>>): Record<string, string> {
-  return new Proxy(view as Record<string, string>, {
-    set: (_, name) => refuse("set", String(name)),
-    defineProperty: (_, name) => refuse("set", String(name)),
-    deleteProperty: (_, name) => refuse("delete", String(name)),
-  })
-}
-
-function refuse(what: "set" | "delete", name: string): never {
-  throw new TypeErrorCtor(
-    `Cannot ${what} environment variable "${name}": the environment of a val is read-only`,
-  )
 }

@@ -1,14 +1,12 @@
-import process from "node:process"
 import { ErrorCtor } from "../primordials.ts"
 import { failCurrentRun } from "../runs/failures.ts"
+import type { NodeProcess } from "./built-ins.ts"
+
+let entry = ""
 
 /** A val that exits fails its run: the process is shared with other runs. */
 export function forbidExit(): void {
   Deno.exit = (code) => refuse(code ?? Deno.exitCode)
-  // Node's other ways to exit end in Deno.exit; these two have side effects before.
-  const node = process as unknown as Record<string, (code?: number) => never>
-  node.exit = (code) => refuse(code ?? 0)
-  node.abort = () => refuse(134)
 }
 
 /**
@@ -31,10 +29,21 @@ function refuse(code: number): never {
 
 /** Hides the paths of the host from the val. */
 export function hidePaths(entryUrl: string): void {
+  entry = entryUrl
   Object.defineProperty(Deno, "args", { value: Object.freeze([]), configurable: true })
   Object.defineProperty(Deno, "mainModule", { value: entryUrl, configurable: true })
   Deno.execPath = () => "deno"
-  process.argv = ["deno", entryUrl]
-  process.execArgv = []
-  process.execPath = "deno"
+}
+
+/** Does the same to Node's `process`, when the val uses it. */
+export function guardNodeProcess(process: NodeProcess): void {
+  const target = process as unknown as Record<string, unknown>
+  // Node's other ways to exit end in Deno.exit; these two have side effects before.
+  target.exit = (code?: number) => refuse(code ?? 0)
+  target.abort = () => refuse(134)
+  target.argv = ["deno", entry]
+  target.execArgv = []
+  target.execPath = "deno"
+  for (const name of ["geteuid", "getegid"]) target[name] = () => Deno.uid()
+  target.getgroups = () => [Deno.gid()]
 }

@@ -1,13 +1,19 @@
-import process from "node:process"
 import { sendLog } from "../control/outbox.ts"
 import { decodeText, stringEndsWith, stringSlice } from "../primordials.ts"
 import type { LogLevel } from "../protocol.ts"
 import { currentRun } from "../runs/runs.ts"
+import type { NodeProcess } from "./built-ins.ts"
 
 /** Turns writes to standard output and error into log lines, one per write. */
 export function captureStandardStreams(): void {
-  captureStream(Deno.stdout, process.stdout, "log")
-  captureStream(Deno.stderr, process.stderr, "error")
+  captureStream(Deno.stdout, "log")
+  captureStream(Deno.stderr, "error")
+}
+
+/** Does the same with the streams of Node's `process`, when the val uses it. */
+export function captureNodeStreams(process: NodeProcess): void {
+  captureNodeStream(process.stdout, "log")
+  captureNodeStream(process.stderr, "error")
 }
 
 const later = queueMicrotask
@@ -16,7 +22,7 @@ interface NodeStream {
   write(chunk: unknown, ...rest: unknown[]): boolean
 }
 
-function captureStream(stream: typeof Deno.stdout, nodeStream: NodeStream, level: LogLevel): void {
+function captureStream(stream: typeof Deno.stdout, level: LogLevel): void {
   const writeSync = (bytes: Uint8Array): number => {
     printChunk(level, decodeText(bytes))
     return bytes.length
@@ -28,6 +34,9 @@ function captureStream(stream: typeof Deno.stdout, nodeStream: NodeStream, level
       value: new WritableStream<Uint8Array>({ write: (bytes) => void writeSync(bytes) }),
     },
   })
+}
+
+function captureNodeStream(nodeStream: NodeStream, level: LogLevel): void {
   nodeStream.write = (chunk, ...rest) => {
     printChunk(level, typeof chunk === "string" ? chunk : decodeText(chunk as Uint8Array))
     const done = rest[rest.length - 1]

@@ -1,27 +1,41 @@
-import timers from "node:timers"
 import { reflectApply } from "../primordials.ts"
 import { failCurrentRun } from "../runs/failures.ts"
+import { patchBuiltIns } from "./built-ins.ts"
 
 type Callback = (...args: unknown[]) => unknown
 type StartTimer = (...args: unknown[]) => unknown
+
+const names = ["setTimeout", "setInterval", "setImmediate"] as const
 
 /**
  * Catches errors of timer callbacks inside the callback: Deno reports them after it has ended, when
  * the context no longer shows the run.
  */
 export function guardTimers(): void {
-  for (const name of ["setTimeout", "setInterval", "setImmediate"] as const) {
-    const start = globalThis[name] as unknown as StartTimer
-    const guarded: StartTimer = (...args) => {
-      if (typeof args[0] === "function") args[0] = guard(args[0] as Callback)
-      return reflectApply(start, undefined, args)
-    }
-    // These include what util.promisify needs.
-    Object.defineProperties(guarded, Object.getOwnPropertyDescriptors(start))
-    const descriptor = { value: guarded, writable: true, configurable: true, enumerable: true }
-    Object.defineProperty(globalThis, name, descriptor)
-    Object.defineProperty(timers, name, descriptor)
+  for (const name of names) replace(globalThis, name, guardTimer(globalThis[name]))
+  patchBuiltIns(["timers"], (find) => {
+    const timers = find("timers")
+    for (const name of names) replace(timers, name, globalThis[name] as unknown as StartTimer)
+  })
+}
+
+function guardTimer(real: unknown): StartTimer {
+  const start = real as StartTimer
+  const guarded: StartTimer = (...args) => {
+    if (typeof args[0] === "function") args[0] = guard(args[0] as Callback)
+    return reflectApply(start, undefined, args)
   }
+  // These include what util.promisify needs.
+  return Object.defineProperties(guarded, Object.getOwnPropertyDescriptors(start))
+}
+
+function replace(target: object, name: string, value: StartTimer): void {
+  Object.defineProperty(target, name, {
+    value,
+    writable: true,
+    configurable: true,
+    enumerable: true,
+  })
 }
 
 function guard(callback: Callback): Callback {

@@ -1,3 +1,4 @@
+import { isRefusal } from "../errors/permission-errors.ts"
 import { ErrorCtor, TypeErrorCtor } from "../primordials.ts"
 import { ofFamily, toRecordsMessage } from "./names.ts"
 import { lookUp, openConnection, type SocketError } from "./requests.ts"
@@ -50,7 +51,7 @@ async function connectToPath(options: Deno.UnixConnectOptions): Promise<Deno.Con
   try {
     return await connectReal(options)
   } catch (error) {
-    throw error instanceof errors.NotCapable ? toPathError("connect to", options.path) : error
+    throw isRefusal(error) ? toPathError("connect to", options.path) : error
   }
 }
 
@@ -80,7 +81,7 @@ function listen(options: {
   try {
     return listenReal(options)
   } catch (error) {
-    throw error instanceof errors.NotCapable ? toPathError("listen on", options.path) : error
+    throw isRefusal(error) ? toPathError("listen on", options.path) : error
   }
 }
 

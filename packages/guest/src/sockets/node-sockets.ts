@@ -1,3 +1,4 @@
+import { isRefusal } from "../errors/permission-errors.ts"
 import { type AsyncContext, getAsyncContext, setAsyncContext } from "../internals.ts"
 import { bytesSubarray, ErrorCtor, reflectApply } from "../primordials.ts"
 import type { SocketErrorCode, SocketReply } from "../protocol.ts"
@@ -19,7 +20,6 @@ import {
   toSocketError,
 } from "./requests.ts"
 
-const { NotCapable } = Deno.errors
 const { deleteProperty } = Reflect
 const Uint8ArrayCtor = Uint8Array
 const WeakMapCtor = WeakMap
@@ -66,7 +66,7 @@ function explainPaths(): void {
     try {
       return reflectApply(connectReal, this, [request, path]) as number
     } catch (error) {
-      if (!(error instanceof NotCapable)) throw error
+      if (!isRefusal(error)) throw error
       throw toSocketError(
         "EACCES",
         `Cannot connect to "${path}": vals have Unix sockets in their own folder only; use a TCP connection`,

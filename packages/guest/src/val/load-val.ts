@@ -2,8 +2,12 @@ import { setLogLimit } from "../control/outbox.ts"
 import { toErrorText } from "../errors/error-text.ts"
 import { nameModulesBeside } from "../errors/stack-text.ts"
 import { hidePaths } from "../globals/process-guard.ts"
+import { PromiseCtor } from "../primordials.ts"
 import type { ErrorText, Load } from "../protocol.ts"
+import { failCurrentRun } from "../runs/failures.ts"
 import { closeRun, createRun, inRun, openRun, setLoadRun } from "../runs/runs.ts"
+import { whenListening } from "../servers/listener.ts"
+import { startServers } from "../servers/start-servers.ts"
 import { createFailedProgram, type Program, toProgram } from "./program.ts"
 
 export interface LoadedVal {
@@ -24,7 +28,8 @@ export function prepareForVal(load: Load): void {
 export async function evaluateVal(load: Load): Promise<LoadedVal> {
   const run = openRun(load.runId)
   try {
-    const module: Record<string, unknown> = await inRun(run, importModule, load.url)
+    const module = await inRun(run, load.isHttp ? importServer : importModule, load.url)
+    if (load.isHttp) await inRun(run, startServers, module)
     return { program: toProgram(module, load), error: undefined }
   } catch (thrown) {
     return { program: createFailedProgram(thrown), error: toErrorText(thrown) }
@@ -33,6 +38,30 @@ export async function evaluateVal(load: Load): Promise<LoadedVal> {
   }
 }
 
-function importModule(url: string): Promise<Record<string, unknown>> {
+type Module = Readonly<Record<string, unknown>>
+
+function importModule(url: string): Promise<Module> {
   return import(url)
+}
+
+/** The module of an http val may wait until the server that it has started ends. */
+function importServer(url: string): Promise<Module> {
+  return new PromiseCtor((resolve, reject) => {
+    let isServing = false
+    const load = async () => {
+      try {
+        resolve(await importModule(url))
+      } catch (thrown) {
+        if (isServing) failCurrentRun(thrown)
+        else reject(thrown)
+      }
+    }
+    const serve = async () => {
+      await whenListening()
+      isServing = true
+      resolve({})
+    }
+    void load()
+    void serve()
+  })
 }

@@ -8,6 +8,8 @@ import {
   reflectApply,
   responseClone,
 } from "../primordials.ts"
+import { findListener } from "../servers/listener.ts"
+import { isNodeHandler, respondWithListener, toListener } from "../servers/start-servers.ts"
 
 /** A loaded val. */
 export interface Program {
@@ -35,16 +37,20 @@ export interface ProgramOptions {
 type AnyFunction = (...args: unknown[]) => unknown
 
 /**
- * Chooses the default export, else the only exported function, else the only exported value. A val
- * without exports runs for its side effects.
+ * Chooses the server that an http val has started, else the default export, else the only exported
+ * function, else the only exported value. A val without exports runs for its side effects.
  */
 export function toProgram(
   module: Readonly<Record<string, unknown>>,
   options: ProgramOptions,
 ): Program {
+  if (options.isHttp && findListener() !== undefined)
+    return createFunction(respondWithListener as AnyFunction, undefined, options)
   const exported = chooseExport(module)
   if (typeof exported === "function")
-    return createFunction(exported as AnyFunction, undefined, options)
+    return options.isHttp && isNodeHandler(exported as AnyFunction)
+      ? createFunction(toListener(exported) as AnyFunction, undefined, options)
+      : createFunction(exported as AnyFunction, undefined, options)
   // For example a Hono app.
   const fetch =
     options.isHttp && typeof exported === "object" && exported !== null

@@ -170,7 +170,8 @@ export class GuestProcess {
     })
     this.add({ "ada/hello@3": code })
     this.send({ kind: "surroundings", env, egressKey })
-    this.send({ kind: "begin" })
+    const builtIns = [...code.matchAll(/["']node:([\w/]+)["']/g)].map((match) => match[1] ?? "")
+    this.send({ kind: "begin", builtIns })
     return await this.message(({ kind }) => kind === "loaded" || kind === "load_failed")
   }
 

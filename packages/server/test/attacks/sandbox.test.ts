@@ -3,6 +3,7 @@ import { fileProbes } from "./probes/files.ts"
 import { internalsProbes } from "./probes/internals.ts"
 import { networkProbes } from "./probes/network.ts"
 import { processProbes } from "./probes/processes.ts"
+import { inWorker } from "./probes/val-probe.ts"
 import type { AttackServer } from "./support/attack-server.ts"
 import { describeAttacks, probe, probeVals } from "./support/describe-attacks.ts"
 import { sendRaw } from "./support/raw-http.ts"
@@ -28,10 +29,10 @@ function defineNetwork(getServer: () => AttackServer): void {
   for (const [what, code] of Object.entries(listenings))
     probe(
       getServer,
-      `a val tries to listen on ${what}, and nobody outside gets there`,
+      `a val tries to listen on ${what} in a worker, and nobody outside gets there`,
       async (server) => {
         const val = await server.save(server.mallory, {
-          code: `const listen = async () => { ${code} }
+          code: `const listen = async () => { ${inWorker(code)} }
 export default async () => { try { return { port: await listen() } } catch (error) { return { denied: error.name + ": " + error.message } } }`,
         })
         const { port, denied } = (await server.request(val)).json

@@ -10,6 +10,7 @@ import type { GuestValueReader } from "../guest-client/guest-value-reader.ts"
 import type { EgressClient } from "../sandbox/egress-listener.ts"
 import type { Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
 import type { ActiveRun } from "./active-run.ts"
+import { listBuiltIns } from "./list-built-ins.ts"
 import { RecentlyEndedRuns } from "./recently-ended-runs.ts"
 import type { RunnerLimits } from "./runner-limits.ts"
 
@@ -104,9 +105,10 @@ export class ValProcess implements EgressClient {
     sandbox.egressListener?.setClient(this)
     sandbox.send({ kind: "surroundings", env: this.#content.env, egressKey })
     sandbox.addModules(this.#content.modules)
-    const { bundles } = this.#content
+    const { bundles, modules } = this.#content
     sandbox.addBundles(bundles)
-    const begin = () => sandbox.send({ kind: "begin" })
+    const builtIns = listBuiltIns(modules)
+    const begin = () => sandbox.send({ kind: "begin", builtIns })
     if (bundles.some(({ files }) => files)) void sandbox.addPackageFiles(bundles).then(begin)
     else begin()
     // The sandbox has a copy. Here it would use memory as long as the process lives.

@@ -57,7 +57,8 @@ export interface IsolationParts {
   readonly denoPath: string
   /** The guest as one file. */
   readonly guestPath: string
-  readonly stackMapPath: string
+  /** The paths of files of the system, by their paths in the sandbox. */
+  readonly systemFiles: Readonly<Record<string, string>>
   readonly imports: GuestImports
   readonly limits: SandboxLimits
   readonly hasFilter: boolean
@@ -115,7 +116,7 @@ function createBubblewrap(
   const command = toDenoCommand(insidePaths, parts.imports, parts.limits, true)
   const environment = toDenoEnvironment(insidePaths, true)
   const ofDeno = { program: insidePaths.deno, isReported: true, isFirst: true }
-  const maps = { [insideMaps]: parts.stackMapPath }
+  const maps = { [insideMaps]: parts.systemFiles[insideMaps] ?? "" }
   const filter = tools.hasFilter
     ? "dangerous system calls are refused"
     : "system calls are not filtered on this kind of machine"
@@ -131,7 +132,7 @@ function createBubblewrap(
     hasOuterProcess: true,
     toCommand({ folder, uid }) {
       const readable = {
-        ...maps,
+        ...parts.systemFiles,
         [insidePaths.guest]: parts.guestPath,
         [insidePaths.denoDir]: folder.deno,
       }

@@ -36,6 +36,7 @@ const parentNamesMax = 10
  *                                                   a random name when another user has this one
  *     {identity of the process}.{number}/           this server
  *       guest.js  resolve.js  compile.js            programs for sandboxes
+ *       system-…                                    files of the system in sandboxes
  *       groups                                      the cgroup folders that this server creates
  *       {number}-{name}                             a copy of a program that sandboxes cannot reach
  *       files/                                      files of packages; see package-folders.ts

@@ -2,8 +2,8 @@ import { join } from "node:path"
 import { exampleCode } from "@hamlet/guest/example"
 import { AppError } from "../../domain/app-error.ts"
 import { Cgroups } from "./cgroups/cgroups.ts"
-import { stackMap } from "./commands/bubblewrap-command.ts"
 import { bundleProgram } from "./commands/bundle-program.ts"
+import { systemFiles } from "./commands/system-files.ts"
 import type { Tool } from "./commands/tool-command.ts"
 import { ControlScheduler } from "./control/control-scheduler.ts"
 import type { EgressListener, EgressPaths } from "./egress-listener.ts"
@@ -292,7 +292,6 @@ async function choose(
   const filter = createSystemCallFilter()
   const filterPath = filter ? folder.write("filter", filter) : "/dev/null"
   const guestPath = folder.write("guest.js", await bundleProgram(options.guestPath))
-  const stackMapPath = folder.write("maps", stackMap)
   const { baseUrl, limits } = options
   // The sandboxes of a server that runs as root are other users.
   const denoPath = process.getuid?.() === 0 ? folder.share(options.denoPath) : options.denoPath
@@ -304,7 +303,7 @@ async function choose(
   const parts = {
     denoPath,
     guestPath,
-    stackMapPath,
+    systemFiles: writeSystemFiles(folder),
     imports,
     limits,
     hasFilter: filter !== undefined,
@@ -340,6 +339,14 @@ async function choose(
     "sandbox_unavailable",
     `Cannot isolate vals with "${options.isolation}": ${reasons.join("; ")}`,
   )
+}
+
+function writeSystemFiles(folder: RuntimeFolder): Record<string, string> {
+  const written = Object.entries(systemFiles).map(([inside, content]) => [
+    inside,
+    folder.write(`system${inside.replaceAll("/", "-")}`, content),
+  ])
+  return Object.fromEntries(written)
 }
 
 function describe(isolation: Isolation): string {

@@ -5,11 +5,10 @@ const { read, write } = noPermission
  * Without a permission, or with one for a folder in which there is no such thing inside of the
  * sandbox.
  */
-const hidden = /^(NotCapable: Requires (read|write|all) access to |NotFound: )/
+const hidden = /^(NotCapable: Cannot write to |NotFound: )/
 const noModule = /^TypeError: (Module not found|Requires read access to) "/
-const noLink =
-  /^NotCapable: Deno\.symlinkSync\(\) requires unscoped --allow-read and --allow-write permissions/
-const readOrWrite = /^NotCapable: Requires (read|write) access to /
+const noLink = /^NotCapable: Cannot create a link: a val can create only files and folders$/
+const readOrWrite = /^(NotFound: Cannot read |NotCapable: Cannot write to )/
 
 /** Files of the host, of other vals and of the sandbox itself. */
 export const fileProbes: readonly ValProbe[] = [
@@ -127,7 +126,8 @@ export const fileProbes: readonly ValProbe[] = [
     tries: "to open the database of the server with node:sqlite",
     code: ({ dataDir }) =>
       `const { DatabaseSync } = await import("node:sqlite"); return new DatabaseSync("${dataDir}/hamlet.db").prepare("select * from tokens").all()`,
-    denied: /^(NotCapable: Requires (read|write) access to |Error: unable to open database file)/,
+    denied:
+      /^(NotFound: Cannot read |NotCapable: Cannot write to |Error: unable to open database file)/,
   },
   {
     tries: "to attach the database of the server to one in memory",
@@ -144,7 +144,7 @@ export const fileProbes: readonly ValProbe[] = [
     tries: "to read the program of the server",
     code: ({ program }) => `return await Deno.readTextFile("${program}")`,
     // In a checkout under /tmp the val may look, but its /tmp is another one.
-    denied: /^(NotCapable: Requires read access to |NotFound: )/,
+    denied: /^NotFound: /,
   },
   {
     tries: "to replace the deno that runs it",
@@ -262,12 +262,12 @@ export const fileProbes: readonly ValProbe[] = [
   {
     tries: "to open the memory of the machine",
     code: `return Deno.openSync("/dev/mem").readSync(new Uint8Array(8))`,
-    denied: /^NotCapable: Requires (read|all) access to /,
+    denied: readOrWrite,
   },
   {
     tries: "to open a terminal",
     code: `return Deno.openSync("/dev/ptmx", { read: true, write: true }).isTerminal()`,
-    denied: /^NotCapable: Requires (read|all) access to /,
+    denied: readOrWrite,
   },
   { tries: "to give itself the root folder", code: `Deno.chownSync("/", 0, 0)`, denied: write },
   {
@@ -313,12 +313,12 @@ export const fileProbes: readonly ValProbe[] = [
   {
     tries: "to require a file of the host",
     code: `return (await import("node:module")).createRequire("file:///tmp/x.js")("/etc/passwd")`,
-    denied: /^(NotCapable: Requires read access to|Error: )/,
+    denied: /^(NotFound: Cannot read |Error: )/,
   },
   {
     tries: "to write a snapshot of the heap elsewhere",
     code: `return (await import("node:v8")).writeHeapSnapshot("/run/val/heap")`,
-    denied: /^(NotCapable: Requires write access to |NotImplementedError|Error: Not implemented)/,
+    denied: /^(NotCapable: Cannot write to |NotImplementedError|Error: Not implemented)/,
   },
   {
     tries: "to learn from its own address where the program is on the host",

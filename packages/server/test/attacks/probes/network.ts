@@ -85,7 +85,7 @@ export const networkProbes: readonly ValProbe[] = [
   {
     tries: "to connect to the egress socket by a link",
     code: `Deno.symlinkSync("/run/val/out.sock", "/tmp/egress.sock"); return (await Deno.connect({ transport: "unix", path: "/tmp/egress.sock" })).localAddr`,
-    denied: /^NotCapable: .* requires unscoped --allow-read and --allow-write/,
+    denied: /^NotCapable: Cannot create a link: /,
   },
   {
     tries: "to connect to the egress socket as Node does",

@@ -1,11 +1,10 @@
 import { noPermission, type ValProbe } from "./val-probe.ts"
 
 const { run, ffi, sys } = noPermission
-const anyFfi = /^NotCapable: Requires ffi access, /
-const anyRun = /^NotCapable: Requires run access, /
+const anyFfi = /^NotCapable: Cannot load native code: a val cannot load native code/
+const anyRun = /^NotCapable: Cannot start or control a program: /
 /** Of a process of one's own Node gives no error but one that says how it ended. */
-const noChild =
-  /^Error: (spawn|spawnSync) .*(EPERM|EACCES|ENOENT)|^NotCapable: Requires run access to |^Error: Failed to spawn 'deno': no path to search/
+const noChild = /^Error: (spawn|spawnSync) .*(EPERM|EACCES|ENOENT)|^NotCapable: Cannot start "/
 
 /**
  * Other programs, native code, signals, other users, and other ways in which a process could harm
@@ -15,7 +14,7 @@ export const processProbes: readonly ValProbe[] = [
   {
     tries: "to run a shell",
     code: `return await new Deno.Command("sh", { args: ["-c", "id"] }).output()`,
-    denied: /^Error: Failed to spawn 'sh': no path to search/,
+    denied: /^(NotCapable: Cannot start "sh"|NotFound: Failed to spawn 'sh')/,
   },
   {
     tries: "to run a shell by its path",
@@ -50,7 +49,7 @@ export const processProbes: readonly ValProbe[] = [
   {
     tries: "to run a program with LD_PRELOAD",
     code: `return new Deno.Command("/deno", { env: { LD_PRELOAD: "/tmp/evil.so" } }).outputSync()`,
-    denied: /^NotCapable: Requires --allow-run permissions to spawn subprocess with LD_PRELOAD/,
+    denied: anyRun,
   },
   {
     tries: "to read the host's files from a worker thread",
@@ -163,27 +162,27 @@ throw Object.assign(new Error(), { name: "worker", message: answer })`,
     code: `(await import("node:process")).default.setuid(0)`,
     denied: sys,
   },
-  { tries: "to find out who it is", code: `return Deno.uid()`, denied: sys },
-  { tries: "to find out the name of the machine", code: `return Deno.hostname()`, denied: sys },
+  { tries: "to find out who it is", code: `return Deno.uid()`, gets: 1000 },
+  { tries: "to find out the name of the machine", code: `return Deno.hostname()`, gets: "val" },
   {
     tries: "to find out the name of the machine as Node does",
     code: `return (await import("node:os")).hostname()`,
-    denied: sys,
+    gets: "val",
   },
   {
     tries: "to find out the addresses of the machine",
-    code: `return Deno.networkInterfaces()`,
-    denied: sys,
+    code: `return Deno.networkInterfaces().map(({ address }) => address)`,
+    gets: ["127.0.0.1"],
   },
   {
     tries: "to find out the memory of the machine",
-    code: `return Deno.systemMemoryInfo()`,
-    denied: sys,
+    code: `return Deno.systemMemoryInfo().total`,
+    gets: 256 * 1024 ** 2,
   },
   {
-    tries: "to find out the user of the server",
-    code: `return (await import("node:os")).userInfo()`,
-    denied: sys,
+    tries: "to find out the user, the cores and the kernel of the server",
+    code: `const { userInfo, homedir, cpus, release } = await import("node:os"); return [userInfo().username, homedir(), cpus().length, release()]`,
+    gets: ["val", "/tmp", 2, "6.1.0"],
   },
   {
     tries: "to raise its priority",
@@ -222,8 +221,8 @@ throw Object.assign(new Error(), { name: "worker", message: answer })`,
   },
   {
     tries: "to read what the machine is called from the environment of the server",
-    code: `return Deno.env.get("HOSTNAME") ?? Deno.env.get("PATH") ?? Deno.env.get("USER") ?? null`,
-    gets: null,
+    code: `return [Deno.env.get("HOSTNAME") ?? null, Deno.env.get("PATH"), Deno.env.get("USER") ?? null, Deno.env.get("HOME")]`,
+    gets: [null, "/usr/bin:/bin", null, "/tmp"],
   },
   {
     tries: "to turn on what V8 forbids",

@@ -46,13 +46,22 @@ export default async function (request) {
 `
 }
 
-/** How Deno refuses what it gives no permission for. */
+/** Runs the body of an async function in a worker, in which the guest has replaced nothing. */
+export function inWorker(code: string): string {
+  const source = `(async () => { ${code} })().then((got) => postMessage({ got }), ({ name, message }) => postMessage({ name, message }))`
+  return `const worker = new Worker("data:text/javascript," + encodeURIComponent(${JSON.stringify(source)}), { type: "module" })
+const { got, name, message } = await new Promise((resolve, reject) => { worker.onmessage = ({ data }) => resolve(data); worker.onerror = (event) => { event.preventDefault(); reject(new Error(event.message)) } })
+if (name !== undefined) throw Object.assign(new Error(message), { name })
+return got`
+}
+
+/** How the guest words what Deno gives no permission for. */
 export const noPermission = {
-  read: /^NotCapable: Requires read access to /,
-  write: /^NotCapable: Requires write access to /,
-  net: /^NotCapable: Requires net access to /,
-  run: /^NotCapable: Requires run access to /,
-  ffi: /^NotCapable: Requires ffi access to /,
-  sys: /^NotCapable: Requires sys access to /,
+  read: /^NotFound: Cannot read ".*": no such file or directory; a val has only the files in /,
+  write: /^NotCapable: Cannot write to ".*": a val can write only to /,
+  net: /^NotCapable: Cannot use the network address "/,
+  run: /^NotCapable: Cannot start ".*": a val cannot start programs or send signals/,
+  ffi: /^NotCapable: Cannot load the library ".*": a val cannot load native code/,
+  sys: /^NotCapable: Cannot use ".*": a val cannot see or change the machine/,
   import: /^TypeError: Requires import access to /,
 } as const

@@ -50,6 +50,8 @@ export function toDenoCommand(
     // warning in its logs.
     "--unstable-no-legacy-abort",
     "--allow-env",
+    // In bubblewrap these read the files that it provides; see system-files.ts.
+    ...(hasProxy ? ["--allow-sys=cpus,homedir,userInfo"] : []),
     hasProxy ? "--allow-net" : `--allow-net=unix:${run}/control.sock,unix:${run}/in.sock`,
     `--allow-read=${[run, ...sockets, scratch, packages].join(",")}`,
     `--allow-write=${[run, ...sockets, scratch].join(",")}`,
