@@ -1,7 +1,7 @@
 import { depthHeader, depthMax, type Substitution } from "../../../domain/egress.ts"
 import type { HeaderList } from "../../../domain/runs/runner.ts"
 import { forwardedHeaders } from "./forwarded-headers.ts"
-import type { EgressPolicy } from "./policy.ts"
+import type { EgressPolicy, HostDecision } from "./policy.ts"
 import { Refusal } from "./refusal.ts"
 import { substituteSecrets } from "./substitute-secrets.ts"
 import type { Target } from "./target.ts"
@@ -86,7 +86,10 @@ export async function decide(
   if (policy.own.isApiHost(host)) return decideOwn(policy, sender, request, () => apiRoute)
   if (policy.own.isValHost(host))
     return decideOwn(policy, sender, request, () => toOwnRoute(policy.own, host))
-  return decideOutside(policy, sender, request)
+  const { hostname, port } = request.target
+  const decision = await policy.hosts.checkHost({ hostname, port, ownerId: sender.ownerId })
+  if (decision.kind === "blocked") return new Refusal(403, decision.reason)
+  return toOutsideRoute(policy, sender, request, decision)
 }
 
 /** Every call from a val to this server makes the chain of calls one step longer. */
@@ -128,22 +131,25 @@ function toOwnRoute(own: OwnServer, host: string): RouteWithoutHead | Refusal {
   }
 }
 
-async function decideOutside(
-  { hosts, ca, addressesMax }: RoutePolicy,
+type PassedHost = Extract<HostDecision, { readonly kind: "pass" }>
+
+function toOutsideRoute(
+  { ca, addressesMax }: RoutePolicy,
   sender: RequestSender,
   request: DecidedRequest,
-): Promise<Route | Refusal> {
+  { addresses, isAllowed }: PassedHost,
+): Route {
   const { hostname, port, host, isTls } = request.target
-  const decision = await hosts.checkHost({ hostname, port, ownerId: sender.ownerId })
-  if (decision.kind === "blocked") return new Refusal(403, decision.reason)
+  const { headers, warnings } = toForwardedHead(sender, request, { isTrusted: isTls || isAllowed })
   return {
     kind: "connect",
     key: `${isTls ? "https" : "http"}//${host}`,
-    addresses: decision.addresses.slice(0, addressesMax),
+    addresses: addresses.slice(0, addressesMax),
     port,
     host,
     tls: isTls ? toTls(hostname, ca) : undefined,
-    ...toForwardedHead(sender, request, { isTrusted: isTls || decision.isAllowed }),
+    headers,
+    warnings,
   }
 }
 

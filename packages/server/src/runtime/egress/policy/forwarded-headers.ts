@@ -7,12 +7,12 @@ const ownHeaders: ReadonlySet<string> = new Set(["content-length", "expect", "ho
 /** The headers of a request, or of a response, that are forwarded. */
 export function forwardedHeaders(headers: HeaderList): HeaderList {
   const named = connectionNames(headers)
-  return headers.filter(([name]) => !isDropped(name) && !named.has(name))
+  return headers.filter((header) => !isDropped(header[0]) && !named.has(header[0]))
 }
 
 /** Whether the headers ask for a WebSocket, or grant one. No other upgrade is forwarded. */
 export function isWebSocketUpgrade(headers: HeaderList): boolean {
-  const upgrades = headers.filter(([name]) => name === "upgrade")
+  const upgrades = headers.filter((header) => header[0] === "upgrade")
   return (
     upgrades.length === 1 &&
     upgrades[0]?.[1].toLowerCase() === "websocket" &&
@@ -28,8 +28,9 @@ function isDropped(name: string): boolean {
   return isHopByHopHeader(name) || ownHeaders.has(name) || name.startsWith("x-hamlet-")
 }
 
+const noNames: ReadonlySet<string> = new Set()
+
 function connectionNames(headers: HeaderList): ReadonlySet<string> {
-  return parseConnectionNames(
-    headers.filter(([name]) => name === "connection").map(([, value]) => value),
-  )
+  const values = headers.filter((header) => header[0] === "connection").map((header) => header[1])
+  return values.length === 0 ? noNames : parseConnectionNames(values)
 }

@@ -20,19 +20,14 @@ export class ClientRequest {
   readonly head: RequestHead
   /** The body; after `openTunnel`, all bytes that follow. */
   body: ByteQueue
-  readonly #aborted = Promise.withResolvers<never>()
   #reason: Error | undefined
   #controller: AbortController | undefined
+  #onAbort: ((reason: Error) => void) | undefined
 
   constructor(connection: ClientConnection, head: RequestHead, body: ByteQueue) {
     this.connection = connection
     this.head = head
     this.body = body
-  }
-
-  /** Rejects with the reason when the request is aborted: a Refusal, or ClientGone. */
-  get aborted(): Promise<never> {
-    return this.#aborted.promise
   }
 
   get isAborted(): boolean {
@@ -46,6 +41,15 @@ export class ClientRequest {
     return this.#controller.signal
   }
 
+  /** Waits for the work, but rejects when the request is aborted: with a Refusal, or ClientGone. */
+  untilAborted(work: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#onAbort = reject
+      if (this.#reason) reject(this.#reason)
+      work.then(resolve, reject)
+    })
+  }
+
   throwIfAborted(): void {
     if (this.#reason) throw this.#reason
   }
@@ -53,7 +57,7 @@ export class ClientRequest {
   abort(reason: Error): void {
     if (this.#reason) return
     this.#reason = reason
-    this.#aborted.reject(reason)
+    this.#onAbort?.(reason)
     this.#controller?.abort(reason)
     this.body.fail(reason)
   }
@@ -88,15 +92,15 @@ export class ClientConnection {
   }
 
   /**
-   * The requests on this connection. The next one is read when the response to the last one is
-   * finished. A Refusal stands for a request that cannot be parsed; no other follows.
+   * The next request on this connection, once the response to the last one is finished; undefined
+   * when the connection is closed. A Refusal stands for a request that cannot be parsed; no other
+   * follows.
    */
-  async *requests(): AsyncGenerator<ClientRequest | Refusal, void> {
-    while (this.#state !== "closed") {
-      const request = await this.#arrival.promise
-      this.#arrival = Promise.withResolvers()
-      if (request) yield request
-    }
+  async nextRequest(): Promise<ClientRequest | Refusal | undefined> {
+    const request = await this.#arrival.promise
+    this.#arrival = Promise.withResolvers()
+    if (this.#state === "closed") this.#arrival.resolve(undefined)
+    return request
   }
 
   get isIdle(): boolean {

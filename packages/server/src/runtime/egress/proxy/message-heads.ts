@@ -34,7 +34,7 @@ export function toClientHead(
   const isBodiless = isUpgrade || method === "HEAD" || status === 204 || status === 304
   const isChunked = !isBodiless && typeof framing !== "number"
   let text = `HTTP/1.1 ${status} \r\n`
-  for (const [name, value] of forwardedHeaders(headers)) text += `${name}: ${value}\r\n`
+  for (const header of forwardedHeaders(headers)) text += `${header[0]}: ${header[1]}\r\n`
   if (isUpgrade) text += upgradeLines
   else if (isChunked) text += "transfer-encoding: chunked\r\n"
   // The response to HEAD has the length that the response to GET would have.

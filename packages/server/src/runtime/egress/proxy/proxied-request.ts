@@ -83,10 +83,10 @@ export class ProxiedRequest {
 
   /** Forwards the request and its response. Resolves when both are over; never rejects. */
   async run(): Promise<void> {
-    const { connection, aborted } = this.#request
+    const { connection } = this.#request
     let refusal: Refusal | undefined
     try {
-      await Promise.race([this.#forward(), aborted])
+      await this.#request.untilAborted(this.#forward())
       connection.finish()
     } catch (error) {
       refusal = this.#toRefusal(error)
@@ -388,7 +388,7 @@ function toDestinations({ addresses, key, port, tls }: ConnectRoute): readonly D
 /** The run that the guest has named. The val can add the header too, but does not know the key. */
 function findRunId(headers: HeaderList, egressKey: string): string | undefined {
   const prefix = `${egressKey} `
-  const header = headers.find(([name, value]) => name === runHeader && value.startsWith(prefix))
+  const header = headers.find((header) => header[0] === runHeader && header[1].startsWith(prefix))
   return header?.[1].slice(prefix.length)
 }
 

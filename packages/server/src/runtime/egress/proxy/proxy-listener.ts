@@ -174,9 +174,12 @@ export class ProxyListener implements EgressListener {
 
   async #serve(connection: ClientConnection): Promise<void> {
     try {
-      for await (const request of connection.requests())
+      for (;;) {
+        const request = await connection.nextRequest()
+        if (!request) break
         if (request instanceof Refusal) this.#refuse(connection, request)
         else await this.#forward(request)
+      }
     } catch (error) {
       this.#deps.onError(error)
       connection.terminate()
