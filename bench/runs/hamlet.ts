@@ -9,6 +9,8 @@ const authorization = { authorization: `Bearer ${token}`, "content-type": "appli
 /** The real server with SQLite and sandboxes, used through HTTP only. */
 export interface Hamlet {
   readonly program: Program
+  /** The token of the first user. */
+  readonly token: string
   /** Saves a val, or its next version, without running it. */
   putVal(name: string, code: string): Promise<BenchVal>
   /** Sends a request to the API as the first user. The response may be an error. */
@@ -69,6 +71,7 @@ export async function startHamlet(
   const { isolation } = (await request("/readyz")) as { isolation: string }
   return {
     program: { ...program, url },
+    token,
     async putVal(name, code) {
       const body = JSON.stringify({ name, code, type: "http", privacy: "public" })
       const val = (await request("/v1/vals", { method: "PUT", body })) as {

@@ -1,0 +1,123 @@
+import { compare, compareResponse, type Failure, type Host } from "./outcome.ts"
+import type { PackageCase, ServiceAddresses } from "./package-case.ts"
+
+const limits = { lockMs: 180_000, pollMs: 200, runMs: 120_000 }
+
+/** A server, and the token of one of its users. */
+export interface Server {
+  readonly url: string
+  readonly token: string
+}
+
+interface Val {
+  readonly id: string
+  readonly links: { readonly endpoint: string }
+}
+
+/** Vals on a server that is running. Each case has a val, which is deleted afterwards. */
+export class ValHost implements Host {
+  readonly #server: Server
+  readonly #addresses: ServiceAddresses
+  #made = 0
+
+  constructor(server: Server, addresses: ServiceAddresses) {
+    this.#server = server
+    this.#addresses = addresses
+  }
+
+  runPackage(useCase: PackageCase): Promise<Failure> {
+    const { code, responds } = useCase
+    return this.#withVal(code, responds === undefined ? "script" : "http", async (val) => {
+      if (responds !== undefined) return this.#request(val, useCase)
+      const { error, value } = await this.#run(val, [this.#addresses])
+      return error ?? compare(useCase, value)
+    })
+  }
+
+  runChecks(code: string, count: number): Promise<readonly Failure[]> {
+    return this.#withVal(code, "script", async (val) => {
+      const failures: Failure[] = []
+      for (let index = 0; index < count; index++) {
+        const { error, value } = await this.#run(val, [index, this.#addresses])
+        failures.push(error ?? (value === null ? undefined : String(value)))
+      }
+      return failures
+    })
+  }
+
+  /** Saves a val and waits for its packages. */
+  async #withVal<T>(
+    code: string,
+    type: "http" | "script",
+    work: (val: Val) => Promise<T>,
+  ): Promise<T> {
+    const body = { name: `compat${++this.#made}`, code, type, privacy: "unlisted" }
+    const val = (await this.#send("PUT", "/v1/vals", body)) as Val
+    try {
+      await this.#waitForLock(val)
+      return await work(val)
+    } finally {
+      await this.#send("DELETE", `/v1/vals/${val.id}`)
+    }
+  }
+
+  async #waitForLock({ id }: Val): Promise<void> {
+    const end = performance.now() + limits.lockMs
+    for (;;) {
+      const { state } = (await this.#send("GET", `/v1/vals/${id}/versions/1/lock`)) as {
+        state: string
+      }
+      if (state !== "pending" || performance.now() > end) return
+      await Bun.sleep(limits.pollMs)
+    }
+  }
+
+  async #run(
+    { id }: Val,
+    args: readonly unknown[],
+  ): Promise<{ readonly error?: string; readonly value?: unknown }> {
+    const { error, returnValue } = (await this.#send("POST", `/v1/vals/${id}/runs`, { args })) as {
+      error: { name: string; message: string } | null
+      returnValue?: unknown
+    }
+    return error ? { error: `${error.name}: ${error.message}` } : { value: returnValue ?? null }
+  }
+
+  async #request({ links }: Val, useCase: PackageCase): Promise<Failure> {
+    const response = await fetch(`${this.#server.url}/hello?name=Ada`, {
+      headers: {
+        host: new URL(links.endpoint).host,
+        // The owner sees errors in full.
+        authorization: `Bearer ${this.#server.token}`,
+        accept: "application/json",
+      },
+      signal: AbortSignal.timeout(limits.runMs),
+    })
+    const text = await response.text()
+    return toRunError(text) ?? compareResponse(useCase, response.status, text)
+  }
+
+  async #send(method: string, path: string, body?: unknown): Promise<unknown> {
+    const response = await fetch(this.#server.url + path, {
+      method,
+      headers: { authorization: `Bearer ${this.#server.token}` },
+      signal: AbortSignal.timeout(limits.runMs),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    if (!response.ok)
+      throw new Error(`Cannot run a case: ${path} responded ${response.status} ${text}`)
+    return text === "" ? undefined : JSON.parse(text)
+  }
+}
+
+/** The error of the run, if the val failed. */
+function toRunError(text: string): Failure {
+  try {
+    const { runError } = JSON.parse(text)
+    return runError ? `${runError.name}: ${runError.message}` : undefined
+  } catch {
+    // The response of the val itself.
+    return undefined
+  }
+}
