@@ -58,7 +58,7 @@ async function main(): Promise<void> {
   const services = await startServices(folder, others)
   const hamlet = await startHamlet({ ...services.settings, HAMLET_IDLE_SECONDS: "5" })
   // Kept between runs: the packages that Deno has fetched.
-  const denoDir = join(import.meta.dir, "..", "..", ".tools", "compat-deno")
+  const denoDir = join(import.meta.dir, "..", "..", "node_modules", ".cache", "compat")
   mkdirSync(denoDir, { recursive: true })
   const hosts = {
     deno: new DenoHost(folder, denoDir, services),
