@@ -11,7 +11,7 @@ import { bun, root } from "./setup/root.mjs"
 /** Code for sandboxes runs on Deno, and only Deno has its types. */
 const denoTypes = [
   toDenoCheck("packages/guest", "src/main.ts"),
-  toDenoCheck("packages/std", "src/blob.ts", "src/sqlite.ts"),
+  toDenoCheck("packages/std", ...listStandardModules()),
 ]
 
 // By its path: the TypeScript that the web app bundles for browsers has a binary of the same name.
@@ -38,6 +38,10 @@ async function check() {
     hasFailed ||= !isGood
   }
   return hasFailed
+}
+
+function listStandardModules() {
+  return readdirSync(join(root, "packages/std/src")).map((file) => `src/${file}`)
 }
 
 /** @returns {Step[]} */

@@ -32,6 +32,8 @@ export const scopes: Input<"createToken">["scopes"] = [
   "blob:write",
   "sqlite:read",
   "sqlite:write",
+  "email:write",
+  "openai:write",
   "admin",
   "backup",
 ]

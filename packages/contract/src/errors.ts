@@ -9,6 +9,11 @@ export const errorCodes = {
     meaning:
       "A path segment, query parameter, header or body field is invalid; `issues` says which and why.",
   },
+  openai_refused: {
+    status: 400,
+    meaning:
+      "The service with the language models refused the request; the message comes from the service.",
+  },
   sql_failed: {
     status: 400,
     meaning:
@@ -169,6 +174,20 @@ export const errorCodes = {
     status: 501,
     meaning:
       "Users have no SQLite databases on this server: it stores its data in PostgreSQL, and its nodes share no data folder.",
+  },
+  mail_unavailable: {
+    status: 501,
+    meaning: "The server cannot send mail: its operator has not configured it.",
+  },
+  openai_unavailable: {
+    status: 501,
+    meaning:
+      "The server offers no language models: its operator has set neither HAMLET_OPENAI_URL nor HAMLET_OPENAI_KEY.",
+  },
+  openai_failed: {
+    status: 502,
+    meaning:
+      "The service with the language models could not be reached, failed, or refused the key of this server.",
   },
   run_failed: {
     status: 502,

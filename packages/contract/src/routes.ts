@@ -3,13 +3,15 @@ import { hasIdempotencyKey, type RouteDefinition } from "./route.ts"
 import { accountRoutes } from "./routes/account.ts"
 import { administrationRoutes } from "./routes/administration.ts"
 import { backupRoutes } from "./routes/backup.ts"
-import { blobRoutes } from "./routes/blobs.ts"
 import { meRoutes } from "./routes/me.ts"
 import { requestRoutes } from "./routes/requests.ts"
 import { runRoutes } from "./routes/runs.ts"
+import { blobRoutes } from "./routes/services/blobs.ts"
+import { emailRoutes } from "./routes/services/email.ts"
+import { openAiRoutes } from "./routes/services/openai.ts"
+import { sqliteRoutes } from "./routes/services/sqlite.ts"
 import { sessionRoutes } from "./routes/sessions.ts"
 import { socialRoutes } from "./routes/social.ts"
-import { sqliteRoutes } from "./routes/sqlite.ts"
 import { statRoutes } from "./routes/stats.ts"
 import { systemRoutes } from "./routes/system.ts"
 import { userRoutes } from "./routes/users.ts"
@@ -31,6 +33,8 @@ export const routes = {
   ...sessionRoutes,
   ...blobRoutes,
   ...sqliteRoutes,
+  ...emailRoutes,
+  ...openAiRoutes,
   ...backupRoutes,
   ...systemRoutes,
 } satisfies Record<string, RouteDefinition>

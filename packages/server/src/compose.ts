@@ -10,6 +10,7 @@ import {
 import { createModules } from "./composition/modules.ts"
 import { createRuns } from "./composition/runs.ts"
 import { createRuntime, type Runtime } from "./composition/runtime.ts"
+import { createServices } from "./composition/services.ts"
 import { createUserData } from "./composition/user-data.ts"
 import { createVals } from "./composition/vals.ts"
 import type { Config } from "./config/config.ts"
@@ -66,6 +67,7 @@ type AllParts = Pick<Rules, "runTokens"> &
   Nouns["modules"] &
   Nouns["runs"] &
   Nouns["userData"] &
+  Nouns["services"] &
   Nouns["api"]
 
 type Rules = Foundation &
@@ -116,6 +118,7 @@ function build(foundation: Foundation, replacements: Replacements) {
   const api = createApi(foundation)
   const deps: AllParts = {
     ...rules,
+    ...createServices(foundation),
     ...api,
     accountWatch: jobs.accountWatch,
     startedAt: foundation.now(),
@@ -170,7 +173,10 @@ async function stopAll({ deps, jobs, gateway, runtime }: Parts): Promise<void> {
  * only the parts of that noun.
  */
 function toNouns(parts: AllParts): Nouns {
-  return { accounts: parts, vals: parts, modules: parts, runs: parts, userData: parts, api: parts }
+  return {
+    ...{ accounts: parts, vals: parts, modules: parts, runs: parts, userData: parts },
+    ...{ services: parts, api: parts },
+  }
 }
 
 function toGatewayDeps(rules: Rules): GatewayDeps {

@@ -679,6 +679,16 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const refused = client.batchSql({ statements: ["create table batched (a)"], mode: "read" })
     expect(await failure(refused)).toMatchObject({ status: 400, code: "sql_failed" })
   },
+  async sendEmail({ client }) {
+    expect(await failure(client.sendEmail({ subject: "Hi", text: "é" }))).toMatchObject({
+      status: 501,
+      code: "mail_unavailable",
+    })
+  },
+  async createChatCompletion({ client }) {
+    const sent = client.createChatCompletion({ content: "{}", contentType: "application/json" })
+    expect(await failure(sent)).toMatchObject({ status: 501, code: "openai_unavailable" })
+  },
   async getModule({ client }) {
     expect(await client.getModule({ username: "ada", val_name: "library@1" })).toBe(
       "export const one = 1",

@@ -694,6 +694,18 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
         ?.rows,
     ).toEqual([[2]])
   },
+  async sendEmail({ client }) {
+    const error = await failure(() =>
+      client.emails.send({ subject: "Hi", text: "é", to: ["a@b.example"] }),
+    )
+    expect(error).toMatchObject({ status: 501, error: { code: "mail_unavailable" } })
+  },
+  async createChatCompletion({ client }) {
+    const error = await failure(() =>
+      client.post("/v1/openai/chat/completions", { body: { model: "m", messages: [] } }),
+    )
+    expect(error).toMatchObject({ status: 501, error: { code: "openai_unavailable" } })
+  },
   async getModule({ client }) {
     expect(await client.get<object, string>("/v/ada/library@1")).toBe("export const one = 1")
   },

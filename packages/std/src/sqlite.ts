@@ -10,7 +10,8 @@
  * for (const row of rows) console.log(row.page, row[1])
  * ```
  *
- * Names and behaviour are those of Val Town's module, so that vals written for it run unchanged.
+ * Names and behaviour are those of Val Town's modules `sqlite` and `sqlite2`, which are libSQL
+ * clients, so that vals written for them run unchanged.
  *
  * @module
  */
@@ -28,8 +29,9 @@ export type InStatement = string | { sql: string; args?: InArgs } | [sql: string
 export type TransactionMode = "write" | "read" | "deferred"
 
 /**
- * The values of a row in column order; each is also available by column name, as `row.name`.
- * Integers beyond the safe range are strings, and blobs are base64 strings.
+ * A row: an object with its values under the names of their columns, as in `row.name`. By index, in
+ * loops and in `const [first] = row` it is like an array. Integers beyond the safe range are
+ * strings, and blobs are base64 strings.
  */
 // biome-ignore lint/suspicious/noExplicitAny: only the author of the statement knows the types of its columns
 export type Row = any[] & Record<string, any>
@@ -69,7 +71,17 @@ export const sqlite = {
   execute,
   /** Executes statements in one transaction: all of them, or none if one fails. */
   batch,
-}
+  /** Executes statements in one transaction, without a check of foreign keys until its end. */
+  migrate,
+  /** Not available: each call is a request of its own. Throws an error that says what to use. */
+  transaction,
+  /** Does nothing: there is no connection to close. */
+  close() {},
+  /** Whether `close` has been called and had an effect. */
+  closed: false,
+  /** How statements are sent. */
+  protocol: "http",
+} as const
 
 // biome-ignore lint/style/noDefaultExport: vals choose the name under which they import it
 export default sqlite
@@ -86,6 +98,18 @@ async function batch(statements: InStatement[], mode?: TransactionMode): Promise
     mode,
   })
   return results.map(toResultSet)
+}
+
+async function migrate(statements: InStatement[]): Promise<ResultSet[]> {
+  const [, ...results] = await batch(["pragma defer_foreign_keys = on", ...statements], "deferred")
+  return results
+}
+
+async function transaction(_mode?: TransactionMode): Promise<never> {
+  throw new LibsqlError(
+    "Cannot open a transaction: every call is a request of its own; sqlite.batch() executes several statements in one transaction",
+    "TRANSACTION_UNSUPPORTED",
+  )
 }
 
 interface RawResultSet extends Omit<ResultSet, "rows"> {
@@ -129,24 +153,60 @@ function toBase64(bytes: Uint8Array): string {
 }
 
 function toResultSet(raw: RawResultSet): ResultSet {
-  // A prototype between the row and Array.prototype, so that elements and length stay unchanged.
-  const named = Object.create(Array.prototype)
-  for (const [index, column] of raw.columns.entries()) {
-    if (Object.hasOwn(named, column)) continue
-    Object.defineProperty(named, column, {
-      get(this: Row) {
-        return this[index]
+  const toRow = createRowFactory(raw.columns)
+  return { ...raw, rows: raw.rows.map(toRow) }
+}
+
+/** The values of a row in column order. Not enumerable, so that only the names are printed. */
+const valuesOf = Symbol("values")
+
+/** The methods of arrays, not enumerable. `constructor` is left out: a row prints as an object. */
+const arrayMethods: object = Object.create(
+  Object.prototype,
+  Object.fromEntries(
+    Reflect.ownKeys(Array.prototype)
+      .filter((key) => key !== "constructor" && key !== "length")
+      .map((key) => [
+        key,
+        { value: Reflect.get(Array.prototype, key), writable: true, configurable: true },
+      ]),
+  ),
+)
+
+/**
+ * Rows share a prototype, which has the values by index: defining each of them on every row takes
+ * five times as long.
+ */
+function createRowFactory(columns: readonly string[]): (values: unknown[]) => Row {
+  const indexes = columns.map((_, index) => [
+    index,
+    {
+      get(this: { readonly [valuesOf]: readonly unknown[] }) {
+        return this[valuesOf][index]
       },
-    })
+    },
+  ])
+  const prototype = Object.create(arrayMethods, {
+    ...Object.fromEntries(indexes),
+    length: { value: columns.length },
+  })
+  // The first of several columns with one name has it; the others have their index.
+  const named = [...new Set(columns)]
+    .filter((name) => name !== "length" && name !== "__proto__" && !/^\d+$/.test(name))
+    .map((name) => [name, columns.indexOf(name)] as const)
+  return (values) => {
+    const row = Object.create(prototype)
+    Object.defineProperty(row, valuesOf, { value: values })
+    for (const [name, index] of named) row[name] = values[index]
+    return row
   }
-  return { ...raw, rows: raw.rows.map((row) => Object.setPrototypeOf(row, named)) }
 }
 
 interface Runtime {
   Deno?: { env: { get(name: string): string | undefined } }
 }
 
-// What a val puts in its place later, in a test for example, is not meant for us.
+// Keeps the original: a val may replace the global later, for example in a test.
 const send = globalThis.fetch
 
 // biome-ignore lint/suspicious/noExplicitAny: the server's answer, which is what its contract says

@@ -93,30 +93,39 @@ describe("std/sqlite, on Deno,", () => {
   )
 
   test(
-    "rows are arrays that also have their values by column name",
+    "rows are objects with the names of their columns, and like arrays by index",
     async () => {
-      const columns = ["id", "at", "id", "length", "0", "__proto__"]
+      const columns = ["id", "at", "id", "length", "0", "__proto__", "map"]
       const rows = [
-        [1, "noon", 2, "long", "zero", "proto"],
-        [3, null, 4, null, null, null],
+        [1, "noon", 2, "long", "zero", "proto", "a map"],
+        [3, null, 4, null, null, null, null],
       ]
       storage.answer = () =>
         Response.json({ ...result, columns, columnTypes: columns.map(() => ""), rows })
       const got = await run(`const { rows } = await sqlite.execute("select")
         const [[id, at], row] = rows
-        return [id, at, Array.isArray(row), row.id, rows[0].at, row.length, row[0], row.map((value) => value).length, { ...row }, rows]`)
+        return [id, at, row.id, rows[0].at, row.length, row[0], row[2], [...rows[0]], row.filter((value) => value !== null), { ...row }, rows, Deno.inspect(rows[0])]`)
+      const [first, second] = [
+        { id: 1, at: "noon", map: "a map" },
+        { id: 3, at: null, map: null },
+      ]
       expect(got).toEqual([
-        1,
-        "noon",
-        true,
-        3,
-        "noon",
-        6,
-        3,
-        6,
-        { "0": 3, "1": null, "2": 4, "3": null, "4": null, "5": null },
-        rows,
+        ...[1, "noon", 3, "noon", 7, 3, 4, rows[0], [3, 4], second, [first, second]],
+        '{ id: 1, at: "noon", map: "a map" }',
       ])
+    },
+    denoMsMax,
+  )
+
+  test(
+    "transaction says what to use instead, and close does nothing",
+    async () => {
+      const body = 'sqlite.close(); return await sqlite.transaction("write")'
+      expect(await run(body)).toMatchObject({
+        failed: "LibsqlError",
+        code: "TRANSACTION_UNSUPPORTED",
+        message: expect.stringContaining("sqlite.batch()"),
+      })
     },
     denoMsMax,
   )

@@ -585,6 +585,20 @@ export const contract: ContractFacts = {
       isBytesBody: false,
       response: "json",
     },
+    sendEmail: {
+      method: "post",
+      path: "/v1/email",
+      hasBody: true,
+      isBytesBody: false,
+      response: "json",
+    },
+    createChatCompletion: {
+      method: "post",
+      path: "/v1/openai/chat/completions",
+      hasBody: false,
+      isBytesBody: true,
+      response: "bytes",
+    },
     getBackup: {
       method: "get",
       path: "/v1/backup",
@@ -639,6 +653,7 @@ export const contract: ContractFacts = {
   errorCodes: [
     "invalid_json",
     "invalid_request",
+    "openai_refused",
     "sql_failed",
     "unauthenticated",
     "invalid_token",
@@ -685,6 +700,9 @@ export const contract: ContractFacts = {
     "too_many_runs",
     "internal",
     "sqlite_unavailable",
+    "mail_unavailable",
+    "openai_unavailable",
+    "openai_failed",
     "run_failed",
     "overloaded",
     "packages_pending",

@@ -204,7 +204,9 @@ function toResponses(route: RouteDefinition, schemas: Json): Json {
       "x-request-id": { schema: { type: "string" } },
       ...(route.hasEtag ? { etag: { schema: { type: "string" } } } : {}),
       ...(status === "206" ? { "content-range": { schema: { type: "string" } } } : {}),
-      ...(status === "202" ? { location: { schema: { type: "string", format: "uri" } } } : {}),
+      ...(status === "202" && route.hasAsync
+        ? { location: { schema: { type: "string", format: "uri" } } }
+        : {}),
     }
     responses[status] = {
       description: status === "204" ? "Done" : route.summary,

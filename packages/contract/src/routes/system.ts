@@ -25,7 +25,7 @@ export const systemRoutes = {
     path: "/std/{module}",
     tag: "Modules",
     summary:
-      "A module of the standard library, `blob` or `sqlite`; TypeScript for runtimes, JavaScript for browsers",
+      "A module of the standard library, such as `blob` or `sqlite`; TypeScript for runtimes, JavaScript for browsers",
     auth: "none",
     params: params.standardModule,
     hasEtag: true,

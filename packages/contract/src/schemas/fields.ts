@@ -50,6 +50,8 @@ export const scope = z.enum([
   "blob:write",
   "sqlite:read",
   "sqlite:write",
+  "email:write",
+  "openai:write",
   "admin",
   // All data on the server, including private vals of all users. Not part of `admin`.
   "backup",

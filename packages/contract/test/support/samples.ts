@@ -31,10 +31,17 @@ const byName: Readonly<Record<string, unknown>> = {
   bodyBase64: "",
 }
 
+const sampleEmail = {
+  ...{ to: ["ada@example.com", { email: "bob@example.com", name: "Bob" }], cc: "c@example.com" },
+  ...{ subject: "é", text: "a\n", html: "<b>é</b>", headers: { "X-A": "1" } },
+  attachments: [{ content: "AQI=", filename: "é.txt", disposition: "attachment" }],
+}
+
 /** An input for the route that names every field it has, made from the route's own schemas. */
 export function toSampleInput(route: RouteDefinition): Record<string, unknown> {
   // It takes one of its two fields.
   if (route.path === "/v1/sessions") return { token: "text & more" }
+  if (route.path === "/v1/email") return sampleEmail
   const places = [route.params, route.query, route.body].filter((place) => place !== undefined)
   return Object.assign(
     {},

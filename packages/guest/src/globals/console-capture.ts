@@ -11,6 +11,7 @@ import {
 } from "../primordials.ts"
 import type { LogLevel } from "../protocol.ts"
 import { currentRun, type Run } from "../runs/runs.ts"
+import { emailToOwner } from "./console-email.ts"
 
 type Method = (...args: unknown[]) => void
 
@@ -42,6 +43,7 @@ export function captureConsole(): void {
   for (const name of others) target[name] = (...args) => callOwn(name, args)
   target.trace = (...args) => printTrace(args)
   target.clear = () => {}
+  target.email = emailToOwner as Method
 }
 
 const plain = bare({ colors: false })

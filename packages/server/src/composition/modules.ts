@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url"
 import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
 import { createPendingLockfiles } from "../domain/modules/pending-lockfiles.ts"
 import { listRemoteImports } from "../domain/modules/remote-imports.ts"
-import type { StandardModuleName } from "../domain/modules/standard-modules.ts"
+import type { StandardModules } from "../domain/modules/standard-modules.ts"
 import { DependencyJob } from "../jobs/dependency-job.ts"
 import { createBundleStore } from "../storage/modules/bundles.ts"
 import { createImportStore } from "../storage/modules/imports.ts"
@@ -37,13 +37,27 @@ export function createModules(
   return {
     imports: createImportStore(db),
     bundles: createBundleStore(db),
-    standardModules: { blob: readStandardModule("blob"), sqlite: readStandardModule("sqlite") },
+    standardModules: readStandardModules(),
     ...{ lockfiles, importHosts, pendingLockfiles, resolver, resolveMsMax, dependencyJob },
     lockfilesSince: lockfilesSince,
     lockfileWork: dependencyJob ?? { wake() {} },
   }
 }
 
-function readStandardModule(name: StandardModuleName): string {
-  return readFileSync(fileURLToPath(import.meta.resolve(`@hamlet/std/${name}`)), "utf8")
+function readStandardModules(): StandardModules {
+  const read = (name: string) =>
+    readFileSync(fileURLToPath(import.meta.resolve(`@hamlet/std/${name}`)), "utf8")
+  const sqlite = read("sqlite")
+  return {
+    API_URL: read("api-url"),
+    blob: read("blob"),
+    email: read("email"),
+    fetch: read("fetch"),
+    openai: read("openai"),
+    sqlite,
+    // Both are Val Town's names for one client: modules cannot import each other, since each is
+    // there under any of its addresses.
+    sqlite2: sqlite,
+    utils: read("utils"),
+  }
 }

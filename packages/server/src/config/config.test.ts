@@ -76,6 +76,12 @@ describe("loadConfig", () => {
         egressBytesPerMinute: undefined,
         storageRequestsPerMinute: undefined,
       },
+      openAi: {
+        service: undefined,
+        requestsPerMinute: undefined,
+        requestsPerDay: undefined,
+        bodyBytesMax: 10_485_760,
+      },
     })
     expect(documented).toMatchObject({
       HAMLET_HOST: "127.0.0.1",

@@ -3,6 +3,7 @@ import { parseArgs } from "node:util"
 import { type AllowanceConfig, loadAllowanceConfig } from "./allowances.ts"
 import { type DependencyConfig, loadDependencyConfig } from "./dependencies.ts"
 import { type EgressConfig, loadEgressConfig } from "./egress.ts"
+import { loadOpenAiConfig, type OpenAiConfig } from "./openai.ts"
 import { type Env, options } from "./options.ts"
 import {
   ConfigError,
@@ -55,6 +56,7 @@ export interface Config {
   readonly dependencies: DependencyConfig
   readonly storage: StorageConfig
   readonly allowances: AllowanceConfig
+  readonly openAi: OpenAiConfig
 }
 
 /** Whether other machines can reach the server. Weak isolation is refused then. */
@@ -129,6 +131,7 @@ export function loadConfig(env: Environment, args: readonly string[]): Config {
     dependencies: loadDependencyConfig(read),
     storage: loadStorageConfig(read),
     allowances: loadAllowanceConfig(read, isPublic),
+    openAi: loadOpenAiConfig(read, isPublic),
   }
 }
 

@@ -311,6 +311,33 @@ export const options = [
     meaning: "Requests per minute of one user to their blobs and database, or `none`.",
   },
   {
+    env: "HAMLET_OPENAI_URL",
+    default: "https://api.openai.com/v1 with a key, else none",
+    meaning:
+      "Address of a service with OpenAI's wire format, whose language models vals use through `std/openai`.",
+  },
+  {
+    env: "HAMLET_OPENAI_KEY",
+    default: "",
+    meaning: "Your key for that service. Vals use it but never see it. Empty: no key is sent.",
+  },
+  {
+    env: "HAMLET_OPENAI_REQUESTS_PER_MINUTE",
+    default: "10 if public, else none",
+    meaning: "Requests per minute of one user to the language models, or `none`.",
+  },
+  {
+    env: "HAMLET_OPENAI_REQUESTS_PER_DAY",
+    default: "1000 if public, else none",
+    meaning:
+      "Requests per day of one user to the language models, or `none`. Each node counts from its start.",
+  },
+  {
+    env: "HAMLET_OPENAI_BODY_BYTES_MAX",
+    default: "10485760",
+    meaning: "Largest body of a request to the language models, in bytes.",
+  },
+  {
     env: "HAMLET_LOG_LEVEL",
     default: "info",
     meaning:

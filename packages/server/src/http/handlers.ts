@@ -4,14 +4,15 @@ import type { Metrics } from "./ops/metrics.ts"
 import { accountHandlers } from "./routes/account.ts"
 import { administrationHandlers } from "./routes/administration.ts"
 import { backupHandlers } from "./routes/backup.ts"
-import { blobHandlers } from "./routes/blobs.ts"
 import { meHandlers } from "./routes/me.ts"
 import { moduleHandlers } from "./routes/modules.ts"
 import { requestHandlers } from "./routes/requests.ts"
 import { runHandlers } from "./routes/runs.ts"
+import { blobHandlers } from "./routes/services/blobs.ts"
+import { outsideServiceHandlers } from "./routes/services/outside-services.ts"
+import { sqliteHandlers } from "./routes/services/sqlite.ts"
 import { sessionHandlers } from "./routes/sessions.ts"
 import { socialHandlers } from "./routes/social.ts"
-import { sqliteHandlers } from "./routes/sqlite.ts"
 import { systemHandlers } from "./routes/system.ts"
 import { userHandlers } from "./routes/users.ts"
 import { valHandlers } from "./routes/vals.ts"
@@ -32,6 +33,7 @@ export function createHandlers(nouns: Nouns, metrics: Metrics): Handlers {
     ...sessionHandlers(nouns),
     ...blobHandlers(nouns),
     ...sqliteHandlers(nouns),
+    ...outsideServiceHandlers(nouns),
     ...backupHandlers(nouns),
     ...moduleHandlers(nouns),
     ...systemHandlers(nouns, metrics),

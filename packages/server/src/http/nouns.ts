@@ -12,6 +12,7 @@ import type { RateLimits } from "../domain/limits/rate-limit.ts"
 import type { UsageDeps } from "../domain/limits/usage.ts"
 import type { StandardModules } from "../domain/modules/standard-modules.ts"
 import type { VersionLockfileDeps } from "../domain/modules/version-lockfiles.ts"
+import type { ChatDeps } from "../domain/openai.ts"
 import type { OwnerDatabaseDeps } from "../domain/owner-databases.ts"
 import type { PreviewDeps } from "../domain/requests/preview-pass.ts"
 import type { ValRequestDeps } from "../domain/requests/val-requests.ts"
@@ -64,6 +65,8 @@ export interface Nouns {
     PreviewDeps & { readonly followers: RunFollowers }
   /** Blobs, SQLite databases and backups. */
   readonly userData: BlobDeps & OwnerDatabaseDeps & { readonly backups: Backups }
+  /** Services outside that vals use through the server. */
+  readonly services: ChatDeps
   readonly api: ApiParts
 }
 

@@ -18,16 +18,25 @@ describeApi("standard library", (suite) => {
 })
 
 function defineRoute({ call }: ApiSuite): void {
-  for (const name of ["blob", "sqlite"]) {
+  for (const [name, exported] of [
+    ["blob", "const blob = {"],
+    ["sqlite", "const sqlite = {"],
+    ["sqlite2", "const sqlite = {"],
+    ["email", "async function email("],
+    ["fetch", "async function fetch("],
+    ["openai", "class OpenAI {"],
+    ["utils", "function parseVal("],
+    ["API_URL", "const API_URL"],
+  ] as const) {
     test(`is ${name} in TypeScript for a runtime, with or without .ts, and in JavaScript for a browser`, async () => {
       const given = expectStatus(await call("GET", `/std/${name}`, { headers: runtime }), 200)
       expect(given.headers.get("content-type")).toBe("text/typescript; charset=utf-8")
-      expect(given.text).toContain(`export const ${name} = {`)
+      expect(given.text).toContain(`export ${exported}`)
       expect(given.text).not.toMatch(/^import /m)
       expect((await call("GET", `/std/${name}.ts`, { headers: runtime })).text).toBe(given.text)
       const shown = expectStatus(await call("GET", `/std/${name}`, { headers: browser }), 200)
       expect(shown.headers.get("content-type")).toBe("text/javascript; charset=utf-8")
-      expect(shown.text).toContain(`export const ${name} = {`)
+      expect(shown.text).toContain(`export ${exported}`)
       expect(shown.text).not.toContain("interface ")
     })
   }
@@ -48,7 +57,7 @@ function defineRoute({ call }: ApiSuite): void {
     )
   })
 
-  test.each(["email", "blob.js", "BLOB", "blob@1", "..%2fblob", "__proto__"])(
+  test.each(["mail", "blob.js", "BLOB", "blob@1", "..%2fblob", "__proto__"])(
     "has no module %s",
     async (name) => {
       expect(refusalOf(await call("GET", `/std/${name}`))).toEqual([404, "route_not_found"])
@@ -137,8 +146,8 @@ const sqliteResult = [
   ["id", "name", "bytes"],
   ["INTEGER", "TEXT", ""],
   [
-    [1, "ada", 2],
-    [2, "bob", null],
+    { id: 1, name: "ada", bytes: 2 },
+    { id: 2, name: "bob", bytes: null },
   ],
   "ada",
   ["LibsqlError", "SQLITE_ERROR", true],

@@ -45,7 +45,13 @@ export function expectedOf(
   // What opens a private val must not outlive the run that asked for it.
   if (name === "createPreview" && caller.isOfRun && privacy === "private")
     refusals.push("missing_scope")
-  return refusals.find((refusal) => refusal !== "allowed") ?? "allowed"
+  return refusals.find((refusal) => refusal !== "allowed") ?? notConfigured[name] ?? "allowed"
+}
+
+/** What the server of the matrix has not been given, which it says only to those who may use it. */
+const notConfigured: Readonly<Record<string, ErrorCode>> = {
+  sendEmail: "mail_unavailable",
+  createChatCompletion: "openai_unavailable",
 }
 
 function namedBy(route: RouteDefinition): readonly string[] {

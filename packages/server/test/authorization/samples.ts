@@ -60,6 +60,7 @@ export function toSampleRequest(
 /** Bodies that must not have all of their fields. */
 const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
   createSession: { token: "sample" },
+  sendEmail: { to: "sample@example.com", subject: "sample", text: "sample" },
 }
 
 /**

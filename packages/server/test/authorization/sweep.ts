@@ -67,7 +67,7 @@ function toPaths(name: string, route: RouteDefinition, data: PrivacyData): reado
     username: people.map((addUser) => addUser.username),
     run_id: vals.flatMap((val) => val.runIds),
     key: vals.map((val) => toBlobKey(val.name)),
-    module: ["blob", "sqlite"],
+    module: ["blob", "sqlite", "utils"],
   }
   const params = Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, param]) => param ?? "")
   return params.reduce<readonly string[]>(

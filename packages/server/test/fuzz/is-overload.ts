@@ -1,11 +1,18 @@
 /**
- * Whether it says that there was too much to do, which no machine is safe from. That the operation
- * may say so, the document is asked.
+ * Whether it says that there was too much to do, which no machine is safe from, or that the
+ * operator has not configured it. That the operation may say so, the document is asked.
  */
 export function isOverload({
   json,
 }: {
   readonly json: { readonly code?: unknown } | undefined
 }): boolean {
-  return json?.code === "search_timed_out" || json?.code === "overloaded"
+  return expected.has(json?.code)
 }
+
+const expected: ReadonlySet<unknown> = new Set([
+  "search_timed_out",
+  "overloaded",
+  "mail_unavailable",
+  "openai_unavailable",
+])

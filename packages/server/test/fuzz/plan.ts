@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import type { Operation } from "./operations.ts"
 import { poolSize } from "./pools.ts"
-import { mark, validBytes, validRequest, validValue } from "./valid-values.ts"
+import { mark, validBytes, validEmail, validRequest, validValue } from "./valid-values.ts"
 
 /** A request before the marks in it are resolved. */
 export interface Plan {
@@ -95,6 +95,7 @@ function soundBody(operation: Operation): fc.Arbitrary<PlannedBody | undefined> 
       .tuple(mark("invitation", "code"), fc.nat())
       .map(([code, number]) => toFields({ code, username: `guest${number}` }))
   if (operation.id === "sendValRequest") return validRequest.map(toFields)
+  if (operation.id === "sendEmail") return validEmail.map(toFields)
   if (operation.isBytesBody) return validBytes.map((bytes) => ({ kind: "bytes", bytes }))
   return operation.body === undefined
     ? fc.constant(undefined)

@@ -89,7 +89,8 @@ function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
     return fc.constantFrom("2999-01-01", "2999-01-01T00:00:00", "2999-01-01T00:00:00.5+02:00")
   if (schema.format === "date-time") return soundTime
   if (schema.format === "email") return fc.constantFrom("ada@hamlet.test", "a.b+c@sub.hamlet.test")
-  if (name === "module") return fc.oneof(fc.constantFrom("blob", "sqlite.ts"), text(1, 50))
+  if (name === "module")
+    return fc.oneof(fc.constantFrom("blob", "sqlite.ts", "openai"), text(1, 50))
   if (name === "code") return soundCode
   if (name === "key" || name === "prefix" || name === "after") return soundKey
   if (name === "statement" || name === "statements" || name === "sql") return soundSql
@@ -183,6 +184,27 @@ export const validRequest: fc.Arbitrary<object> = fc.oneof(
     method: fc.constant("PATCH"),
     bodyBase64: fc.base64String({ maxLength: 40 }),
   }),
+)
+
+const emailAddress = fc.oneof(
+  fc.constantFrom("ada@hamlet.test", "a.b+c@sub.hamlet.test"),
+  fc.record({ email: fc.constant("bob@hamlet.test"), name: fc.constantFrom("Bob", 'Bø, "b"') }),
+)
+const emailAddresses = fc.oneof(emailAddress, fc.array(emailAddress, { maxLength: 5 }))
+
+/** An email: which texts are one line, JSON Schema is not told. */
+export const validEmail: fc.Arbitrary<object> = fc.record(
+  {
+    ...{ to: emailAddresses, cc: emailAddresses, bcc: emailAddresses, from: emailAddress },
+    ...{ replyTo: emailAddresses, replyToList: emailAddresses },
+    ...{ subject: fc.constantFrom("", "Hello", "é".repeat(998)), text: text(0, 200) },
+    ...{ html: text(0, 200), headers: fc.constantFrom({}, { "X-A": "1" }) },
+    attachments: fc.array(
+      fc.record({ content: fc.base64String(), filename: fc.constantFrom("a.txt", "é.pdf") }),
+      { maxLength: 3 },
+    ),
+  },
+  { requiredKeys: [] },
 )
 
 /** Few enough that what is stored is found again. */

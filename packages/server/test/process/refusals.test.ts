@@ -266,6 +266,11 @@ describe("loadConfig", () => {
     HAMLET_RUNS_PER_MINUTE: "100",
     HAMLET_EGRESS_MB_PER_MINUTE: "10",
     HAMLET_STORAGE_REQUESTS_PER_MINUTE: "100",
+    HAMLET_OPENAI_URL: "http://models.internal:11434/v1",
+    HAMLET_OPENAI_KEY: "sk-0123456789",
+    HAMLET_OPENAI_REQUESTS_PER_MINUTE: "20",
+    HAMLET_OPENAI_REQUESTS_PER_DAY: "100",
+    HAMLET_OPENAI_BODY_BYTES_MAX: "4096",
   }
 
   const secret = "too-short-to-be-a-token"
@@ -326,6 +331,11 @@ describe("loadConfig", () => {
     HAMLET_RUNS_PER_MINUTE: "0",
     HAMLET_EGRESS_MB_PER_MINUTE: "0",
     HAMLET_STORAGE_REQUESTS_PER_MINUTE: "0",
+    HAMLET_OPENAI_URL: "models.internal",
+    HAMLET_OPENAI_KEY: `${secret} é`,
+    HAMLET_OPENAI_REQUESTS_PER_MINUTE: "0",
+    HAMLET_OPENAI_REQUESTS_PER_DAY: "many",
+    HAMLET_OPENAI_BODY_BYTES_MAX: "1",
   }
   const unchecked = [
     "HAMLET_HOST",

@@ -131,6 +131,58 @@ await sqlite.execute(2)
     )
 
     withCode(
+      "knows all modules of the standard library as vals for Val Town import them",
+      `import { email } from "https://esm.town/v/std/email"
+import { OpenAI } from "https://esm.town/v/std/OpenAI"
+import { readFile, parseVal } from "https://esm.town/v/std/utils@85-main/index.ts"
+import { sqlite } from "https://esm.town/v/std/sqlite2"
+import { fetch as proxied } from "https://esm.town/v/std/fetch?v=4"
+await email({ subject: 1 })
+const { choices } = await new OpenAI().chat.completions.create({ model: "m", messages: [] })
+const content: number = choices[0].message.content
+const readme: number = await readFile("/README.md", import.meta.url)
+const version: string = parseVal(import.meta.url).version
+await sqlite.batch(3)
+await proxied(4)
+`,
+      async (page) => {
+        await waitForMarked(page, ["subject", "content", "readme", "version", "3", "4"])
+      },
+    )
+
+    withCode(
+      "reports no errors for a val of Val Town that this server does not have",
+      `import { someone } from "https://esm.town/v/someone/else"\nexport default someone\n${deliberate}`,
+      async (page) => {
+        await waitForMarked(page, ["deliberate"])
+      },
+    )
+
+    withCode(
+      "says the same of the runtime as the runtime does",
+      `await new Promise((resolve) => setTimeout(resolve, 300))
+setInterval((name: string) => name, 1, "ada")
+process.env.DEBUG = "1"
+delete process.env.DEBUG
+Deno.env.set("NAME", "value")
+Deno.env.delete("NAME")
+using socket = await Deno.connect({ hostname: "example.com", port: 5432 })
+const secure = await Deno.connectTls({ hostname: "example.com", port: 443 })
+await Deno.startTls(socket, { hostname: "example.com" })
+Deno.serve((request) => new Response(request.url))
+const cache = await caches.open("pages")
+localStorage.setItem("a", String(await cache.match("http://example.com/")))
+sessionStorage.removeItem("a")
+await console.email({ html: "<b>done</b>" }, "A subject")
+const wrong: number = process.env.DEBUG
+secure.close()
+${deliberate}`,
+      async (page) => {
+        await waitForMarked(page, ["wrong", "deliberate"])
+      },
+    )
+
+    withCode(
       "shows the type and the documentation of what the mouse is on",
       'import { greet } from "./greet"\nexport const wrong: number = greet({ name: "ada", visits: 1 })\n',
       async (page) => {

@@ -37,12 +37,13 @@ interface LiveToken {
 }
 
 /**
- * The scopes of run tokens: a val may read what its owner can read, and write to its owner's
- * storage.
+ * The scopes of run tokens: a val may read what its owner can read, write to its owner's storage,
+ * and use the services of the server on its owner's account.
  */
 export const runScopes: readonly Scope[] = [
   ...(["val:read", "user:read", "run:read"] as const),
   ...(["blob:read", "blob:write", "sqlite:read", "sqlite:write"] as const),
+  ...(["email:write", "openai:write"] as const),
 ]
 
 /**

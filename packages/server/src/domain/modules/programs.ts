@@ -211,10 +211,15 @@ async function loadProgram(
   { hasSecrets }: Account,
   walk: Walk,
 ): Promise<ProgramContent> {
-  const given = { HAMLET_URL: deps.links.baseUrl, HAMLET_VAL: `${val.ownerName}/${val.name}` }
+  const given = {
+    HAMLET_URL: deps.links.baseUrl,
+    HAMLET_VAL: `${val.ownerName}/${val.name}`,
+    VALTOWN_ENTRYPOINT: toEntryUrl(deps, val),
+  }
   if (!hasSecrets) {
     const code = await loadCode(deps, val, walk)
-    return { ...code, env: given, substitutions: [], mask: noMask, end: () => {} }
+    const env = { ...given, VAL_TOWN_BASE_URL: deps.links.baseUrl }
+    return { ...code, env, substitutions: [], mask: noMask, end: () => {} }
   }
   const [code, { values, substitutions }] = await Promise.all([
     loadCode(deps, val, walk),
@@ -228,15 +233,28 @@ async function loadProgram(
   )
   return {
     ...code,
-    env: Object.fromEntries([
-      ...substitutions.map(({ name, placeholder }) => [name, placeholder]),
-      ...visible,
-      ...Object.entries(given),
-    ]),
+    env: withValTown(deps.links.baseUrl, token, {
+      ...Object.fromEntries(substitutions.map(({ name, placeholder }) => [name, placeholder])),
+      ...Object.fromEntries(visible),
+      ...given,
+    }),
     substitutions,
     mask,
     end: () => deps.runTokens.end(token),
   }
+}
+
+/**
+ * Adds the variables that Val Town's clients and modules read. An owner with a key of their own
+ * means Val Town itself: the key must not be sent to this server.
+ */
+function withValTown(
+  baseUrl: string,
+  token: string,
+  env: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const own = { VAL_TOWN_API_KEY: token, VAL_TOWN_BASE_URL: baseUrl }
+  return { ...("VAL_TOWN_API_KEY" in env ? {} : own), ...env, valtown: token }
 }
 
 /** The val's module with all imported vals, packages and standard modules. */

@@ -4,7 +4,16 @@ import { findStandardModule, listStandardModules } from "./standard-modules.ts"
 
 const hosts = { baseUrls: ["http://localhost:8080", "https://vals.example.com/hamlet/"] }
 const from = "http://localhost:8080/v/ada/main@3"
-const sources = { blob: "the code of blob", sqlite: "the code of sqlite" }
+const sources = {
+  API_URL: "the code of API_URL",
+  blob: "the code of blob",
+  email: "the code of email",
+  fetch: "the code of fetch",
+  openai: "the code of openai",
+  sqlite: "the code of sqlite",
+  sqlite2: "the code of sqlite",
+  utils: "the code of utils",
+}
 
 describe("findStandardModule", () => {
   const accepted = [
@@ -23,6 +32,14 @@ describe("findStandardModule", () => {
     ["https://esm.town/v/std/sqlite/global.ts", "sqlite"],
     ["https://esm.town/v/std/blob@14-main/main.tsx", "blob"],
     ["https://esm.town/std/blob", "blob"],
+    ["https://esm.town/v/std/email", "email"],
+    ["https://esm.town/v/std/OpenAI", "openai"],
+    ["https://esm.town/v/std/openai/main.ts", "openai"],
+    ["https://esm.town/v/std/utils@85-main/index.ts", "utils"],
+    ["https://esm.town/v/std/sqlite2", "sqlite2"],
+    ["https://esm.town/v/std/API_URL?v=5", "API_URL"],
+    ["/std/API_URL", "API_URL"],
+    ["/std/fetch.ts", "fetch"],
   ] as const
   test.each(accepted)("finds %s", (specifier, name) => {
     const found = findStandardModule(specifier, from, hosts)
@@ -46,7 +63,8 @@ describe("findStandardModule", () => {
     "/std/blob.js",
     "/std/blobs",
     "/std/BLOB",
-    "/std/email",
+    "/std/mail",
+    "/std/api_url",
     "/std%2fblob",
     "/x/std/blob",
     "http://localhost:8081/std/blob",
@@ -55,7 +73,8 @@ describe("findStandardModule", () => {
     "https://vals.example.com/std/blob",
     "https://vals.example.com/hamlet2/std/blob",
     "http://esm.town/v/std/blob",
-    "https://esm.town/v/std/email",
+    "https://esm.town/v/std/mail",
+    "https://esm.town/v/std/utils/other.ts",
     "https://esm.town/v/std/blob/other.ts",
     "https://esm.town/v/std/blob/main.ts/x",
     "https://esm.town.example.com/v/std/blob",
@@ -73,9 +92,9 @@ describe("findStandardModule", () => {
         address,
       )
     }
-    expect(parseImportAddress("https://esm.town/v/std/email", hosts)).toEqual({
+    expect(parseImportAddress("https://esm.town/v/std/mail", hosts)).toEqual({
       ...address,
-      name: "email",
+      name: "mail",
     })
   })
 
@@ -99,12 +118,14 @@ describe("listStandardModules", () => {
       import sqlite from '/std/sqlite'
       export * from "../../std/blob.ts"
       const later = await import(\`http://localhost:8080/std/sqlite.ts\`)
-      import again from "/std/sqlite"`
+      import again from "/std/sqlite"
+      import { OpenAI } from "https://esm.town/v/std/OpenAI"`
     expect(list([from, code])).toEqual([
       { url: "https://esm.town/v/std/blob?v=3", code: sources.blob },
       { url: "http://localhost:8080/std/sqlite", code: sources.sqlite },
       { url: "http://localhost:8080/std/blob.ts", code: sources.blob },
       { url: "http://localhost:8080/std/sqlite.ts", code: sources.sqlite },
+      { url: "https://esm.town/v/std/OpenAI", code: sources.openai },
     ])
   })
 

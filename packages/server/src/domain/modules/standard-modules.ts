@@ -1,8 +1,9 @@
-/** The modules of the standard library. */
-export const standardModuleNames = ["blob", "sqlite"] as const
-
-/** The name of a module of the standard library. */
-export type StandardModuleName = (typeof standardModuleNames)[number]
+import {
+  findOwnStandardModule,
+  findTownStandardModule,
+  type StandardModuleName,
+  standardModuleNames,
+} from "@hamlet/contract"
 
 /**
  * The TypeScript code of the modules. It does not change while the server runs, so it is not part
@@ -38,13 +39,6 @@ export function findStandardModule(
 
 const addressPattern = /^(?:\s*https?:|\/|\.\/|\.\.\/)/i
 
-const names = standardModuleNames.join("|")
-/** The paths on a Hamlet server. */
-const ownPattern = new RegExp(`^/std/(${names})(?:\\.ts)?$`)
-/** The paths on Val Town: with or without a version, as one file or one of several. */
-const townPattern = new RegExp(`^/v/@?std/(${names})(?:@[\\w.-]+)?(?:/(?:main|global)\\.tsx?)?$`)
-const townOrigin = "https://esm.town"
-
 /**
  * The module of the standard library that is at an address: at `{base}/std/blob`, with or without
  * `.ts`, and at `https://esm.town/v/std/blob`. A user of this server who is called std keeps their
@@ -52,21 +46,16 @@ const townOrigin = "https://esm.town"
  */
 export function toStandardName(url: URL, hosts: Hosts): StandardModuleName | undefined {
   if (url.username !== "" || url.password !== "") return undefined
-  // The second is `/std/blob` in a val that is itself imported from there.
-  if (url.origin === townOrigin)
-    return toName(townPattern, url.pathname) ?? toName(ownPattern, url.pathname)
+  const fromTown = findTownStandardModule(url)
+  if (fromTown) return fromTown
   for (const base of hosts.baseUrls) {
     const baseUrl = URL.parse(base)
     const path = baseUrl?.pathname.replace(/\/$/, "") ?? ""
     const isBelow = baseUrl?.origin === url.origin && url.pathname.startsWith(`${path}/`)
-    const name = isBelow ? toName(ownPattern, url.pathname.slice(path.length)) : undefined
+    const name = isBelow ? findOwnStandardModule(url.pathname.slice(path.length)) : undefined
     if (name) return name
   }
   return undefined
-}
-
-function toName(pattern: RegExp, path: string): StandardModuleName | undefined {
-  return pattern.exec(path)?.[1] as StandardModuleName | undefined
 }
 
 const limits = {
@@ -74,9 +63,11 @@ const limits = {
   addressesMax: 50,
 }
 
+const names = standardModuleNames.join("|")
+// Without regard to case, as Val Town reads names.
 const mentionPattern = new RegExp(
   `(["'\`])([^"'\`\\s\\\\]{0,500}?std/(?:${names})[^"'\`\\s\\\\]{0,100})\\1`,
-  "g",
+  "gi",
 )
 
 interface Module {

@@ -1,6 +1,6 @@
+import { findOwnStandardModule, standardModuleNames } from "@hamlet/contract"
 import type { Caller } from "../../domain/access.ts"
 import { AppError } from "../../domain/app-error.ts"
-import { standardModuleNames } from "../../domain/modules/standard-modules.ts"
 import { getValByName, type Val } from "../../domain/vals/vals.ts"
 import { getVersion, versionNotFound } from "../../domain/vals/versions.ts"
 import type { Handlers } from "../call.ts"
@@ -36,13 +36,11 @@ export function moduleHandlers({ vals, modules }: Nouns) {
       return withEtag(content(isBrowser ? javascriptType : tsxType, body, headers), val.version)
     },
     getStandardModule: async ({ params, request }) => {
-      const name = standardModuleNames.find(
-        (it) => params.module === it || params.module === `${it}.ts`,
-      )
+      const name = findOwnStandardModule(`/std/${params.module}`)
       if (name === undefined)
         throw new AppError(
           "route_not_found",
-          `Cannot find module "${params.module}": there are ${standardModuleNames.join(" and ")}`,
+          `Cannot find module "${params.module}": there are ${standardModuleNames.join(", ")}`,
         )
       const isBrowser = isFromBrowser(request)
       const code = modules.standardModules[name]

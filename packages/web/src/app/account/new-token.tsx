@@ -19,6 +19,8 @@ const scopes: readonly (readonly [Scope, string])[] = [
   ["blob:write", "write blobs"],
   ["sqlite:read", "read your database"],
   ["sqlite:write", "write your database"],
+  ["email:write", "send mail"],
+  ["openai:write", "use the language models of this server"],
 ]
 
 const lifetimes = [

@@ -16,6 +16,8 @@ describe("findModuleAddress", () => {
     ["https://esm.town/v/ada/greet@2?v=4", "/v/ada/greet@2"],
     ["https://esm.town/v/std/blob", "/std/blob"],
     ["https://esm.town/v/std/blob@12/main.ts", "/std/blob"],
+    ["https://esm.town/v/std/OpenAI", "/std/openai"],
+    ["https://esm.town/v/std/utils@85-main/index.ts", "/std/utils"],
     ["/std/sqlite.ts", "/std/sqlite"],
     [`${base}/std/sqlite`, "/std/sqlite"],
     // Here it is a user who is called std.

@@ -28,15 +28,26 @@ declare namespace Intl {
 
 /** Calls a function once, after \`delay\` milliseconds. */
 declare function setTimeout<Args extends any[]>(callback: (...args: Args) => void, delay?: number, ...args: Args): NodeJS.Timeout
+declare function setTimeout(callback: (value: void) => void, delay?: number): NodeJS.Timeout
 /** Calls a function every \`delay\` milliseconds. */
 declare function setInterval<Args extends any[]>(callback: (...args: Args) => void, delay?: number, ...args: Args): NodeJS.Timeout
-/** Calls a function as soon as what goes on now has ended. */
+declare function setInterval(callback: (value: void) => void, delay?: number): NodeJS.Timeout
+/** Calls a function as soon as the current event has been handled. */
 declare function setImmediate<Args extends any[]>(callback: (...args: Args) => void, ...args: Args): NodeJS.Immediate
+declare function setImmediate(callback: (value: void) => void): NodeJS.Immediate
 declare function clearTimeout(timer?: NodeJS.Timeout | string | number): void
 declare function clearInterval(timer?: NodeJS.Timeout | string | number): void
 declare function clearImmediate(immediate?: NodeJS.Immediate): void
 
-declare var process: any
+declare var process: {
+  /** The environment variables. A change lasts as long as the process. */
+  env: Record<string, string | undefined>
+  [name: string]: any
+}
+interface Console {
+  /** Sends a value to yourself by mail. */
+  email(value: unknown, subject?: string): Promise<void>
+}
 declare var Buffer: any
 type Buffer = any
 declare var global: typeof globalThis

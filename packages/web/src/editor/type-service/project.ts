@@ -93,11 +93,10 @@ export function createProject(options: ProjectOptions): Project {
     getText: (path) => documents.get(toFileName(path))?.text ?? "",
     listMissing(path) {
       const text = documents.get(toFileName(path))?.text ?? ""
-      return ts
-        .preProcessFile(text, true, true)
-        .importedFiles.filter(
-          ({ fileName }) => loader.find(fileName, toFileName(path))?.state.kind === "missing",
-        )
+      return ts.preProcessFile(text, true, true).importedFiles.filter(({ fileName }) => {
+        const found = loader.find(fileName, toFileName(path))
+        return found?.state.kind === "missing" && !found.mayBeElsewhere
+      })
     },
   }
 }

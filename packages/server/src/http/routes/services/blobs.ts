@@ -1,10 +1,10 @@
-import { deleteBlob, getBlob, putBlob } from "../../domain/blobs/blobs.ts"
-import type { Handlers } from "../call.ts"
-import type { Nouns } from "../nouns.ts"
-import { toContent, toContentType } from "../request/byte-content.ts"
-import { json, noContent } from "../response/api-response.ts"
-import { toBlobResponse } from "../response/blob-response.ts"
-import { toBlobView } from "../response/views.ts"
+import { deleteBlob, getBlob, putBlob } from "../../../domain/blobs/blobs.ts"
+import type { Handlers } from "../../call.ts"
+import type { Nouns } from "../../nouns.ts"
+import { toContent, toContentType } from "../../request/byte-content.ts"
+import { json, noContent } from "../../response/api-response.ts"
+import { toBlobResponse } from "../../response/blob-response.ts"
+import { toBlobView } from "../../response/views.ts"
 
 /** The blobs of the caller. */
 export function blobHandlers({ userData, api }: Nouns) {

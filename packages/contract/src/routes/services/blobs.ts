@@ -1,7 +1,7 @@
 import { z } from "zod"
-import { type RouteDefinition, route } from "../route.ts"
-import { blobsQuery, params } from "../schemas/inputs.ts"
-import { blob } from "../schemas/records.ts"
+import { type RouteDefinition, route } from "../../route.ts"
+import { blobsQuery, params } from "../../schemas/inputs.ts"
+import { blob } from "../../schemas/records.ts"
 
 const one = {
   path: "/v1/blob/{key}",

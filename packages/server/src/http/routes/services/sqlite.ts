@@ -1,7 +1,7 @@
-import { batchSql, executeSql } from "../../domain/owner-databases.ts"
-import type { Handlers } from "../call.ts"
-import type { Nouns } from "../nouns.ts"
-import { jsonText } from "../response/api-response.ts"
+import { batchSql, executeSql } from "../../../domain/owner-databases.ts"
+import type { Handlers } from "../../call.ts"
+import type { Nouns } from "../../nouns.ts"
+import { jsonText } from "../../response/api-response.ts"
 
 /** The SQLite database of the caller. */
 export function sqliteHandlers({ userData }: Nouns) {

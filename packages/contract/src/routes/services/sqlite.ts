@@ -1,6 +1,6 @@
 import { z } from "zod"
-import { route } from "../route.ts"
-import { batchSqlBody, executeSqlBody, resultSet } from "../schemas/sql.ts"
+import { route } from "../../route.ts"
+import { batchSqlBody, executeSqlBody, resultSet } from "../../schemas/sql.ts"
 
 /** The caller's own SQLite database. */
 export const sqliteRoutes = {

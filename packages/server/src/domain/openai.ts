@@ -1,0 +1,136 @@
+import { TokenBuckets } from "../shared/token-bucket.ts"
+import type { Caller } from "./access.ts"
+import { AppError } from "./app-error.ts"
+import { minuteMs, RateLimited } from "./limits/rate-limit.ts"
+
+/** A response of the service with the language models. */
+export type ChatOutcome =
+  | {
+      readonly kind: "responded"
+      readonly contentType: "application/json" | "text/event-stream"
+      /** Ends with an error if the service does. Cancelling it ends the request to the service. */
+      readonly stream: ReadableStream<Uint8Array>
+    }
+  /** `message` comes from the service. */
+  | { readonly kind: "refused"; readonly message: string }
+  | { readonly kind: "busy"; readonly retryAfterSeconds: number }
+  | { readonly kind: "failed"; readonly message: string }
+
+/** A service with OpenAI's wire format, called with the operator's key. */
+export interface ChatService {
+  /** `onEnd` is called once, when the response has ended in any way. */
+  complete(body: Uint8Array, onEnd: () => void): Promise<ChatOutcome>
+}
+
+/** What each account may send; undefined for no limit. Each node counts for itself. */
+export interface ChatLimits {
+  readonly requestsPerMinute: number | undefined
+  readonly requestsPerDay: number | undefined
+  readonly bodyBytesMax: number
+}
+
+/** What chat requests need. */
+export interface ChatDeps {
+  /** Null if the operator offers no service. */
+  readonly chatService: ChatService | null
+  readonly chatAllowance: ChatAllowance
+}
+
+/** The limits of the accounts, and what they have used. */
+export interface ChatAllowance {
+  readonly bodyBytesMax: number
+  /** Throws `rate_limited` when the account has used up its requests. Returns how to end this one. */
+  take(userId: string): () => void
+}
+
+const limits = {
+  /** Requests of one account that wait for the service or read its response. */
+  openPerAccountMax: 16,
+}
+
+const dayMs = 86_400_000
+
+/** Creates the allowance with its counters. */
+export function createChatAllowance(
+  { requestsPerMinute, requestsPerDay, bodyBytesMax }: ChatLimits,
+  now: () => number,
+): ChatAllowance {
+  const open = new Map<string, number>()
+  const perMinute = createLimit(requestsPerMinute, minuteMs, refusals.minute, now)
+  const perDay = createLimit(requestsPerDay, dayMs, refusals.day, now)
+  const release = (userId: string) => {
+    const left = (open.get(userId) ?? 1) - 1
+    if (left === 0) open.delete(userId)
+    else open.set(userId, left)
+  }
+  return {
+    bodyBytesMax,
+    take(userId) {
+      const opened = open.get(userId) ?? 0
+      if (opened >= limits.openPerAccountMax) throw new RateLimited(1, refusals.open)
+      perMinute(userId)
+      perDay(userId)
+      open.set(userId, opened + 1)
+      let isOpen = true
+      return () => {
+        if (isOpen) release(userId)
+        isOpen = false
+      }
+    },
+  }
+}
+
+function createLimit(
+  capacity: number | undefined,
+  periodMs: number,
+  refusal: string,
+  now: () => number,
+): (userId: string) => void {
+  const buckets = new TokenBuckets(periodMs, now)
+  return (userId) => {
+    const waitMs = capacity === undefined ? 0 : buckets.take(userId, capacity)
+    if (waitMs > 0) throw new RateLimited(Math.ceil(waitMs / 1000), refusal)
+  }
+}
+
+const refusals = {
+  open: "Cannot ask the language model: the account has the maximum number of open requests to it;",
+  minute: "Cannot ask the language model: the account has used up its requests for this minute;",
+  day: "Cannot ask the language model: the account has used up its requests for this day;",
+}
+
+/** Sends a chat request of the caller to the service, and returns its response. */
+export async function completeChat(
+  { chatService, chatAllowance }: ChatDeps,
+  caller: Caller,
+  readBody: (bytesMax: number) => Promise<Uint8Array>,
+): Promise<Extract<ChatOutcome, { kind: "responded" }>> {
+  if (chatService === null)
+    throw new AppError(
+      "openai_unavailable",
+      "Cannot ask the language model: OpenAI is not configured on this server: the operator sets HAMLET_OPENAI_KEY, and HAMLET_OPENAI_URL for another service",
+    )
+  const end = chatAllowance.take(caller.userId)
+  try {
+    const outcome = await chatService.complete(await readBody(chatAllowance.bodyBytesMax), end)
+    if (outcome.kind === "responded") return outcome
+    throw toError(outcome)
+  } catch (error) {
+    end()
+    throw error
+  }
+}
+
+function toError(outcome: Exclude<ChatOutcome, { kind: "responded" }>): AppError {
+  switch (outcome.kind) {
+    case "refused":
+      return new AppError("openai_refused", `Cannot ask the language model: ${outcome.message}`)
+    case "busy":
+      return new RateLimited(
+        outcome.retryAfterSeconds,
+        "Cannot ask the language model: the service has no capacity for this server now;",
+      )
+    case "failed":
+      return new AppError("openai_failed", `Cannot ask the language model: ${outcome.message}`)
+  }
+}
