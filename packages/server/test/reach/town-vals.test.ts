@@ -1,0 +1,41 @@
+import { afterAll, expect, test } from "bun:test"
+import { describeAttacks } from "../attacks/support/describe-attacks.ts"
+import { openAiKey, startOpenAiService } from "../support/openai-service.ts"
+import { useTownVal } from "./town-vals/town-val.ts"
+import { vals2023 } from "./town-vals/vals-2023.ts"
+import { vals2026 } from "./town-vals/vals-2026.ts"
+
+const msMax = 180_000
+const service = startOpenAiService()
+afterAll(() => service.stop())
+
+const env = {
+  HAMLET_RUN_SECONDS_MAX: "120",
+  HAMLET_OPENAI_URL: service.url,
+  HAMLET_OPENAI_KEY: openAiKey,
+}
+
+describeAttacks("vals in the style of Val Town", env, (getServer) => {
+  test.each([...vals2023, ...vals2026])(
+    "$title",
+    async (given) => given.check(await useTownVal(getServer(), given)),
+    msMax,
+  )
+
+  test("are more than twenty", () => {
+    expect(vals2023.length + vals2026.length).toBeGreaterThanOrEqual(20)
+  })
+
+  test(
+    "have no environment variable with the operator's key",
+    async () => {
+      const val = await getServer().save(getServer().ada, {
+        code: "export default () => JSON.stringify(Deno.env.toObject())",
+      })
+      const { text } = await getServer().request(val)
+      expect(text).toContain("VAL_TOWN_API_KEY")
+      expect(text).not.toContain(openAiKey)
+    },
+    msMax,
+  )
+})
