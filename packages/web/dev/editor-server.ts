@@ -120,9 +120,9 @@ async function serveModule(
 }
 
 async function readStandard(name: string): Promise<string | undefined> {
-  const file = name === "sqlite2" ? "sqlite" : name
+  const file = { sqlite2: "sqlite", utils: "val-files" }[name] ?? name
   const path = fileURLToPath(new URL(`../../std/src/${file}.ts`, import.meta.url))
-  return /^[a-z]+$/.test(file) ? await readFile(path, "utf8").catch(() => undefined) : undefined
+  return /^[a-z-]+$/.test(file) ? await readFile(path, "utf8").catch(() => undefined) : undefined
 }
 
 function toHtml(main = "", style = "", worker = "", libs = ""): string {

@@ -58,6 +58,6 @@ function readStandardModules(): StandardModules {
     // Both are Val Town's names for one client: modules cannot import each other, since each is
     // there under any of its addresses.
     sqlite2: sqlite,
-    utils: read("utils"),
+    utils: read("val-files"),
   }
 }
