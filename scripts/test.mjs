@@ -11,7 +11,7 @@ const silenceMsMax = 4 * timeoutMs
 /** Many tests wait for processes, so that more runs than processors are needed to keep these busy. */
 const runsAtOnce = 2 * availableParallelism()
 /** Small enough that no run ends long after the others, since each takes the next batch. */
-const secondsPerBatch = 30
+const secondsPerBatch = 45
 
 const args = process.argv.slice(2)
 const selections = args.length > 0 ? [selectTests(root, args)] : splitTests(root, secondsPerBatch)

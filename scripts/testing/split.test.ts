@@ -5,7 +5,7 @@ import { listTestFiles } from "./test-files.mjs"
 
 describe("splitTests", () => {
   test("puts every test file in exactly one batch", () => {
-    const paths = splitTests(root, 30).flat()
+    const paths = splitTests(root, 45).flat()
     expect(paths.toSorted()).toEqual(
       listTestFiles(root)
         .map((path) => `./${path}`)

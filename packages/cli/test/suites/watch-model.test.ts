@@ -7,7 +7,7 @@ import { useStage } from "../support/shared-stage.ts"
 import type { Person } from "../support/stage.ts"
 import { createRandom, createWatchWorld, readAll, readParts } from "../support/watch-world.ts"
 
-const stepCount = Number(process.env.HAMLET_TEST_WATCH_STEPS ?? 500)
+const stepCount = Number(process.env.HAMLET_TEST_WATCH_STEPS ?? 200)
 const testMsMax = 50_000 + 200 * stepCount
 const liveStepCount = 60
 const paceMs = 50
