@@ -1,3 +1,4 @@
+import { createTimeSlice } from "../../shared/time-slice.ts"
 import type { Exchange } from "../http1/exchange.ts"
 
 /** Sends a stream as the body of a request, as fast as the process reads it. */
@@ -17,6 +18,9 @@ export class BodySender {
    */
   async send(): Promise<void> {
     const { framing } = this.#exchange.request
+    // A stream that always has a small part ready would otherwise block the event loop until the
+    // socket is full.
+    const yieldIfDue = createTimeSlice()
     let sent = 0
     while (!this.#isStopped) {
       // The first part waits until the connection is open.
@@ -28,6 +32,7 @@ export class BodySender {
       if (framing !== "chunked" && sent > framing)
         throw new Error("it is longer than its content-length")
       this.#exchange.write(value)
+      await yieldIfDue()
     }
     if (this.#isStopped) return
     if (framing !== "chunked" && sent < framing)

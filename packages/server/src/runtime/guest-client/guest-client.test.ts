@@ -355,6 +355,26 @@ describe("GuestClient, the body of a request", () => {
     })
   }
 
+  test("that always has a part ready does not block the event loop", async () => {
+    stage = new Stage(() => {})
+    let pulled = 0
+    let pulledAtTurn: number | undefined
+    const body = stream([], {
+      pull(controller) {
+        if (pulled++ === 0)
+          setImmediate(() => {
+            pulledAtTurn = pulled
+          })
+        if (pulledAtTurn === undefined) controller.enqueue(new Uint8Array(1))
+        else controller.error(new Error("a turn has passed"))
+      },
+    })
+    const headers = [["content-length", "10000000"]] as const
+    expect(await stage.text({ method: "POST", body, headers })).toContain("a turn has passed")
+    // Without a pause it would be what the buffers of the socket hold: more than 200,000.
+    expect(pulledAtTurn).toBeLessThan(100_000)
+  })
+
   test("that fails ends the connection", async () => {
     stage = new Stage(() => {})
     const body = stream([], { pull: (controller) => controller.error(new Error("gone")) })
