@@ -89,16 +89,21 @@ export async function openConnection(host: string, port: number): Promise<Opened
 async function ask(
   frame: Uint8Array,
 ): Promise<{ readonly connection: Deno.UnixConn; readonly reply: SocketReply }> {
-  const connection = await connectReal({ transport: "unix", path: getSocketPath() })
+  const path = getSocketPath()
+  let connection: Deno.UnixConn | undefined
   try {
+    connection = await connectReal({ transport: "unix", path })
     for (let sent = 0; sent < frame.length; )
       sent += await connection.write(bytesSubarray(frame, sent))
     const length = await readExactly(connection, lengthBytes)
     const bytes = await readExactly(connection, toLength(length))
     return { connection, reply: parseReply(bytes) }
   } catch (error) {
-    connection.close()
-    throw error
+    connection?.close()
+    // The process has too many files open, or the host has closed the connection.
+    const refusal = toSocketError("EAGAIN", tooMany)
+    refusal.cause = error
+    throw refusal
   }
 }
 
@@ -112,13 +117,13 @@ async function readExactly(connection: Deno.UnixConn, count: number): Promise<Ui
   const bytes = new Uint8ArrayCtor(count)
   for (let filled = 0; filled < count; ) {
     const length = await connection.read(bytesSubarray(bytes, filled))
-    if (length === null) throw toSocketError("EAGAIN", tooMany)
+    if (length === null) throw new ErrorCtor("the host has closed the connection")
     filled += length
   }
   return bytes
 }
 
-/** The host closes a connection without a reply only then. */
+/** Otherwise the host replies, and a process has enough files. */
 export const tooMany = "Cannot open a socket: the val opens too many at once"
 
 const Uint8ArrayCtor = Uint8Array

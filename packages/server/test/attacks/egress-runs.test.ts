@@ -21,6 +21,8 @@ const chains: Readonly<Record<string, string>> = {
   "by WebSocket": "new WebSocket(url).onerror = () => {}",
   "in a worker, which says nothing of its run":
     'const worker = new Worker("data:application/javascript,fetch(" + JSON.stringify(url) + ").finally(() => self.close())", { type: "module" }); worker.onerror = (event) => event.preventDefault()',
+  "by node:http, over a socket": `import("node:http").then(({ default: http }) => http.get(url, (response) => response.resume()).on("error", () => {}))`,
+  "by bytes on a socket, which say that it is not deep": `Deno.connect({ hostname: new URL(url).hostname, port: Number(new URL(url).port) }).then((socket) => socket.write(new TextEncoder().encode("GET / HTTP/1.1\\r\\nhost: " + new URL(url).host + "\\r\\nx-hamlet-depth: 0\\r\\n\\r\\n"))).catch(() => {})`,
   "on behalf of its first run": "tasks.push(() => fetch(url).catch(() => {})); wake()",
   "through the API": `fetch(Deno.env.get("HAMLET_URL") + "/v1/vals", { headers: { authorization: "Bearer " + Deno.env.get("HAMLET_TOKEN") } }).then(() => fetch(url)).catch(() => {})`,
 }
@@ -71,6 +73,13 @@ export default async function (request) {
           "x-forwarded-host": seer.host,
         })
         expect(JSON.stringify(got)).not.toContain("6.6.6.6")
+        const overSocket = await evalVal.evaluate(
+          `const { default: http } = await import("node:http"); return await new Promise((resolve, reject) => http.get("http://${seer.host}/", { headers: { "x-forwarded-for": "6.6.6.6", host: "forged" } }, (response) => { let text = ""; response.on("data", (bytes) => { text += bytes }); response.on("end", () => resolve(JSON.parse(text))) }).on("error", reject))`,
+        )
+        expect(overSocket.got).toMatchObject({
+          "x-forwarded-for": expect.stringMatching(/^(127\.0\.0\.1|::1)$/),
+          host: seer.host,
+        })
       },
     )
 

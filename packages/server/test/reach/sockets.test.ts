@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "bun:test"
+import { createSecureServer } from "node:http2"
 import { createServer, type Server, type Socket } from "node:net"
 import { createServer as createTlsServer } from "node:tls"
 import type { AttackServer } from "../attacks/support/attack-server.ts"
@@ -36,6 +37,10 @@ const secureWeb = Bun.serve({
   fetch: () => new Response("secure"),
 })
 
+const secondVersion = createSecureServer(authority.issue("localhost"))
+secondVersion.on("stream", (stream, headers) => void stream.end(`second ${headers[":path"]}`))
+const second = await listen(secondVersion)
+
 function track(socket: Socket): void {
   opened.add(socket)
   socket.on("close", () => opened.delete(socket))
@@ -52,11 +57,12 @@ afterAll(async () => {
   for (const socket of opened) socket.destroy()
   echo.stop()
   secure.stop()
+  second.stop()
   await Promise.all([web.stop(true), secureWeb.stop(true)])
   authority[Symbol.dispose]()
 })
 
-const ports = [echo.port, secure.port, web.port, secureWeb.port]
+const ports = [echo.port, secure.port, second.port, web.port, secureWeb.port]
 const settings = { HAMLET_EGRESS_ALLOW: ports.map((port) => `localhost:${port}`).join(",") }
 
 /** What a val of ada's makes of the statements, and its run. */
@@ -132,6 +138,11 @@ describeAttacks("reach/sockets", settings, (getServer) => {
       `return await new Promise((resolve, reject) => { https.get("https://localhost:${secureWeb.port}/", { ca: ${ca} }, (response) => { let text = ""; response.on("data", (bytes) => { text += bytes }); response.on("end", () => resolve(text)) }).on("error", reject) })`,
       "secure",
       `import https from "node:https"`,
+    ],
+    "node:http2 with an authority of its own": [
+      `const session = http2.connect("https://localhost:${second.port}", { ca: ${ca} }); try { return await new Promise((resolve, reject) => { session.once("error", reject); const stream = session.request({ ":path": "/x" }); let text = ""; stream.on("data", (bytes) => { text += bytes }); stream.on("end", () => resolve(text)); stream.on("error", reject); stream.end() }) } finally { session.close() }`,
+      "second /x",
+      `import http2 from "node:http2"`,
     ],
     "node:dns and node:dns/promises": [
       `return [await lookup("localhost", { family: 4 }), await dns.promises.lookup("localhost", { all: true }), await new Promise((resolve, reject) => dns.lookup("localhost", 4, (error, address) => error ? reject(error) : resolve(address))), await resolve4("localhost"), await dns.promises.resolve6("localhost")]`,
@@ -216,4 +227,63 @@ describeAttacks("reach/sockets", settings, (getServer) => {
       const { got, error } = await evaluate(getServer(), statements, imports)
       expect(error ?? `it got ${JSON.stringify(got)}`).toMatch(expected)
     })
+
+  test("node:http reaches the API and other vals, and each request is listed", async () => {
+    const server = getServer()
+    const callee = await server.save(server.ada, {
+      code: `export default (request: Request) => new Response("called at " + new URL(request.url).pathname)`,
+    })
+    const get = (url: string) =>
+      `await new Promise((resolve, reject) => http.get("${url}", { agent, headers: { authorization: "Bearer " + Deno.env.get("HAMLET_TOKEN") } }, (response) => { let text = ""; response.on("data", (bytes) => { text += bytes }); response.on("end", () => resolve([response.statusCode, text])) }).on("error", reject))`
+    const { got, run } = await evaluate(
+      server,
+      `const agent = new http.Agent({ keepAlive: true }); const first = ${get(`http://${callee.host}/a`)}; const second = ${get(`http://${callee.host}/b`)}; const [status, text] = ${get(`${server.baseUrl}/v1/me`)}; agent.destroy(); return [first, second, status, JSON.parse(text).username]`,
+      `import http from "node:http"`,
+    )
+    expect(got).toEqual([[200, "called at /a"], [200, "called at /b"], 200, "ada"])
+    expect(
+      run.egress.list.map(({ method, url, status }: RunEntry) => [method, url, status]),
+    ).toEqual([
+      ["GET", `http://${callee.host}/a`, 200],
+      ["GET", `http://${callee.host}/b`, 200],
+      ["GET", `${server.baseUrl}/v1/me`, 200],
+    ])
+  })
+
+  test("a connection outlives its run, and each run that uses it lists its own bytes", async () => {
+    const server = getServer()
+    const val = await server.save(server.ada, {
+      code: `import net from "node:net"
+let socket
+const exchange = (text) => new Promise((resolve, reject) => {
+  let got = ""
+  const onData = (bytes) => { got += bytes; if (got.endsWith("echo " + text)) { socket.off("data", onData); resolve(got) } }
+  socket.on("data", onData)
+  socket.once("error", reject)
+  socket.write(text)
 })
+export default async (request: Request) => {
+  socket ??= net.connect(${echo.port}, "localhost")
+  return new Response(await exchange(new URL(request.url).pathname.slice(1)))
+}`,
+    })
+    const seen = []
+    for (const path of ["one", "three", "eleven"]) {
+      const response = await server.request(val, { path: `/${path}` })
+      const { egress } = await server.runOf(response, server.ada)
+      seen.push([response.text, egress.requests, egress.bytesSent, egress.bytesReceived])
+      expect(egress.list[0].url).toBe(`tcp://localhost:${echo.port}`)
+    }
+    expect(seen).toEqual([
+      ["hello\necho one", 1, 3, 14],
+      ["echo three", 1, 5, 10],
+      ["echo eleven", 1, 6, 11],
+    ])
+  })
+})
+
+interface RunEntry {
+  readonly method: string
+  readonly url: string
+  readonly status: number | null
+}

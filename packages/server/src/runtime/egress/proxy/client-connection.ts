@@ -12,6 +12,9 @@ export class ClientGone extends Error {
   override readonly name = "ClientGone"
 }
 
+/** The part of a socket that a connection uses. */
+type SocketParts = Pick<Bun.Socket, "write" | "pause" | "resume" | "shutdown" | "terminate">
+
 const pipelined = new Refusal(400, "bytes follow it that are not part of it")
 
 /** A request from the sandbox. Its response is written to its connection. */
@@ -71,7 +74,8 @@ export class ClientRequest {
  */
 export class ClientConnection {
   readonly #limits: EgressLimits
-  readonly #socket: Bun.Socket<ClientConnection>
+  readonly #socket: SocketParts
+  readonly #parseHead: typeof parseRequestHead
   readonly #writer = new SocketWriter()
   readonly #head = new HeadBuffer()
   #arrival = Promise.withResolvers<ClientRequest | Refusal | undefined>()
@@ -85,9 +89,11 @@ export class ClientConnection {
   /** A response that is written when the whole body of its request has arrived. */
   #deferred: Uint8Array | undefined
 
-  constructor(socket: Bun.Socket<ClientConnection>, limits: EgressLimits) {
+  /** `parseHead` returns a string that says what is wrong. */
+  constructor(socket: SocketParts, limits: EgressLimits, parseHead = parseRequestHead) {
     this.#limits = limits
     this.#socket = socket
+    this.#parseHead = parseHead
     this.#writer.open(socket)
   }
 
@@ -214,7 +220,7 @@ export class ClientConnection {
     if (end > headBytesMax || (end < 0 && all.length > headBytesMax))
       return void this.#rejectHead(`its head has more than ${headBytesMax} bytes`)
     if (end < 0) return
-    const head = parseRequestHead(all.toString("latin1", 0, end))
+    const head = this.#parseHead(all.toString("latin1", 0, end))
     if (typeof head === "string") return void this.#rejectHead(head)
     const request = new ClientRequest(this, head, new ByteQueue(this, bufferedBytesMax))
     this.#enter("busy")

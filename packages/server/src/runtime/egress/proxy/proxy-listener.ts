@@ -6,9 +6,11 @@ import type { EgressClient, EgressListener } from "../../sandbox/egress-listener
 import type { EgressLimits } from "../egress-limits.ts"
 import type { RoutePolicy } from "../policy/decide.ts"
 import { Refusal } from "../policy/refusal.ts"
+import type { ClientEvents } from "../sockets/socket-context.ts"
 import { SocketListener } from "../sockets/socket-listener.ts"
 import { ClientConnection, type ClientRequest } from "./client-connection.ts"
 import { type CountedRequest, ProxiedRequest, type ProxyContext } from "./proxied-request.ts"
+import { parseOwnHead } from "./request-head.ts"
 
 export interface ProxyListenerDeps {
   readonly limits: EgressLimits
@@ -136,6 +138,7 @@ export class ProxyListener implements EgressListener {
     const { openSocket } = this.#deps
     return new SocketListener(path, {
       ...this.#context,
+      serveOwn: (client, origin, run) => this.#serveOwn(client, origin, run),
       openLookup: () => this.#openRequest(false),
       openSocket: (ownerId) => {
         const endCount = this.#openRequest(false)
@@ -151,6 +154,21 @@ export class ProxyListener implements EgressListener {
         }
       },
     })
+  }
+
+  /** Serves requests to this server that a val sends over a socket. */
+  async #serveOwn(client: Bun.Socket<ClientEvents>, origin: string, run: string): Promise<void> {
+    const connection = new ClientConnection(client, this.#deps.limits, (text) =>
+      parseOwnHead(text, origin, run),
+    )
+    client.data = {
+      receive: (bytes) => connection.receive(bytes),
+      drain: () => connection.drain(),
+      ended: () => connection.closed(),
+      closed: () => connection.closed(),
+    }
+    this.#connections.add(connection)
+    await this.#serve(connection)
   }
 
   #accept(socket: Bun.Socket<ClientConnection>): void {

@@ -1,3 +1,4 @@
+import { runHeader } from "@hamlet/guest/protocol"
 import type { HeaderList } from "../../../domain/runs/runner.ts"
 import { parseHeaderLines } from "../../http1/header-lines.ts"
 
@@ -36,4 +37,19 @@ export function parseRequestHead(text: string): RequestHead | string {
     return "it states the length of its body more than once"
   const framing = coding === undefined ? Number(length ?? 0) : "chunked"
   return { method, target, headers, framing, isKept, bytes: text.length }
+}
+
+/**
+ * Parses the head of a request to this server, which a val sends over a socket as any HTTP client
+ * does: with a path for its target. `run` names the run, as `runHeader` does.
+ */
+export function parseOwnHead(text: string, origin: string, run: string): RequestHead | string {
+  const head = parseRequestHead(text)
+  if (typeof head === "string") return head
+  if (!head.target.startsWith("/")) return "its target is not a path"
+  return {
+    ...head,
+    target: origin + head.target,
+    headers: [...head.headers, [runHeader, run]],
+  }
 }

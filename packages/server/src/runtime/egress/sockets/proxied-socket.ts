@@ -1,30 +1,13 @@
 import type { SocketReply, SocketRequest } from "@hamlet/guest/protocol"
 import type { RunListener } from "../../../domain/runs/runner.ts"
 import type { EgressClient } from "../../sandbox/egress-listener.ts"
-import type { EgressLimits } from "../egress-limits.ts"
-import type { RoutePolicy } from "../policy/decide.ts"
 import { decideLookup, decideSocket } from "../policy/decide-socket.ts"
 import { Refusal } from "../policy/refusal.ts"
-import type { CountedRequest } from "../proxy/proxied-request.ts"
 import { BytePipe } from "./byte-pipe.ts"
+import type { ClientEvents, SandboxSocket, SocketContext } from "./socket-context.ts"
 import { explainConnectFailure, toErrorCode, toTimeout } from "./socket-errors.ts"
 import { readSocketRequest, toReplyFrame } from "./socket-request.ts"
 import { SocketTraffic } from "./socket-traffic.ts"
-
-/** What the sockets of one sandbox share. */
-export interface SocketContext {
-  readonly limits: EgressLimits
-  readonly policy: RoutePolicy
-  /** The process in the sandbox. Pending until it is known. */
-  readonly client: Promise<EgressClient>
-  /** Counts a lookup, or throws a Refusal. Returns a function that ends the count. */
-  openLookup(): () => void
-  /** Counts one more socket of the account, or throws a Refusal. */
-  openSocket(ownerId: string): () => void
-  takeBytes(ownerId: string, bytes: number): void
-  countRequest(request: CountedRequest): void
-  onError(error: unknown): void
-}
 
 /** The sandbox has closed the connection, or has broken the protocol. */
 class ClientGone extends Error {
@@ -33,7 +16,7 @@ class ClientGone extends Error {
 
 type UpstreamSocket = Bun.Socket<ProxiedSocket>
 type ConnectRequest = SocketRequest & { readonly kind: "connect" }
-type State = "head" | "deciding" | "connecting" | "open" | "over"
+type State = "head" | "deciding" | "connecting" | "open" | "handed over" | "over"
 
 /** A connection attempt. Bun cannot cancel it. */
 interface Attempt {
@@ -46,11 +29,12 @@ interface Attempt {
  * A connection from the sandbox to tcp.sock: a lookup, or a TCP connection of the val.
  *
  *   head ──▶ deciding ──▶ connecting ──▶ open ──▶ over
- *     └─────────┴─────────────┴─────────────────────▲
+ *     │         │             └───────────────────────▲
+ *     └─────────┴──▶ handed over ─────────────────────┘      requests to this server
  */
-export class ProxiedSocket {
+export class ProxiedSocket implements ClientEvents {
   readonly #context: SocketContext
-  readonly #client: Bun.Socket<ProxiedSocket>
+  readonly #client: SandboxSocket
   readonly #aborted = Promise.withResolvers<never>()
   readonly #arrived = Promise.withResolvers<SocketRequest>()
   readonly #transferred = Promise.withResolvers<void>()
@@ -72,7 +56,7 @@ export class ProxiedSocket {
   /** When a byte was last transferred. */
   #lastByteMs = performance.now()
 
-  constructor(context: SocketContext, client: Bun.Socket<ProxiedSocket>) {
+  constructor(context: SocketContext, client: SandboxSocket) {
     this.#context = context
     this.#client = client
     this.#aborted.promise.catch(() => {})
@@ -231,11 +215,19 @@ export class ProxiedSocket {
     const route = await decideSocket(policy, client.ownerId, request)
     this.#assertActive()
     if (route instanceof Refusal) throw route
-    if (route.kind === "own") throw new Refusal(403, "vals reach this server with fetch")
+    if (route.kind === "own") return await this.#serveOwn(route.origin, request.run)
     this.#warnAboutSecrets(client, run, request)
     this.#state = "connecting"
     await this.#tryAddresses(route.addresses, request.port)
     await this.#transferred.promise
+  }
+
+  /** The requests that follow are forwarded, and listed, one by one. */
+  async #serveOwn(origin: string, run: string): Promise<void> {
+    this.#traffic = undefined
+    this.#state = "handed over"
+    this.#reply({ kind: "connected", address: "127.0.0.1" })
+    await this.#context.serveOwn(this.#client, origin, run)
   }
 
   /** Tries one address after the other until a server accepts the connection. */
@@ -370,7 +362,7 @@ const upstreamHandlers: Bun.SocketHandler<ProxiedSocket, "buffer"> = {
 }
 
 /** The handlers of connections from the sandbox. */
-export const clientHandlers: Bun.SocketHandler<ProxiedSocket, "buffer"> = {
+export const clientHandlers: Bun.SocketHandler<ClientEvents, "buffer"> = {
   binaryType: "buffer",
   data: (socket, bytes) => socket.data.receive(bytes),
   drain: (socket) => socket.data.drain(),

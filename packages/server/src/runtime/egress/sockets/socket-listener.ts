@@ -1,16 +1,17 @@
 import type { RunListener } from "../../../domain/runs/runner.ts"
-import { clientHandlers, ProxiedSocket, type SocketContext } from "./proxied-socket.ts"
+import { clientHandlers, ProxiedSocket } from "./proxied-socket.ts"
+import type { ClientEvents, SandboxSocket, SocketContext } from "./socket-context.ts"
 
 /** Listens at the Unix socket of one sandbox for the TCP connections of its val. */
 export class SocketListener {
   readonly #context: SocketContext
-  readonly #listener: Bun.UnixSocketListener<ProxiedSocket>
+  readonly #listener: Bun.UnixSocketListener<ClientEvents>
   readonly #sockets = new Set<ProxiedSocket>()
   #isStopped = false
 
   constructor(path: string, context: SocketContext) {
     this.#context = context
-    this.#listener = Bun.listen<ProxiedSocket>({
+    this.#listener = Bun.listen<ClientEvents>({
       unix: path,
       allowHalfOpen: true,
       socket: { ...clientHandlers, open: (socket) => this.#accept(socket) },
@@ -37,7 +38,7 @@ export class SocketListener {
     for (const socket of this.#sockets) socket.stop()
   }
 
-  #accept(client: Bun.Socket<ProxiedSocket>): void {
+  #accept(client: SandboxSocket): void {
     const { connectionsMax, sparesMax } = this.#context.limits
     const socket = new ProxiedSocket(this.#context, client)
     client.data = socket
