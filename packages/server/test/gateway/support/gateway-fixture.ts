@@ -24,8 +24,13 @@ export interface GatewayFixture extends AsyncDisposable {
   request(host: string, path?: string, init?: RequestInit): Promise<Response>
   /**
    * Sends bytes, and gives what came back until the connection was closed or the text was there.
+   * `onText` gets what has come so far.
    */
-  exchange(bytes: string | Uint8Array, until?: RegExp): Promise<string>
+  exchange(
+    bytes: string | Uint8Array,
+    until?: RegExp,
+    onText?: (text: string) => void,
+  ): Promise<string>
   /** The run that a response names, once it has ended. */
   runOf(response: Response | string): Promise<RunDetail>
 }
@@ -109,7 +114,7 @@ function createActions({
         decompress: false,
       } as RequestInit)
     },
-    exchange: (bytes, until) => exchange(port, bytes, until),
+    exchange: (bytes, until, onText) => exchange(port, bytes, until, onText),
     runOf(response) {
       const id = typeof response === "string" ? response : (response.headers.get("x-run-id") ?? "")
       return waitUntil(async () => {
@@ -120,7 +125,12 @@ function createActions({
   }
 }
 
-function exchange(port: number, bytes: string | Uint8Array, until?: RegExp): Promise<string> {
+function exchange(
+  port: number,
+  bytes: string | Uint8Array,
+  until?: RegExp,
+  onText?: (text: string) => void,
+): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1")
     let text = ""
@@ -129,6 +139,7 @@ function exchange(port: number, bytes: string | Uint8Array, until?: RegExp): Pro
     socket.on("close", () => resolve(`${text}<closed>`))
     socket.on("data", (chunk) => {
       text += chunk.toString("latin1")
+      onText?.(text)
       if (!until?.test(text)) return
       socket.destroy()
       resolve(text)
