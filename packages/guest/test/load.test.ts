@@ -128,17 +128,32 @@ describe("loadVal refuses", () => {
     [
       "a val that is not there",
       "http://localhost:8080/v/bob/none",
-      `Cannot import "http://localhost:8080/v/bob/none": no such val, or not visible to its author`,
+      `Cannot import "http://localhost:8080/v/bob/none": there is no val "bob/none" on this server that the author of this val can see`,
     ],
     [
       "one beside it that is not there",
       "./none",
-      `Cannot import "http://localhost:8080/v/ada/none": no such val, or not visible to its author`,
+      `Cannot import "http://localhost:8080/v/ada/none": there is no val "ada/none" on this server that the author of this val can see`,
     ],
     [
-      "one from elsewhere that is not there",
-      "https://esm.town/v/std/blob",
-      `Cannot import "https://esm.town/v/std/blob": no such val, or not visible to its author`,
+      "a version of one that was written for another service",
+      "https://esm.town/v/bob/none?v=3",
+      `Cannot import "https://esm.town/v/bob/none?v=3": there is no val "bob/none" on this server that the author of this val can see`,
+    ],
+    [
+      "a module that the standard library does not have",
+      "https://esm.town/v/std/nothing@1/main.ts",
+      `Cannot import "https://esm.town/v/std/nothing@1/main.ts": the standard library has no module "nothing"`,
+    ],
+    [
+      "the same at its own address",
+      "http://localhost:8080/std/nothing",
+      `Cannot import "http://localhost:8080/std/nothing": the standard library has no module "nothing"`,
+    ],
+    [
+      "a file beside it",
+      "./helpers.ts",
+      `Cannot import "http://localhost:8080/v/ada/helpers.ts": a val is one file; other code is imported from the address of its own val`,
     ],
     [
       "another page of this server",
@@ -191,7 +206,7 @@ describe("loadVal refuses", () => {
       `export default () => import("http://localhost:8080/v/bob/" + "none")`,
     )
     expect(error?.message).toBe(
-      `Cannot import "http://localhost:8080/v/bob/none": no such val, or not visible to its author`,
+      `Cannot import "http://localhost:8080/v/bob/none": there is no val "bob/none" on this server that the author of this val can see`,
     )
   })
 

@@ -19,11 +19,7 @@ const isRemote = "it was not fetched when this version was saved; only literal i
 /** Deno's messages and ours. The first group is what could not be imported. */
 const explanations: readonly (readonly [RegExp, Explanation])[] = (
   [
-    [
-      /^Specifier not found in cache: "([^"]*)"/,
-      (url) =>
-        `"${url}": ${isModuleOfVal(url) ? "no such val, or not visible to its author" : isRemote}`,
-    ],
+    [/^Specifier not found in cache: "([^"]*)"/, (url) => `"${url}": ${explainMissing(url)}`],
     [/^Requires import access to "([^"]*?)(?::\d+)?"/, (host) => `from "${host}": ${isRemote}`],
     [/^(npm) specifiers were requested/, (registry) => `from ${registry}: ${isRemote}`],
     [/^JSR package manifest for '([^']*)'/, (name) => `"jsr:${name}": ${isRemote}`],
@@ -38,6 +34,20 @@ const explanations: readonly (readonly [RegExp, Explanation])[] = (
     ],
   ] satisfies (readonly [RegExp, Explanation])[]
 ).map(([pattern, explain]) => [hardenPattern(pattern), explain])
+
+const standardModule = hardenPattern(/^https?:\/\/[^/]+\/(?:v\/@?)?std\/([\w.-]+)/)
+const valName = hardenPattern(/\/v\/@?(\w+\/\w+)(?:@\d+)?(?:\?[^/]*)?$/)
+
+/** Three different things can be missing. */
+function explainMissing(url: string): string {
+  const standard = matchPattern(url, standardModule)
+  if (standard !== null) return `the standard library has no module "${standard[1]}"`
+  if (!isModuleOfVal(url)) return isRemote
+  const val = matchPattern(url, valName)
+  return val === null
+    ? "a val is one file; other code is imported from the address of its own val"
+    : `there is no val "${val[1]}" on this server that the author of this val can see`
+}
 
 function explainBare(name: string, isBuiltIn: string | undefined): string {
   return `"${name}": ${isBuiltIn === undefined ? `packages are imported as "npm:${name}"` : `built-in modules are imported as "node:${name}"`}`

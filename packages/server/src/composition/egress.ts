@@ -6,6 +6,7 @@ import { Egress } from "../runtime/egress/egress.ts"
 import { egressLimits } from "../runtime/egress/egress-limits.ts"
 import type { OwnServer } from "../runtime/egress/policy/decide.ts"
 import { createEgressPolicy, type EgressPolicy } from "../runtime/egress/policy/policy.ts"
+import { readStandardModules } from "./modules.ts"
 
 /** What the runtime needs of the rest of the program. */
 export interface RuntimeHost {
@@ -68,7 +69,11 @@ export function createResolver(
   let policy: EgressPolicy | undefined
   return new SandboxedResolver({
     tools,
-    importHosts: { baseUrls: [baseUrl, ...formerBaseUrls] },
+    importHosts: {
+      baseUrls: [baseUrl, ...formerBaseUrls],
+      fetchesTown: dependencies.fetchesTown,
+    },
+    standardModules: readStandardModules(),
     npmRegistry: dependencies.npmRegistry,
     jsrUrl: dependencies.jsrUrl,
     openEgress(path, { allow: registries, note }) {

@@ -21,7 +21,11 @@ export function createModules(
   resolver: DependencyResolver | null,
 ) {
   const lockfiles = createLockfileStore(db)
-  const importHosts = { baseUrls: [config.baseUrl, ...config.formerBaseUrls] }
+  const importHosts = {
+    baseUrls: [config.baseUrl, ...config.formerBaseUrls],
+    fetchesTown: config.dependencies.fetchesTown,
+  }
+  const imports = createImportStore(db)
   // The run needs time of its own after the wait.
   const pendingLockfiles = createPendingLockfiles(lockfiles, now, {
     waitMsMax: Math.min(packagesMsMax, config.runs.runMsMax / 2),
@@ -30,12 +34,17 @@ export function createModules(
   const dependencyJob =
     resolver &&
     new DependencyJob({
-      ...{ lockfiles, versions, pendingLockfiles, resolver, resolveMsMax, now, onError },
-      listRemoteImports: async ({ code, ownerId }) =>
-        listRemoteImports(code, await codeTools.scanImports(code, ownerId), importHosts),
+      ...{ lockfiles, versions, imports, pendingLockfiles, resolver, resolveMsMax, now, onError },
+      listRemoteImports: async ({ code, ownerId }, local) =>
+        listRemoteImports(
+          code,
+          await codeTools.scanImports(code, ownerId),
+          importHosts,
+          local && new Set(local),
+        ),
     })
   return {
-    imports: createImportStore(db),
+    imports,
     bundles: createBundleStore(db),
     standardModules: readStandardModules(),
     ...{ lockfiles, importHosts, pendingLockfiles, resolver, resolveMsMax, dependencyJob },
@@ -44,7 +53,8 @@ export function createModules(
   }
 }
 
-function readStandardModules(): StandardModules {
+/** The code of the standard library. */
+export function readStandardModules(): StandardModules {
   const read = (name: string) =>
     readFileSync(fileURLToPath(import.meta.resolve(`@hamlet/std/${name}`)), "utf8")
   const sqlite = read("sqlite")

@@ -62,7 +62,12 @@ describe("loadConfig", () => {
         requestsPerMinute: undefined,
         ca: undefined,
       },
-      dependencies: { npmRegistry: undefined, jsrUrl: "https://jsr.io/", resolveMsMax: 120_000 },
+      dependencies: {
+        npmRegistry: undefined,
+        jsrUrl: "https://jsr.io/",
+        fetchesTown: true,
+        resolveMsMax: 120_000,
+      },
       storage: {
         blobsBytesMax: 1024 ** 3,
         blobBytesMax: 100 * 1024 ** 2,

@@ -5,6 +5,8 @@ export interface DependencyConfig {
   /** Undefined: the registry of the machine's npm configuration. */
   readonly npmRegistry: string | undefined
   readonly jsrUrl: string
+  /** Whether vals of esm.town that are not on this server are fetched from there. */
+  readonly fetchesTown: boolean
   readonly resolveMsMax: number
 }
 
@@ -13,10 +15,17 @@ export function loadDependencyConfig(read: ReadSetting): DependencyConfig {
   return {
     npmRegistry: readAddress("HAMLET_NPM_REGISTRY", read("HAMLET_NPM_REGISTRY")),
     jsrUrl: readAddress("HAMLET_JSR_URL", read("HAMLET_JSR_URL")) ?? "https://jsr.io/",
+    fetchesTown: readTown(read("HAMLET_ESM_TOWN")),
     resolveMsMax:
       (readInteger("HAMLET_RESOLVE_SECONDS_MAX", read("HAMLET_RESOLVE_SECONDS_MAX"), 1, 86_400) ??
         120) * 1000,
   }
+}
+
+function readTown(text: string): boolean {
+  if (text !== "" && text !== "fetch" && text !== "local")
+    refuse("HAMLET_ESM_TOWN", text, "it must be fetch or local")
+  return text !== "local"
 }
 
 function readAddress(

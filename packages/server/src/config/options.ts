@@ -267,6 +267,12 @@ export const options = [
     meaning: "Registry of the JSR packages of vals.",
   },
   {
+    env: "HAMLET_ESM_TOWN",
+    default: "fetch",
+    meaning:
+      "What an import of `https://esm.town/v/{user}/{val}` means if this server has no such val: `fetch` fetches it from there when the version is saved, `local` does not.",
+  },
+  {
     env: "HAMLET_RESOLVE_SECONDS_MAX",
     default: "120",
     meaning: "Time limit for resolving the packages of one version.",

@@ -5,6 +5,7 @@ import { waitUntil } from "../../test/support/wait-until.ts"
 import type { LockfileStore } from "../domain/modules/lockfiles.ts"
 import { sql } from "../storage/database/sql.ts"
 import { createBundleStore } from "../storage/modules/bundles.ts"
+import { createImportStore } from "../storage/modules/imports.ts"
 import { createLockfileStore } from "../storage/modules/lockfiles.ts"
 import { createValStore } from "../storage/vals/vals.ts"
 import { createVersionStore } from "../storage/vals/versions.ts"
@@ -52,6 +53,7 @@ describeEachDatabase("DependencyJob", (open) => {
     }
     const job = new DependencyJob({
       versions: createVersionStore(database.db),
+      imports: createImportStore(database.db),
       resolver,
       pendingLockfiles: { note: (valId, version) => noted.push(`${valId}@${version}`) },
       resolveMsMax: 60_000,

@@ -6,6 +6,7 @@ import {
   type ResolvedCode,
   toResolution,
 } from "../domain/modules/lockfiles.ts"
+import type { ImportStore } from "../domain/modules/module-graph.ts"
 import type { PendingLockfiles } from "../domain/modules/pending-lockfiles.ts"
 import type { Val } from "../domain/vals/vals.ts"
 import type { VersionStore } from "../domain/vals/versions.ts"
@@ -13,13 +14,14 @@ import type { VersionStore } from "../domain/vals/versions.ts"
 export interface DependencyJobDeps {
   readonly lockfiles: LockfileStore
   readonly versions: Pick<VersionStore, "find">
+  readonly imports: ImportStore
   readonly resolver: DependencyResolver
   readonly pendingLockfiles: Pick<PendingLockfiles, "note">
   /** The time limit of one resolution. */
   readonly resolveMsMax: number
   readonly limits?: Partial<DependencyJobLimits>
-  /** The remote imports of the code. */
-  listRemoteImports(val: Val): Promise<readonly string[]>
+  /** The remote imports of the code. `local` as for the resolver. */
+  listRemoteImports(val: Val, local: readonly string[] | undefined): Promise<readonly string[]>
   now(): number
   onError(error: unknown): void
 }
@@ -157,20 +159,25 @@ export class DependencyJob {
   async #resolve(val: Val, claim: LockfileClaim): Promise<ResolvedCode | "stopped"> {
     const { resolver, resolveMsMax, onError } = this.#deps
     const { overtimeMs, backoffMs } = this.#limits
+    const local = await this.#listLocal(claim)
     // Reached only when nodes died during earlier attempts.
     if (claim.attempts > backoffMs.length + 1)
-      return this.#giveUp(val, "it was tried too often", false)
+      return this.#giveUp(val, local, "it was tried too often", false)
     const limit = new AbortController()
     const timer = setTimeout(() => limit.abort(), resolveMsMax + overtimeMs)
     const signal = AbortSignal.any([this.#stopped.signal, limit.signal])
     try {
       signal.throwIfAborted()
-      return await Promise.race([resolver.resolve({ code: val.code, signal }), rejectOn(signal)])
+      return await Promise.race([
+        resolver.resolve({ code: val.code, local, signal }),
+        rejectOn(signal),
+      ])
     } catch (error) {
       if (this.#stopped.signal.aborted) return "stopped"
       if (!limit.signal.aborted) onError(error)
       return this.#giveUp(
         val,
+        local,
         limit.signal.aborted ? "fetching it took too long" : "the server made a mistake",
         true,
       )
@@ -179,9 +186,21 @@ export class DependencyJob {
     }
   }
 
+  /** The specifiers of vals on this server. Undefined for versions for which they are not known. */
+  async #listLocal({ valId, version }: LockfileClaim): Promise<readonly string[] | undefined> {
+    const imports = await this.#deps.imports.find(valId, version, null)
+    const known = imports.flatMap(({ specifiers }) => specifiers ?? [])
+    return imports.every(({ specifiers }) => specifiers !== null) ? known : undefined
+  }
+
   /** Marks every remote import of the val as failed. */
-  async #giveUp(val: Val, error: string, isTemporary: boolean): Promise<ResolvedCode> {
-    const specifiers = await this.#deps.listRemoteImports(val)
+  async #giveUp(
+    val: Val,
+    local: readonly string[] | undefined,
+    error: string,
+    isTemporary: boolean,
+  ): Promise<ResolvedCode> {
+    const specifiers = await this.#deps.listRemoteImports(val, local)
     const imports = specifiers.map((specifier) => ({
       specifier,
       resolved: null,

@@ -120,6 +120,32 @@ describeEachDatabase("api/locks", (open) => {
       expect(await isSaved(val)).toBe(0)
     })
 
+    test("fetches a val of esm.town that this server does not have, once and for all", async () => {
+      const address = "https://esm.town/v/bob/elsewhere"
+      const secret = "https://esm.town/v/bob/hidden"
+      resolver.packages.set(address, {
+        code: "({ default: 1 })",
+        exports: ["default"],
+        resolved: address,
+      })
+      await save("export default 2", { name: "hidden", privacy: "private" }, bob)
+      const code = `import a from "${address}"; import b from "${secret}"; export default [a, b]`
+      const val = await save(code)
+      const imports = [
+        { specifier: address, resolved: address, error: null },
+        { specifier: secret, resolved: null, error: "there is no such package" },
+      ]
+      expect((await settled(val)).imports).toEqual(imports)
+      // It is locked, even if there is such a val later, and does not become a reference to it.
+      const later = await save("export default 3", { name: "elsewhere" }, bob)
+      expect((await lockOf(val)).imports).toEqual(imports)
+      const references = await api.call("GET", `/v1/vals/${later.id}/references`, { as: ada })
+      expect(references.json.data).toEqual([])
+      // Saved now, it means the val here.
+      const next = await save(`import a from "${address}"; export default a`)
+      expect(await lockOf(next)).toEqual(none)
+    })
+
     test("resolves the JSX import source", async () => {
       const val = await save("/** @jsxImportSource npm:view */\nexport default () => <p />")
       expect((await settled(val)).imports).toEqual([

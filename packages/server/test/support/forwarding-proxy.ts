@@ -3,10 +3,12 @@ import type { OutgoingRequest } from "../../src/domain/egress.ts"
 
 /**
  * The simplest egress proxy: forwards every request to its destination and reports it to `note`.
+ * `redirect` may send it elsewhere.
  */
 export function openForwardingProxy(
   path: string,
   note: (request: OutgoingRequest) => void = () => {},
+  redirect: (url: string) => string = (url) => url,
 ): { stop(): void } {
   const server = createServer(async (request, response) => {
     const at = Date.now()
@@ -16,7 +18,7 @@ export function openForwardingProxy(
       const headers = new Headers()
       for (const [name, value] of Object.entries(request.headers))
         if (typeof value === "string") headers.set(name, value)
-      const answer = await fetch(url, { headers, redirect: "manual", decompress: false })
+      const answer = await fetch(redirect(url), { headers, redirect: "manual", decompress: false })
       const body = Buffer.from(await answer.arrayBuffer())
       note({ ...common, status: answer.status, blocked: null, bytesReceived: body.length })
       answer.headers.delete("transfer-encoding")

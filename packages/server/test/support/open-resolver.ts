@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { readStandardModules } from "../../src/composition/modules.ts"
 import type { Bundle, LockedImport, ResolvedCode } from "../../src/domain/modules/lockfiles.ts"
 import {
   type ResolverLimits,
@@ -29,7 +30,7 @@ export interface OpenResolver extends AsyncDisposable {
   readonly dataDir: string
   /** The errors that the resolver has reported. A test that expects some removes them. */
   readonly errors: unknown[]
-  resolve(code: string): Promise<ResolvedCode>
+  resolve(code: string, local?: readonly string[]): Promise<ResolvedCode>
 }
 
 export interface ResolverTestOptions
@@ -48,7 +49,8 @@ export async function openResolver(options: ResolverTestOptions = {}): Promise<O
   const errors: unknown[] = []
   const resolver = new SandboxedResolver({
     tools: async () => open.sandboxes,
-    importHosts: { baseUrls: ["http://localhost:8080"] },
+    importHosts: { baseUrls: ["http://localhost:8080"], fetchesTown: true },
+    standardModules: { ...readStandardModules(), blob: "export const blob = 'of this server'" },
     npmRegistry: registry.npmUrl,
     jsrUrl: registry.jsrUrl,
     openEgress: (path, { note }) => openForwardingProxy(path, note),
@@ -62,7 +64,8 @@ export async function openResolver(options: ResolverTestOptions = {}): Promise<O
     sandboxes: open.sandboxes,
     dataDir: open.dataDir,
     errors,
-    resolve: (code) => resolver.resolve({ code, signal: new AbortController().signal }),
+    resolve: (code, local) =>
+      resolver.resolve({ code, local, signal: new AbortController().signal }),
     async [Symbol.asyncDispose]() {
       await resolver.stop()
       await registry.stop()

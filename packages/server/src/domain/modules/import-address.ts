@@ -16,6 +16,8 @@ export interface ImportHosts {
    * against.
    */
   readonly baseUrls: readonly string[]
+  /** Whether vals of esm.town that are not on this server are fetched from there. */
+  readonly fetchesTown?: boolean
 }
 
 /** The val that contains the import. */
@@ -47,6 +49,11 @@ export function parseImportAddress(
 }
 
 const esmTown = new URL("https://esm.town")
+
+/** Whether a specifier is an address on esm.town. */
+export function isTownAddress(specifier: string): boolean {
+  return absolutePattern.test(specifier) && URL.parse(specifier)?.origin === esmTown.origin
+}
 
 const absolutePattern = /^\s*https?:/i
 const relativePattern = /^(?:\/|\.\/|\.\.\/)/

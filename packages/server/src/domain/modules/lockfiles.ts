@@ -143,9 +143,14 @@ export interface DependencyResolver {
   /**
    * Errors in the code or the packages are errors of an import, not rejections. `isTemporary` means
    * that a retry may help: a registry did not respond, or the machine was too busy. Rejects with
-   * `AbortError` when `signal` is aborted.
+   * `AbortError` when `signal` is aborted. `local` are the specifiers of vals on this server; if it
+   * is undefined, every address of a val means one on this server.
    */
-  resolve(request: { readonly code: string; readonly signal: AbortSignal }): Promise<ResolvedCode>
+  resolve(request: {
+    readonly code: string
+    readonly local?: readonly string[] | undefined
+    readonly signal: AbortSignal
+  }): Promise<ResolvedCode>
 }
 
 /** The result of resolving the imports of code. */

@@ -58,6 +58,23 @@ describe("isRemoteImport", () => {
   })
 })
 
+describe("isRemoteImport, when vals of esm.town are fetched,", () => {
+  const fetching = { ...hosts, fetchesTown: true }
+  const val = "https://esm.town/v/ada/x"
+
+  test("returns true for a val that is not here, and for a file of a project", () => {
+    expect(isRemoteImport(val, fetching, new Set())).toBe(true)
+    expect(isRemoteImport("https://esm.town/v/ada/x/deeper.ts", fetching)).toBe(true)
+  })
+
+  test("returns false for a val here, the standard library, and what is not known", () => {
+    expect(isRemoteImport(val, fetching, new Set([val]))).toBe(false)
+    expect(isRemoteImport(val, fetching)).toBe(false)
+    expect(isRemoteImport("https://esm.town/v/std/blob", fetching, new Set())).toBe(false)
+    expect(isRemoteImport(val, hosts, new Set())).toBe(false)
+  })
+})
+
 describe("listRemoteImports", () => {
   test("leaves out other imports, and finds the JSX import source", () => {
     const code = "/** @jsxImportSource npm:preact@10 */\nexport default <p />"

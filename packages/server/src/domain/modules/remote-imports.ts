@@ -1,4 +1,4 @@
-import type { ImportHosts } from "./import-address.ts"
+import { type ImportHosts, isTownAddress, parseImportAddress } from "./import-address.ts"
 import { toStandardName } from "./standard-modules.ts"
 
 /** Whether code imports packages. `specifiers` are those that the parser found. */
@@ -6,9 +6,16 @@ export function hasRemoteImports(
   code: string,
   specifiers: readonly string[],
   hosts: ImportHosts,
+  local?: LocalSpecifiers,
 ): boolean {
-  return listRemoteImports(code, specifiers, hosts).length > 0
+  return listRemoteImports(code, specifiers, hosts, local).length > 0
 }
+
+/**
+ * The specifiers that mean vals on this server. Undefined: every address of a val does. Only an
+ * address on esm.town can mean a val elsewhere.
+ */
+export type LocalSpecifiers = ReadonlySet<string> | undefined
 
 /**
  * The packages that code imports. The parser does not report the JSX runtime, which is imported
@@ -18,21 +25,31 @@ export function listRemoteImports(
   code: string,
   specifiers: readonly string[],
   hosts: ImportHosts,
+  local?: LocalSpecifiers,
 ): readonly string[] {
   const source = jsxPattern.exec(code)?.[1]
   const all = source === undefined ? specifiers : [...specifiers, `${source}/jsx-runtime`]
-  return all.filter((specifier) => isRemoteImport(specifier, hosts))
+  return all.filter((specifier) => isRemoteImport(specifier, hosts, local))
 }
 
 const jsxPattern = /@jsxImportSource\s+([^\s*]+)/
 
 /** Whether a specifier is on npm, JSR or another server: neither built in nor on this server. */
-export function isRemoteImport(specifier: string, hosts: ImportHosts): boolean {
+export function isRemoteImport(
+  specifier: string,
+  hosts: ImportHosts,
+  local?: LocalSpecifiers,
+): boolean {
   if (/^\s*(?:npm|jsr):/i.test(specifier)) return true
   const url = /^\s*https?:/i.test(specifier) ? URL.parse(specifier) : null
   if (!url || toStandardName(url, hosts)) return false
-  // A val that does not exist is missing, not remote: its import is not fetched from elsewhere.
-  if (url.origin === "https://esm.town") return !url.pathname.startsWith("/v/")
+  if (isTownAddress(specifier)) {
+    if (!url.pathname.startsWith("/v/")) return true
+    if (!hosts.fetchesTown) return false
+    // A file of a project, for example, is never a val on this server.
+    const isVal = parseImportAddress(specifier, hosts) !== undefined
+    return !isVal || (local !== undefined && !local.has(specifier))
+  }
   return !hosts.baseUrls.some((base) => isBelow(url, base))
 }
 

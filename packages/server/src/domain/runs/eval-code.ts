@@ -16,7 +16,7 @@ import type { CallArgs, Returned } from "./runner.ts"
 import { evalName, unsavedVersion } from "./runs.ts"
 
 /** What running unsaved code needs. */
-export interface EvalDeps extends ExecuteDeps, SourceDeps {
+export interface EvalDeps extends ExecuteDeps, Omit<SourceDeps, "vals"> {
   /** Fails with `module_not_parsable` for code that does not parse. */
   toJavaScript(code: string, ownerId: string): Promise<string>
   /** Null when the server does not fetch packages. */
@@ -122,9 +122,11 @@ function resolveImports(
 
 async function resolvePackages(
   { resolver, resolveMsMax }: EvalDeps,
-  { code, isRemote }: ValSource,
+  { code, imports, isRemote }: ValSource,
 ): Promise<UnsavedPackages | null> {
   if (!isRemote || !resolver) return null
-  const resolved = await resolver.resolve({ code, signal: AbortSignal.timeout(resolveMsMax) })
+  const local = imports.flatMap(({ specifiers }) => specifiers)
+  const signal = AbortSignal.timeout(resolveMsMax)
+  const resolved = await resolver.resolve({ code, local, signal })
   return { resolution: toResolution(resolved), bundle: resolved.bundle }
 }

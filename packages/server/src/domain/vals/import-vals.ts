@@ -11,7 +11,7 @@ import {
   planImport,
 } from "./import-plan.ts"
 import { type ImportedHistory, type IncomingVal, toHistory } from "./imported-history.ts"
-import { toSource, type ValSource } from "./val-source.ts"
+import { findMissing, toSource, type ValSource } from "./val-source.ts"
 import type { NewVal, ValDeps } from "./vals.ts"
 
 /** What became of an imported val. */
@@ -62,7 +62,7 @@ export interface ValImportStore {
 
 /** What the rules of importing need. */
 export interface ImportDeps
-  extends Pick<ValDeps, "runner" | "lockfileWork" | "importHosts" | "newId" | "now"> {
+  extends Pick<ValDeps, "vals" | "runner" | "lockfileWork" | "importHosts" | "newId" | "now"> {
   readonly valImports: ValImportStore
   readonly users: UserStore
   /** What each of many pieces of code imports. */
@@ -145,6 +145,7 @@ async function readSources(
   const importing = codes.filter(mayImport)
   const found = importing.length === 0 ? [] : await deps.scanManyImports(importing, caller.userId)
   const specifiers = new Map(importing.map((code, index) => [code, found[index] ?? []]))
+  const missing = await findMissing(deps, caller, found.flat())
   return vals.map((one) => {
     if ("problem" in one) return []
     const { name, versions } = one.val
@@ -154,6 +155,7 @@ async function readSources(
         { username: caller.username, name },
         code,
         specifiers.get(code) ?? [],
+        missing,
       ),
     )
   })

@@ -2,6 +2,7 @@ import type { Caller } from "../access.ts"
 import {
   type ImportAddress,
   type ImportHosts,
+  isTownAddress,
   parseImportAddress,
 } from "../modules/import-address.ts"
 import { hasRemoteImports } from "../modules/remote-imports.ts"
@@ -25,6 +26,9 @@ export interface ValSource {
 /** What reading a source needs. */
 export interface SourceDeps {
   readonly importHosts: ImportHosts
+  readonly vals: {
+    findByName(username: string, name: string, viewerId: string | undefined): Promise<unknown>
+  }
   /** Parses the code for imports. The parser is shared fairly between owners. */
   scanImports(code: string, ownerId: string): Promise<readonly string[]>
 }
@@ -36,32 +40,53 @@ export async function readSource(
   code: string,
   name: string,
 ): Promise<ValSource> {
-  return toSource(
-    deps.importHosts,
-    { username: caller.username, name },
-    code,
-    await deps.scanImports(code, caller.userId),
-  )
+  const specifiers = await deps.scanImports(code, caller.userId)
+  const importer = { username: caller.username, name }
+  const missing = await findMissing(deps, caller, specifiers)
+  return toSource(deps.importHosts, importer, code, specifiers, missing)
+}
+
+/**
+ * The addresses on esm.town that mean no val on this server, and are fetched from there. An address
+ * with the caller's own name always means a val on this server, which the caller may save later.
+ */
+export async function findMissing(
+  { importHosts, vals }: Pick<SourceDeps, "importHosts" | "vals">,
+  caller: Caller,
+  specifiers: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (!importHosts.fetchesTown) return new Set()
+  const missing = new Set<string>()
+  for (const specifier of new Set(specifiers)) {
+    const address = isTownAddress(specifier) && parseImportAddress(specifier, importHosts)
+    if (!address || address.username === caller.username.toLowerCase()) continue
+    if (!(await vals.findByName(address.username, address.name, caller.userId)))
+      missing.add(specifier)
+  }
+  return missing
 }
 
 /**
  * Builds a source from the specifiers that the parser found. Relative imports are resolved against
- * the importing val.
+ * the importing val. `missing` are addresses of vals that are not on this server.
  */
 export function toSource(
   hosts: ImportHosts,
   importer: { readonly username: string; readonly name: string },
   code: string,
   specifiers: readonly string[],
+  missing: ReadonlySet<string>,
 ): ValSource {
   const found = new Map<string, ValImport>()
   for (const specifier of specifiers) {
     const address = parseImportAddress(specifier, hosts, importer)
-    if (!address) continue
+    if (!address || missing.has(specifier)) continue
     const key = `${address.username}/${address.name}`
     const before = found.get(key)
     const version = before?.version === null ? null : address.version
     found.set(key, { ...address, version, specifiers: [...(before?.specifiers ?? []), specifier] })
   }
-  return { code, imports: [...found.values()], isRemote: hasRemoteImports(code, specifiers, hosts) }
+  const imports = [...found.values()]
+  const local = new Set(imports.flatMap((one) => one.specifiers))
+  return { code, imports, isRemote: hasRemoteImports(code, specifiers, hosts, local) }
 }

@@ -140,6 +140,14 @@ function explainUrl(
   requests: readonly OutgoingRequest[],
   reportedStatus: string | undefined,
 ): Explanation {
+  return explainTown(url, explainRequest(url, requests, reportedStatus))
+}
+
+function explainRequest(
+  url: string,
+  requests: readonly OutgoingRequest[],
+  reportedStatus: string | undefined,
+): Explanation {
   const request = requests.findLast((one) => one.url === url)
   const status =
     request?.status ?? (reportedStatus === undefined ? undefined : Number(reportedStatus))
@@ -149,6 +157,17 @@ function explainUrl(
   if (request?.blocked) return temporary(request.blocked)
   if (status === undefined) return temporary(`${toHost(url)} did not respond`)
   return explainStatus(toHost(url), status)
+}
+
+/** For a val that is neither here nor there, both are said. */
+function explainTown(url: string, explanation: Explanation): Explanation {
+  const [, user, val] = /^https:\/\/esm\.town\/v\/@?(\w+)\/(\w+)/.exec(url) ?? []
+  if (user === undefined) return explanation
+  const missing =
+    user === "std"
+      ? `the standard library of this server has no module "${val}"`
+      : `there is no val "${user}/${val}" on this server`
+  return { ...explanation, error: `${missing}, and ${explanation.error}` }
 }
 
 const unknownName = /cannot be found$|not found in time$|cannot be looked up/

@@ -10,6 +10,8 @@ export interface ResolverLimits
   readonly resolveMsMax: number
   /** Resolutions at the same time. Others wait. */
   readonly atOnceMax: number
+  /** Requests of one resolution, so that modules cannot import further ones without an end. */
+  readonly requestsMax: number
   /** The metadata of the imports, without their code. It is stored with the version. */
   readonly answerBytesMax: number
 }
@@ -21,6 +23,7 @@ export const resolverLimits: ResolverLimits = {
   resolveMsMax: 120_000,
   atOnceMax: availableParallelism(),
   answerBytesMax: 2 * mebibyte,
+  requestsMax: 5_000,
   importsMax: 100,
   placesMax: 100,
   packagesMax: 500,

@@ -7,7 +7,8 @@ import type {
   ResolvedCode,
 } from "../../domain/modules/lockfiles.ts"
 import { isRemoteImport } from "../../domain/modules/remote-imports.ts"
-import type { ToolFailure, ToolOutcome } from "../sandbox/launch/tool-run.ts"
+import type { StandardModules } from "../../domain/modules/standard-modules.ts"
+import type { ToolFailure, ToolJob, ToolOutcome } from "../sandbox/launch/tool-run.ts"
 import { compressArchive } from "../sandbox/packages/file-archive.ts"
 import { ConcurrencyLimit } from "./concurrency-limit.ts"
 import { type Explanation, explainFailure } from "./explain-failure.ts"
@@ -29,6 +30,8 @@ export interface ResolverDeps {
   readonly tools: () => Promise<ToolHost>
   /** Imports from these hosts are not remote. */
   readonly importHosts: ImportHosts
+  /** Modules of other servers import them as well. */
+  readonly standardModules: StandardModules
   /** Undefined: the registry of the machine's npm configuration. */
   readonly npmRegistry: string | undefined
   readonly jsrUrl: string
@@ -66,13 +69,11 @@ export class SandboxedResolver implements DependencyResolver {
 
   async resolve({
     code,
+    local,
     signal,
-  }: {
-    readonly code: string
-    readonly signal: AbortSignal
-  }): Promise<ResolvedCode> {
+  }: Parameters<DependencyResolver["resolve"]>[0]): Promise<ResolvedCode> {
     const either = AbortSignal.any([signal, this.#stopping.signal])
-    return await this.#concurrency.run(either, () => this.#resolve(code, either))
+    return await this.#concurrency.run(either, () => this.#resolve({ code, local }, either))
   }
 
   /** Ends all resolutions. They reject with an AbortError. */
@@ -81,12 +82,17 @@ export class SandboxedResolver implements DependencyResolver {
     await this.#concurrency.whenIdle()
   }
 
-  async #resolve(code: string, signal: AbortSignal): Promise<ResolvedCode> {
+  async #resolve(source: Source, signal: AbortSignal): Promise<ResolvedCode> {
     const { limits, onError } = this.#deps
     const deadlineMs = performance.now() + limits.resolveMsMax
     const tools = await this.#prepare()
     const requests: OutgoingRequest[] = []
-    const outcome = await this.#runResolve(tools, code, requests, signal)
+    const outcome = await this.#runResolve(tools, source, requests, signal)
+    if (outcome === "requests")
+      return toFailed(guessImports(source, this.#deps), {
+        error: `all that the val imports takes more than ${limits.requestsMax} requests`,
+        isTemporary: false,
+      })
     const response = readResolveResponse(
       outcome.kind === "done" ? outcome.output : outcome.partial,
       limits.answerBytesMax,
@@ -96,7 +102,7 @@ export class SandboxedResolver implements DependencyResolver {
       if (outcome.kind === "done" || outcome.reason === "exited")
         onError(new Error(`Cannot resolve imports: ${reason}`))
       return toFailed(
-        response?.found ?? guessImports(code, this.#deps),
+        response?.found ?? guessImports(source, this.#deps),
         outcome.kind === "failed" ? toExplanation(outcome, limits) : crashed,
       )
     }
@@ -117,25 +123,28 @@ export class SandboxedResolver implements DependencyResolver {
 
   async #runResolve(
     tools: Tools,
-    code: string,
+    source: Source,
     requests: OutgoingRequest[],
     signal: AbortSignal,
-  ): Promise<ToolOutcome> {
-    const { limits, jsrUrl, importHosts, npmRegistry } = this.#deps
+  ): Promise<ToolOutcome | "requests"> {
+    const { limits, jsrUrl, importHosts, npmRegistry, standardModules } = this.#deps
     this.#registry ??= npmRegistry === undefined ? findRegistry() : Promise.resolve(npmRegistry)
     const registry = await this.#registry
     const request: ResolveRequest = {
-      code,
-      baseUrls: importHosts.baseUrls,
+      ...source,
+      importHosts,
+      standardModules,
       npmRegistry: registry,
       jsrUrl,
       limits: toResolveLimits(limits),
     }
     const allow = [registry, jsrUrl].map(toHostAndPort)
+    const excess = new AbortController()
     const note = (one: OutgoingRequest) => {
-      if (requests.length < requestsNotedMax) requests.push(one)
+      if (requests.length < limits.requestsMax) requests.push(one)
+      else excess.abort()
     }
-    return await tools.host.runTool({
+    const job: ToolJob = {
       tool: tools.resolve,
       input: new TextEncoder().encode(JSON.stringify(request)),
       limits: {
@@ -145,8 +154,14 @@ export class SandboxedResolver implements DependencyResolver {
           limits.bundleBytesMax + limits.fileBytesTotalMax + 2 * limits.answerBytesMax,
       },
       openEgress: (path) => this.#deps.openEgress(path, { allow, note }),
-      signal,
-    })
+      signal: AbortSignal.any([signal, excess.signal]),
+    }
+    try {
+      return await tools.host.runTool(job)
+    } catch (error) {
+      if (excess.signal.aborted && !signal.aborted) return "requests"
+      throw error
+    }
   }
 
   /** A bundle without a cache is only slower to load, so a failure here is not an error. */
@@ -194,8 +209,10 @@ export class SandboxedResolver implements DependencyResolver {
   }
 }
 
+/** Code, and which of its specifiers mean vals on this server. */
+type Source = Pick<ResolveRequest, "code" | "local">
+
 const invalidOutput = "the tool wrote invalid output"
-const requestsNotedMax = 10_000
 const compileMsMin = 5_000
 /** A row of a backup has a maximum size, so a large bundle is stored without its cache. */
 const storedBytesMax = 60 * 1024 ** 2
@@ -240,14 +257,14 @@ function toExplanation({ reason }: ToolFailure, limits: ResolverLimits): Explana
 
 /** For code that the tool could not parse: reports at least what looks like an import as failed. */
 function guessImports(
-  code: string,
+  { code, local }: Source,
   { importHosts, limits }: ResolverDeps,
 ): ResolverResponse["found"] {
   const texts = new Set(
     Array.from(code.matchAll(/["'`]((?:npm|jsr|https?):[^"'`\s]+)["'`]/g), ([, text = ""]) => text),
   )
   const specifiers = [...texts]
-    .filter((text) => isRemoteImport(text, importHosts))
+    .filter((text) => isRemoteImport(text, importHosts, local && new Set(local)))
     .slice(0, limits.importsMax)
   return specifiers.map((specifier) => ({ specifier, places: [] }))
 }

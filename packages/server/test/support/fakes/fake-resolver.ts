@@ -40,11 +40,9 @@ export class FakeResolver implements DependencyResolver {
 
   async resolve({
     code,
+    local,
     signal,
-  }: {
-    readonly code: string
-    readonly signal: AbortSignal
-  }): Promise<ResolvedCode> {
+  }: Parameters<DependencyResolver["resolve"]>[0]): Promise<ResolvedCode> {
     this.asked.push(code)
     signal.throwIfAborted()
     if (this.gate !== undefined) {
@@ -54,8 +52,12 @@ export class FakeResolver implements DependencyResolver {
       await Promise.race([this.gate, aborted])
     }
     if (this.failure) throw this.failure
-    const imports = [...Map.groupBy(code.matchAll(pattern), (match) => toSpecifier(match))].map(
-      ([specifier, matches], entry) => this.#lock(specifier, matches, entry),
+    const isTown = (specifier: string) => specifier.startsWith("https://esm.town/v/")
+    const found = [...Map.groupBy(code.matchAll(pattern), (match) => toSpecifier(match))].filter(
+      ([specifier]) => !isTown(specifier) || (local && !local.includes(specifier)),
+    )
+    const imports = found.map(([specifier, matches], entry) =>
+      this.#lock(specifier, matches, entry),
     )
     const bundle = toBundle(
       imports.map(({ specifier }) => this.packages.get(specifier)?.code ?? "undefined"),
@@ -80,7 +82,7 @@ export class FakeResolver implements DependencyResolver {
 
 /** A literal that names no val; or the source of JSX. */
 const pattern =
-  /(["'`])((?!http:\/\/hamlet\.test\/|https:\/\/esm\.town\/v\/)(?:npm|jsr|https?):[^"'`]+)\1|(?<=@jsxImportSource\s+)(?:npm|jsr|https?):[^\s*]+/g
+  /(["'`])((?!http:\/\/hamlet\.test\/|https:\/\/esm\.town\/v\/std\/)(?:npm|jsr|https?):[^"'`]+)\1|(?<=@jsxImportSource\s+)(?:npm|jsr|https?):[^\s*]+/g
 
 function toSpecifier([text, , inQuotes]: RegExpExecArray): string {
   return inQuotes?.replaceAll(/\\\r?\n/g, "") ?? `${text}/jsx-runtime`

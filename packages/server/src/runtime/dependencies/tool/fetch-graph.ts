@@ -1,9 +1,11 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
+import { toStandardName } from "../../../domain/modules/standard-modules.ts"
+import { writeModules } from "../../sandbox/module-cache.ts"
 import { DenoGraph } from "./deno-graph.ts"
-import { type DenoSetup, fetchInfo, findFetchError } from "./deno-info.ts"
-import type { ImportFailure } from "./tool-messages.ts"
+import { type DenoInfo, type DenoSetup, fetchInfo, findFetchError } from "./deno-info.ts"
+import type { ImportFailure, ResolveRequest } from "./tool-messages.ts"
 
 /** Something to fetch. */
 export interface Wanted {
@@ -26,12 +28,13 @@ export interface Fetched<Import extends Wanted> {
 export async function fetchGraph<Import extends Wanted>(
   setup: DenoSetup,
   wanted: readonly Import[],
+  standard: Standard,
 ): Promise<Fetched<Import>> {
   const failures = new Map<Import, ImportFailure>()
   const complete = new Set<Import>()
   let left = wanted
   for (;;) {
-    const graph = await readGraph(setup, left)
+    const graph = await readGraph(setup, left, standard)
     const found = await findFailures(setup, graph, left, complete)
     if (found.size === 0) return { graph, fetched: left, failures }
     for (const [one, failure] of found) failures.set(one, failure)
@@ -39,10 +42,43 @@ export async function fetchGraph<Import extends Wanted>(
   }
 }
 
-async function readGraph(setup: DenoSetup, wanted: readonly Wanted[]): Promise<DenoGraph> {
+async function readGraph(
+  setup: DenoSetup,
+  wanted: readonly Wanted[],
+  standard: Standard,
+): Promise<DenoGraph> {
   if (wanted.length === 0) return new DenoGraph({ modules: [], redirects: {}, npmPackages: {} }, "")
   const main = writeMain(setup, wanted)
-  return new DenoGraph(await fetchInfo(setup, main), pathToFileURL(main).href)
+  const replaced = new Set<string>()
+  for (;;) {
+    const info = await fetchInfo(setup, main)
+    if (!replaceStandard(setup, info, standard, replaced))
+      return new DenoGraph(info, pathToFileURL(main).href)
+  }
+}
+
+/** The standard library, and the addresses that mean it. */
+type Standard = Pick<ResolveRequest, "importHosts" | "standardModules">
+
+/**
+ * Puts this server's standard library into Deno's cache at the addresses by which remote modules
+ * import it: such a module was written for another server, and the one there would not work here.
+ * Returns whether it has replaced anything, so that the graph has to be read again.
+ */
+function replaceStandard(
+  { env }: DenoSetup,
+  { modules }: DenoInfo,
+  { importHosts, standardModules }: Standard,
+  replaced: Set<string>,
+): boolean {
+  const found = modules.flatMap(({ specifier }) => {
+    const url = replaced.has(specifier) ? null : URL.parse(specifier)
+    const name = url && toStandardName(url, importHosts)
+    return name ? [{ url: specifier, code: standardModules[name] }] : []
+  })
+  for (const { url } of found) replaced.add(url)
+  writeModules(env.DENO_DIR ?? "", found)
+  return found.length > 0
 }
 
 /**

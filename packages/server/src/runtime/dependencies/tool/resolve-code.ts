@@ -27,21 +27,19 @@ interface Resolved {
 /** Finds the imports of the code, passes them to `onFound`, fetches and bundles them. */
 export async function resolveCode(
   setup: DenoSetup,
-  { code, baseUrls, jsrUrl, limits }: ResolveRequest,
+  request: ResolveRequest,
   onFound: (found: readonly FoundImport[]) => void,
 ): Promise<Resolved> {
-  const found = await findImports(
-    setup,
-    code,
-    (specifier) => isRemoteImport(specifier, { baseUrls }),
-    limits.placesMax,
-  )
+  const { code, importHosts, jsrUrl, limits } = request
+  const local = request.local && new Set(request.local)
+  const isRemote = (specifier: string) => isRemoteImport(specifier, importHosts, local)
+  const found = await findImports(setup, code, isRemote, limits.placesMax)
   onFound(found)
   const failures = new Map<FoundImport, ImportFailure>(
     found.flatMap((one, index) => refuse(one, index, limits)),
   )
   const wanted = found.filter((one) => !failures.has(one))
-  const { graph, fetched, failures: unfetched } = await fetchGraph(setup, wanted)
+  const { graph, fetched, failures: unfetched } = await fetchGraph(setup, wanted, request)
   const packed =
     graph.packageCount > limits.packagesMax
       ? tooManyPackages(fetched, limits)

@@ -1,10 +1,15 @@
+import type { ImportHosts } from "../../../domain/modules/import-address.ts"
+import type { StandardModules } from "../../../domain/modules/standard-modules.ts"
 import type { FileList } from "../../sandbox/packages/file-archive.ts"
 
 /** The request of the resolve tool: JSON on its standard input. */
 export interface ResolveRequest {
   readonly code: string
-  /** The addresses of this server's modules: imports from there are not remote. */
-  readonly baseUrls: readonly string[]
+  /** Imports from there are not remote. */
+  readonly importHosts: ImportHosts
+  /** The specifiers of vals on this server; undefined when every address of a val is one. */
+  readonly local: readonly string[] | undefined
+  readonly standardModules: StandardModules
   readonly npmRegistry: string
   readonly jsrUrl: string
   readonly limits: ToolResolveLimits
