@@ -2,6 +2,7 @@ import type http from "node:http"
 import { getBuiltIn, prepareBuiltIns } from "../globals/built-ins.ts"
 import { limits } from "../limits.ts"
 import { ErrorCtor, functionText, hardenPattern, matchPattern, objectKeys } from "../primordials.ts"
+import { addRequestFields, addResponseMethods, parseBody } from "./express-methods.ts"
 import { findListener, isListenerExpected, type Listener, waitForListener } from "./listener.ts"
 import { respondWith } from "./node-requests.ts"
 
@@ -48,10 +49,20 @@ export function isNodeHandler(target: (...args: never[]) => unknown): boolean {
   return target.length >= 2 && matchPattern(functionText(target), nodeParameters) !== null
 }
 
-/** Calls a function with a request and a response of node:http. */
+/**
+ * Calls a function with a request and a response of node:http, which also have the fields and
+ * methods of Express that handlers of serverless platforms use.
+ */
 export function toListener(handler: unknown): Listener {
   prepareBuiltIns(["http"])
   const { createServer } = getBuiltIn("http") as unknown as typeof http
-  const server = createServer(handler as NodeHandler)
-  return (request) => respondWith(server, request)
+  return async (request) => {
+    const body = await parseBody(request)
+    const server = createServer((incoming, response) => {
+      addRequestFields(incoming, body)
+      addResponseMethods(response)
+      return (handler as NodeHandler)(incoming, response)
+    })
+    return await respondWith(server, request)
+  }
 }

@@ -41,6 +41,32 @@ console.log({ count: names.length });`,
     },
   },
   {
+    title: "2023: an Express handler takes a request and a response",
+    type: "http",
+    code: `export const expressHandler = async (req: express.Request, res: express.Response) => {
+  if (req.path === "/html") return res.set("X-Seen", "1").send("<b>" + req.get("Host").split("-")[0] + "</b>");
+  if (req.path === "/raw") {
+    let text = "";
+    for await (const chunk of req) text += chunk;
+    return res.end(text);
+  }
+  res.status(200).json({ method: req.method, query: req.query, body: req.body });
+};`,
+    async check({ get }) {
+      expect((await get("/x?a=1&b=2&b=3")).json).toEqual({
+        method: "GET",
+        query: { a: "1", b: ["2", "3"] },
+      })
+      const headers = { "content-type": "application/json" }
+      const post = { method: "POST", headers, body: '{"name":"é"}' }
+      expect((await get("/", post)).json.body).toEqual({ name: "é" })
+      expect((await get("/raw", post)).text).toBe('{"name":"é"}')
+      const page = await get("/html")
+      expect([page.text, page.headers.get("x-seen")]).toEqual(["<b>ada</b>", "1"])
+      expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8")
+    },
+  },
+  {
     title: "2023: HTML is a string, escaped by a tagged template",
     type: "http",
     code: `const escape = (text: unknown) => String(text).replace(/[&<>"]/g, (c) => "&#" + c.charCodeAt(0) + ";");

@@ -24,7 +24,8 @@ export const vals2026: readonly TownVal[] = [
     code: `export default async function (req: Request): Promise<Response> {
   const secret = Deno.env.get("ADAS_SECRET");
   if (!secret) return new Response("Missing secret", { status: 500 });
-  return new Response("hello " + secret.length);
+  process.env.GREETING ??= "hello";
+  return new Response(process.env.GREETING + " " + secret.length);
 }`,
     async check({ get }) {
       expect((await get()).text).toBe("hello 22")
