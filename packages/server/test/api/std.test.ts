@@ -138,8 +138,9 @@ const sqliteScript = `await sqlite.batch(["create table t (id integer primary ke
   const { columns, columnTypes, rows } = await sqlite.execute("select id, name, length(data) as bytes from t order by id")
   const failed = await sqlite.execute("select * from absent").catch((error) => [error.name, error.code, error.message.includes("no such table")])
   const undone = await sqlite.batch(["delete from t", "select * from absent"]).catch((error) => error.code)
-  const [[left]] = (await sqlite.execute("select count(*) from t")).rows
-  return [inserted.rowsAffected, inserted.lastInsertRowid, columns, columnTypes, rows, rows[0].name, failed, undone, left]`
+  await sqlite.migrate(["alter table t add column age integer", "update t set age = 36 where id = 1"])
+  const [[left, age]] = (await sqlite.execute("select count(*), max(age) from t")).rows
+  return [inserted.rowsAffected, inserted.lastInsertRowid, columns, columnTypes, rows, rows[0].name, failed, undone, left, age]`
 const sqliteResult = [
   1,
   2,
@@ -153,6 +154,7 @@ const sqliteResult = [
   ["LibsqlError", "SQLITE_ERROR", true],
   "SQLITE_ERROR",
   2,
+  36,
 ]
 
 function defineOnDeno(suite: ApiSuite): void {

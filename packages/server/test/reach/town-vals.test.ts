@@ -22,6 +22,30 @@ describeAttacks("vals in the style of Val Town", env, (getServer) => {
     msMax,
   )
 
+  test(
+    "use the models of the server with OpenAI's own package, too",
+    async () => {
+      const val = await getServer().save(getServer().ada, {
+        code: `import OpenAI from "npm:openai@6"
+          const openai = new OpenAI({
+            baseURL: \`\${Deno.env.get("HAMLET_URL")}/v1/openai\`,
+            apiKey: Deno.env.get("HAMLET_TOKEN"),
+          })
+          const ask = { model: "echo", messages: [{ role: "user", content: "hi there" }] }
+          export default async () => {
+            const { choices } = await openai.chat.completions.create(ask)
+            const parts = []
+            for await (const chunk of await openai.chat.completions.create({ ...ask, stream: true }))
+              parts.push(chunk.choices[0].delta.content)
+            return [choices[0].message.content, parts]
+          }`,
+      })
+      const { json, text } = await getServer().request(val)
+      expect(json ?? text).toEqual(["You said: hi there", ["You ", "said: ", "hi ", "there"]])
+    },
+    msMax,
+  )
+
   test("are more than twenty", () => {
     expect(vals2023.length + vals2026.length).toBeGreaterThanOrEqual(20)
   })
