@@ -140,6 +140,46 @@ else {
           expectNobody()
         })
 
+      for (const [name, { tries, outcome }] of Object.entries(lies))
+        probe(getServer, `a name of a socket says ${tries}`, async () => {
+          const host = `s.${name}.test`
+          const { got, denied } = await (await getPuppet()).evaluate(
+            `const { default: net } = await import("node:net"); return await new Promise((resolve, reject) => { const socket = net.connect(${friend.port}, "${host}"); socket.once("data", (bytes) => { socket.destroy(); resolve(String(bytes).slice(-8)) }); socket.once("connect", () => socket.write("x")); socket.once("error", reject) })`,
+          )
+          const reason =
+            outcome === "is not found" ? "cannot be found" : "resolves to a private address"
+          if (outcome === "passes") expect(got ?? denied).toBe("captured")
+          else
+            expect(denied ?? `it got ${got}`).toBe(
+              `Error: Cannot look up "${host}": ${host} ${reason}`,
+            )
+          expectNobody()
+        })
+
+      probe(
+        getServer,
+        "a name changes between the lookup of a val and its connection",
+        async () => {
+          const host = "late.first.test"
+          const { got, denied } = await (await getPuppet()).evaluate(
+            `const { default: dns } = await import("node:dns/promises"); const { default: net } = await import("node:net")
+            const { address } = await dns.lookup("${host}")
+            const connect = (host, lookup) => new Promise((resolve) => { const socket = net.connect({ host, port: ${friend.port}, lookup }); socket.once("connect", () => { socket.destroy(); resolve("open") }); socket.once("error", (error) => resolve(error.message)) })
+            const first = await connect("${host}")
+            // Until the server asks again, and is told another address.
+            await new Promise((resolve) => setTimeout(resolve, 5_500))
+            const later = await connect("${host}", (_, options, callback) => options.all ? callback(null, [{ address: "127.0.83.3", family: 4 }]) : callback(null, "127.0.83.3", 4))
+            return [address, first, later]`,
+          )
+          expect(denied ?? got).toEqual([
+            good,
+            "open",
+            `Cannot connect to "${host}:${friend.port}": ${host} resolves to a private address`,
+          ])
+          expectNobody()
+        },
+      )
+
       probe(getServer, "a name that has changed is not reached at its new address", async () => {
         const evalVal = await getPuppet()
         const name = "x.first"

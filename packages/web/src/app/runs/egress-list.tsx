@@ -37,7 +37,7 @@ export function EgressList({ egress }: { egress: Egress }) {
             </td>
             <td>
               {request.blocked === null ? (
-                (request.status ?? "none")
+                (request.status ?? (request.method === "CONNECT" ? "connected" : "none"))
               ) : (
                 <span class="bad">blocked</span>
               )}
