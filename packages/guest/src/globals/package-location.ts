@@ -207,16 +207,35 @@ function isRelative(specifier: string): boolean {
   return stringStartsWith(specifier, "./") || stringStartsWith(specifier, "../")
 }
 
+/** A `require` that finds the packages in these folders. */
+export function createFolderRequire(folders: readonly string[]): PackageRequire {
+  const paths: string[] = []
+  for (let index = 0; index < folders.length; index += 1)
+    arrayPush(paths, `${folders[index]}/index.js`)
+  return createPathsRequire(paths)
+}
+
 function createFileRequire(path: string): PackageRequire {
+  return createPathsRequire([path])
+}
+
+/** The first path from which Node finds a module counts. */
+function createPathsRequire(paths: readonly string[]): PackageRequire {
   let nodeRequire: NodeRequire | undefined
   const find = (name: string): string => {
-    nodeRequire ??= getModuleSystem().createRequire(path)
-    try {
-      return nodeRequire.resolve(name)
-    } catch {
-      // Beside files that do not exist, Deno reports folders that it may not read.
-      throw notFound(name)
+    const system = getModuleSystem()
+    if (findBuiltIn(name) !== undefined) return name
+    for (let index = 0; index < paths.length; index += 1) {
+      try {
+        const from = system.createRequire(paths[index] as string)
+        const found = from.resolve(name)
+        nodeRequire = from
+        return found
+      } catch {
+        // Beside files that do not exist, Deno reports folders that it may not read.
+      }
     }
+    throw notFound(name)
   }
   const require = (name: unknown): unknown => {
     const found = findBuiltIn(name)

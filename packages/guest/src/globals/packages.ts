@@ -12,6 +12,7 @@ import {
 } from "../primordials.ts"
 import { packagesScript, packagesSymbol } from "../protocol.ts"
 import { createBundleRequire } from "./package-location.ts"
+import { addPackageFolder, provideRequire } from "./val-require.ts"
 
 const readFile = Deno.readFileSync
 const { isInteger } = Number
@@ -34,13 +35,17 @@ export function providePackages(folder: string): void {
   const find = (hash: unknown, entry: unknown): unknown => {
     if (typeof hash !== "string" || matchPattern(hash, hashPattern) === null || !isInteger(entry))
       throw new TypeErrorCtor("Cannot find the package: it needs a hash and a number")
-    evaluated[hash] ??= evaluate(`${folder}/${hash}`)
+    if (evaluated[hash] === undefined) {
+      addPackageFolder(`${folder}/${hash}`)
+      evaluated[hash] = evaluate(`${folder}/${hash}`)
+    }
     const bundle = evaluated[hash]
     return bundle instanceof PromiseCtor
       ? getLater(bundle, hash, entry as number)
       : getEntry(bundle, hash, entry as number)
   }
   Object.defineProperty(globalThis, Symbol.for(packagesSymbol), { value: find })
+  provideRequire()
 }
 
 async function getLater(bundle: Promise<Entries>, hash: string, entry: number): Promise<unknown> {

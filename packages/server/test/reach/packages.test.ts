@@ -73,6 +73,17 @@ const vals: readonly {
     answers: "42",
   },
   {
+    name: "@resvg/resvg-wasm, whose WebAssembly the val itself finds,",
+    code: `import { initWasm, Resvg } from "npm:@resvg/resvg-wasm@2.6.2"
+      import { createRequire } from "node:module"
+      import { readFileSync } from "node:fs"
+      const require = createRequire(import.meta.url)
+      await initWasm(readFileSync(require.resolve("@resvg/resvg-wasm/index_bg.wasm")))
+      const image = new Resvg('<svg xmlns="http://www.w3.org/2000/svg" width="3" height="2"/>').render()
+      export default () => image.width + require("node:path").sep + image.height`,
+    answers: "3/2",
+  },
+  {
     name: "i18next-fs-backend, with a top-level await,",
     code: `import Backend from "npm:i18next-fs-backend@2"
       export default () => Backend.type`,

@@ -19,6 +19,7 @@ import {
   type SavedModule,
   waitForPackages,
 } from "./program-packages.ts"
+import { linkRequire } from "./require-module.ts"
 import { listStandardModules, type StandardModules } from "./standard-modules.ts"
 
 /** What creating programs needs. */
@@ -271,7 +272,8 @@ async function loadCode(
     lock,
   }
   const code = await addPackages(deps, [own, ...(await loadModules(deps, modules))])
-  return { ...code, modules: addStandard(deps, code.modules) }
+  const linked = linkRequire(code.modules, deps.links.baseUrl)
+  return { ...code, modules: addStandard(deps, linked) }
 }
 
 function addStandard(

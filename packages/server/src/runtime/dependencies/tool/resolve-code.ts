@@ -43,7 +43,7 @@ export async function resolveCode(
   const packed =
     graph.packageCount > limits.packagesMax
       ? tooManyPackages(fetched, limits)
-      : await pack(setup, graph, fetched, limits)
+      : await pack(setup, graph, fetched, request)
   const all = new Map([...failures, ...unfetched, ...packed.failures])
   const imports = found.map((one): ToolImport => {
     const entry = packed.entries.indexOf(one)
@@ -90,7 +90,7 @@ async function pack(
   setup: DenoSetup,
   graph: DenoGraph,
   wanted: readonly FoundImport[],
-  limits: ToolResolveLimits,
+  { code, limits }: ResolveRequest,
 ): Promise<Packed> {
   if (wanted.length === 0) return { ...nothing, failures: new Map() }
   const modules = new RemoteModules(graph, join(setup.cwd, "remote"))
@@ -109,7 +109,8 @@ async function pack(
     return refuseAll(wanted, excess ?? "the imports cannot be bundled together", failures)
   const specifiers = entries.map(({ specifier }) => specifier)
   const exports = await listExports(modules, specifiers, bundled, setup.cwd)
-  const collected = collectFiles(bundled.located, setup.cwd, limits)
+  const required = /\bcreateRequire\b/.test(code) ? bundled.entryPaths : []
+  const collected = collectFiles(bundled.located, required, setup.cwd, limits)
   return {
     entries,
     exports: exports.map((names) => names.slice(0, limits.exportsMax)),

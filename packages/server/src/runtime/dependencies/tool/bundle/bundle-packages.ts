@@ -18,6 +18,8 @@ export interface BundledPackages {
   readonly isAsync: boolean
   /** What modules import that does not exist, by the path of the importing module. */
   readonly absent: ReadonlyMap<string, ReadonlySet<string>>
+  /** The paths of the entries, in their order. */
+  readonly entryPaths: readonly string[]
   /** The paths of the modules in it that use their location. */
   readonly located: readonly string[]
   /** Why entries fail, by their index. The others work without them. */
@@ -195,6 +197,7 @@ function toBundled(
     inputs,
     isAsync: facts.isAsync,
     absent: facts.absent,
+    entryPaths: pass.entryPaths,
     located: located.map(([path]) => path),
     failures: findEntryFailures(pass, inputs, natives, addons),
   }

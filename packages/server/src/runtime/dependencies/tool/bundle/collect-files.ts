@@ -21,15 +21,18 @@ export interface FileLimits {
  * Collects the files of every package that uses its location, and of the packages that it depends
  * on if it may load its own modules by their paths. Small packages come first; those that exceed
  * the limits are left out, since most packages work without their files. `located` are the paths of
- * the modules that use their location.
+ * the modules that use their location, `required` those of the entries that the val itself may
+ * require.
  */
 export function collectFiles(
   located: readonly string[],
+  required: readonly string[],
   folder: string,
   limits: FileLimits,
 ): CollectedFiles | undefined {
   const root = join(folder, installFolder)
-  const packages = [...listRoots(located, folder)].map((path) => measure(path))
+  const direct = new Set(required.flatMap((path) => findPackageRoot(path, folder) ?? []))
+  const packages = [...listRoots(located, direct, folder)].map((path) => measure(path))
   const chosen = choose(
     packages.toSorted(
       (left, right) => left.bytes - right.bytes || (left.path < right.path ? -1 : 1),
@@ -42,16 +45,36 @@ export function collectFiles(
   return {
     list: {
       files: files.map(({ path, bytes }) => [relative(root, path), bytes] as const),
-      links: chosen.flatMap(({ path }) => listLinks(path, root, roots)).toSorted(),
+      links: [
+        ...chosen.flatMap(({ path }) => listLinks(path, root, roots)),
+        ...listDirectLinks(
+          [...direct].filter((path) => roots.has(path)),
+          root,
+        ),
+      ].toSorted(),
     },
     contents: files.map(({ path }) => readFileSync(path)),
   }
 }
 
+/** Links by which the val finds the packages. Of two versions, one is found. */
+function listDirectLinks(paths: readonly string[], root: string): [string, string][] {
+  const links = new Map<string, string>()
+  for (const path of paths) {
+    const link = path.slice(path.lastIndexOf("node_modules/"))
+    links.set(link, relative(dirname(link), relative(root, path)))
+  }
+  return [...links]
+}
+
 /** The folders of the packages. */
-function listRoots(located: readonly string[], folder: string): Set<string> {
-  const roots = new Set<string>()
-  const loading = new Set<string>()
+function listRoots(
+  located: readonly string[],
+  direct: ReadonlySet<string>,
+  folder: string,
+): Set<string> {
+  const roots = new Set(direct)
+  const loading = new Set(direct)
   for (const path of located) {
     const root = findPackageRoot(path, folder)
     if (root === undefined) continue
