@@ -22,8 +22,6 @@ const ownPattern = /^\/std\/(\w+?)(?:\.ts)?$/
  * module of several files is known.
  */
 const townPattern = /^\/v\/@?std\/(\w+)(?:@[\w.-]+)?(?:\/(?:main|index|global|mod)\.tsx?)?$/
-/** Any address of Val Town's standard library. */
-const anyTownPattern = /^\/v\/@?std\/(\w+)/
 
 /**
  * The module of the standard library that a path of a Hamlet server names: `/std/blob`, with or
@@ -46,15 +44,4 @@ export function findTownStandardModule(url: URL): StandardModuleName | undefined
     standardModuleNames.find((it) => it.toLowerCase() === name) ??
     findOwnStandardModule(url.pathname)
   )
-}
-
-/**
- * The sentence for an import of a standard module that this server does not have; undefined for
- * every other import.
- */
-export function describeMissingStandardModule(specifier: string): string | undefined {
-  const url = /^\s*https:/i.test(specifier) ? URL.parse(specifier) : null
-  const name = url?.origin === townOrigin ? anyTownPattern.exec(url.pathname)?.[1] : undefined
-  if (url === null || name === undefined || findTownStandardModule(url)) return undefined
-  return `this server has no standard module "${name}"; it has ${standardModuleNames.join(", ")}`
 }

@@ -35,13 +35,16 @@ const explanations: readonly (readonly [RegExp, Explanation])[] = (
   ] satisfies (readonly [RegExp, Explanation])[]
 ).map(([pattern, explain]) => [hardenPattern(pattern), explain])
 
+/** The server's list, which a test compares with this one. */
+const standardModules = "API_URL, blob, email, fetch, openai, sqlite, sqlite2, utils"
 const standardModule = hardenPattern(/^https?:\/\/[^/]+\/(?:v\/@?)?std\/([\w.-]+)/)
 const valName = hardenPattern(/\/v\/@?(\w+\/\w+)(?:@\d+)?(?:\?[^/]*)?$/)
 
 /** Three different things can be missing. */
 function explainMissing(url: string): string {
   const standard = matchPattern(url, standardModule)
-  if (standard !== null) return `the standard library has no module "${standard[1]}"`
+  if (standard !== null)
+    return `this server has no standard module "${standard[1]}" (it has ${standardModules})`
   if (!isModuleOfVal(url)) return isRemote
   const val = matchPattern(url, valName)
   return val === null

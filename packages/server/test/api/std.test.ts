@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { standardModuleNames } from "@hamlet/contract"
 import { findDeno } from "../../../../scripts/find-deno.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
@@ -244,6 +245,13 @@ function defineInSandbox(suite: ApiSuite): void {
       status: "succeeded",
       returnValue: ["function", "function", "function"],
     })
+  })
+
+  test("is listed where a val imports a module that it does not have", async () => {
+    const ended = await run(await person(), 'import "/std/mail"')
+    expect(ended.error.message).toBe(
+      `Cannot import "${testBaseUrl}/std/mail": this server has no standard module "mail" (it has ${standardModuleNames.join(", ")})`,
+    )
   })
 
   test("cannot use storage on the account of another user", async () => {

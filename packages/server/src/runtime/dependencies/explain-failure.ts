@@ -1,3 +1,4 @@
+import { standardModuleNames } from "@hamlet/contract"
 import type { OutgoingRequest } from "../../domain/egress.ts"
 import type { ImportFailure } from "./tool/tool-messages.ts"
 
@@ -165,7 +166,7 @@ function explainTown(url: string, explanation: Explanation): Explanation {
   if (user === undefined) return explanation
   const missing =
     user === "std"
-      ? `the standard library of this server has no module "${val}"`
+      ? `this server has no standard module "${val}" (it has ${standardModuleNames.join(", ")})`
       : `there is no val "${user}/${val}" on this server`
   return { ...explanation, error: `${missing}, and ${explanation.error}` }
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { standardModuleNames } from "@hamlet/contract"
 import { openForwardingProxy } from "../../../test/support/forwarding-proxy.ts"
 import {
   importOf,
@@ -82,7 +83,7 @@ describe("A val of esm.town that is not on this server", () => {
     const { imports } = await open.resolve(code, [])
     expect(imports.map(({ error }) => error)).toEqual([
       'there is no val "steve/gone" on this server, and esm.town responded with 404',
-      'the standard library of this server has no module "gone", and esm.town responded with 404',
+      `this server has no standard module "gone" (it has ${standardModuleNames.join(", ")}), and esm.town responded with 404`,
     ])
   })
 })
