@@ -183,6 +183,28 @@ ${deliberate}`,
     )
 
     withCode(
+      "warns of what vals do not have, and says why",
+      `const command = new Deno.Command("ls")
+Deno.listen({ port: 80 })
+const listen = (port: number) => port
+listen(1)
+await Deno.connect({ port: 5432 })
+export default command
+`,
+      async (page) => {
+        const warned = page.locator(".cm-lintRange-warning")
+        await eventually(
+          () => warned.allTextContents(),
+          (texts) => expect(texts).toEqual(["Command", "listen"]),
+        )
+        await warned.first().hover()
+        await page
+          .getByText("Cannot use Deno.Command in a val: a val cannot start programs")
+          .waitFor()
+      },
+    )
+
+    withCode(
       "shows the type and the documentation of what the mouse is on",
       'import { greet } from "./greet"\nexport const wrong: number = greet({ name: "ada", visits: 1 })\n',
       async (page) => {

@@ -4,6 +4,7 @@ import { writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { findDeno } from "../../../../../scripts/find-deno.ts"
 import { prelude } from "./prelude.ts"
+import { markUnavailable } from "./unavailable.ts"
 
 /**
  * Writes the built-in types of vals into one file and returns its name: the libraries of the
@@ -44,7 +45,7 @@ async function readDenoTypes(): Promise<string> {
   ])
   if (code !== 0) throw new Error(`Cannot read the types of Deno: ${stderr.trim()}`)
   // The output joins many files, which reference each other by names that only Deno knows.
-  return types.replaceAll(/^\/\/\/ <reference .*$/gm, "")
+  return markUnavailable(types.replaceAll(/^\/\/\/ <reference .*$/gm, ""))
 }
 
 function findPackage(name: string): string {

@@ -1,6 +1,7 @@
 import ts from "typescript-js"
 import type { Project } from "./project.ts"
 import type { Problem } from "./protocol.ts"
+import { describeUnavailable } from "./unavailable.ts"
 
 const limits = { problemsMax: 200, messageCharsMax: 1_000 }
 
@@ -31,9 +32,25 @@ export function diagnose(project: Project, path: string): readonly Problem[] {
       message: `Cannot import "${specifier}": there is no such val that you may see`,
     }),
   )
-  return [...problems, ...missing]
+  return [...problems, ...missing, ...listUnavailable(project, path)]
     .toSorted((one, other) => one.from - other.from)
     .slice(0, limits.problemsMax)
+}
+
+/** Uses of what Deno has and vals have not, which the types mark as deprecated. */
+function listUnavailable(project: Project, path: string): readonly Problem[] {
+  const text = project.getText(path)
+  return project.service
+    .getSuggestionDiagnostics(project.toFileName(path))
+    .filter(({ reportsDeprecated }) => reportsDeprecated)
+    .flatMap(({ start = 0, length = 0 }): Problem[] => {
+      const used = text.slice(start, start + length)
+      const name = used.slice(used.lastIndexOf(".") + 1)
+      const message = describeUnavailable(name)
+      return message === undefined
+        ? []
+        : [{ from: start, to: start + length, severity: "warning", message }]
+    })
 }
 
 function toProblem({ start = 0, length = 0, category, messageText }: ts.Diagnostic): Problem {
