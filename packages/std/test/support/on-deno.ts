@@ -13,11 +13,23 @@ export interface OnDeno extends AsyncDisposable {
   run(body: string, env: Readonly<Record<string, string>>): Promise<unknown>
 }
 
-const blobUrl = import.meta.resolve("../../src/blob.ts")
-const sqliteUrl = import.meta.resolve("../../src/sqlite.ts")
-const imports = `import * as blobModule from "${blobUrl}"
-import * as sqliteModule from "${sqliteUrl}"
-const { blob } = blobModule, { sqlite } = sqliteModule, modules = { blob: blobModule, sqlite: sqliteModule }`
+const names = {
+  blob: "blob",
+  sqlite: "sqlite",
+  openai: "openai",
+  utils: "val-files",
+  email: "email",
+}
+const imports = Object.entries(names)
+  .map(([name, file]) => {
+    const url = import.meta.resolve(`../../src/${file}.ts`)
+    return `import * as ${name}Module from "${url}"`
+  })
+  .concat(
+    `const modules = { ${Object.keys(names).map((name) => `${name}: ${name}Module`)} }`,
+    "const { blob } = modules.blob, { sqlite } = modules.sqlite",
+  )
+  .join("\n")
 
 /** Makes a place for Deno to keep what it compiles. */
 export async function openDeno(): Promise<OnDeno> {
