@@ -100,6 +100,7 @@ function createSandboxes(
       limits,
       denoPath: findDeno(),
       guestPath: fileURLToPath(import.meta.resolve("@hamlet/guest/main")),
+      ca: config.egress.ca,
       openEgress,
     },
     onError,

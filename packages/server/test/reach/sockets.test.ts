@@ -282,6 +282,24 @@ export default async (request: Request) => {
   })
 })
 
+describeAttacks(
+  "reach/sockets with the operator's authorities",
+  { ...settings, HAMLET_EGRESS_CA: authority.path },
+  (getServer) => {
+    test("node:tls, node:https and Deno.connectTls trust them, and Deno's as well", async () => {
+      const { got, error } = await evaluate(
+        getServer(),
+        `const socket = tls.connect(${secure.port}, "localhost"); const text = await new Promise((resolve, reject) => { socket.once("secureConnect", () => socket.write("ping")); socket.once("data", resolve); socket.once("error", reject) }); socket.destroy()
+        const status = await new Promise((resolve, reject) => https.get("https://localhost:${secureWeb.port}/", (response) => { response.resume(); resolve(response.statusCode) }).on("error", reject))
+        const connection = await Deno.connectTls({ hostname: "localhost", port: ${secure.port} }); connection.close()
+        return [String(text), status, tls.rootCertificates.length > 100]`,
+        `import tls from "node:tls"; import https from "node:https"`,
+      )
+      expect(error ?? got).toEqual(["secure ping", 200, true])
+    })
+  },
+)
+
 interface RunEntry {
   readonly method: string
   readonly url: string

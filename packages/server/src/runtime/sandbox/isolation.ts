@@ -3,6 +3,7 @@ import { AppError } from "../../domain/app-error.ts"
 import {
   type BubblewrapMode,
   type BubblewrapTools,
+  insideCa,
   insideMaps,
   insidePaths,
   toBubblewrapCommand,
@@ -113,7 +114,8 @@ function createBubblewrap(
   tools: BubblewrapTools,
   mode: BubblewrapMode,
 ): Isolation {
-  const command = toDenoCommand(insidePaths, parts.imports, parts.limits, true)
+  const caPath = insideCa in parts.systemFiles ? insideCa : undefined
+  const command = toDenoCommand(insidePaths, parts.imports, parts.limits, true, caPath)
   const environment = toDenoEnvironment(insidePaths, true)
   const ofDeno = { program: insidePaths.deno, isReported: true, isFirst: true }
   const maps = { [insideMaps]: parts.systemFiles[insideMaps] ?? "" }

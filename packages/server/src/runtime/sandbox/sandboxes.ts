@@ -2,6 +2,7 @@ import { join } from "node:path"
 import { exampleCode } from "@hamlet/guest/example"
 import { AppError } from "../../domain/app-error.ts"
 import { Cgroups } from "./cgroups/cgroups.ts"
+import { insideCa } from "./commands/bubblewrap-command.ts"
 import { bundleProgram } from "./commands/bundle-program.ts"
 import { systemFiles } from "./commands/system-files.ts"
 import type { Tool } from "./commands/tool-command.ts"
@@ -32,6 +33,8 @@ export interface SandboxOptions {
   readonly denoPath: string
   /** The guest's main file. */
   readonly guestPath: string
+  /** Certificates, in PEM, of authorities that vals trust in addition to the default ones. */
+  readonly ca?: string | undefined
   readonly openEgress?: ((paths: EgressPaths) => EgressListener) | undefined
   /** False to ignore control groups, so that tests can act like machines without them. */
   readonly usesCgroups?: boolean
@@ -303,7 +306,7 @@ async function choose(
   const parts = {
     denoPath,
     guestPath,
-    systemFiles: writeSystemFiles(folder),
+    systemFiles: writeSystemFiles(folder, options.ca),
     imports,
     limits,
     hasFilter: filter !== undefined,
@@ -341,8 +344,9 @@ async function choose(
   )
 }
 
-function writeSystemFiles(folder: RuntimeFolder): Record<string, string> {
-  const written = Object.entries(systemFiles).map(([inside, content]) => [
+function writeSystemFiles(folder: RuntimeFolder, ca: string | undefined): Record<string, string> {
+  const files = ca === undefined ? systemFiles : { ...systemFiles, [insideCa]: ca }
+  const written = Object.entries(files).map(([inside, content]) => [
     inside,
     folder.write(`system${inside.replaceAll("/", "-")}`, content),
   ])

@@ -28,6 +28,8 @@ export function toDenoCommand(
   imports: GuestImports,
   limits: SandboxLimits,
   hasProxy: boolean,
+  /** Certificates that TLS connections of the val trust in addition to those of Deno. */
+  caPath?: string,
 ): string[] {
   const { run, scratch } = paths
   // Permissions of its own: the guest gives up those for the folder.
@@ -49,9 +51,10 @@ export function toDenoCommand(
     // Otherwise the signal of a request aborts after the response, and a val that uses it gets a
     // warning in its logs.
     "--unstable-no-legacy-abort",
+    ...(caPath === undefined ? [] : [`--cert=${caPath}`]),
     "--allow-env",
     // In bubblewrap these read the files that it provides; see system-files.ts.
-    ...(hasProxy ? ["--allow-sys=cpus,homedir,userInfo"] : []),
+    ...(hasProxy ? ["--allow-sys=ca,cpus,homedir,userInfo"] : []),
     hasProxy ? "--allow-net" : `--allow-net=unix:${run}/control.sock,unix:${run}/in.sock`,
     `--allow-read=${[run, ...sockets, scratch, packages].join(",")}`,
     `--allow-write=${[run, ...sockets, scratch].join(",")}`,
