@@ -39,7 +39,7 @@ export function toLine(reason: string): string {
  * What must not be in a message to the author of a val: advice for the command line of Deno, which
  * the author cannot follow, and paths of the sandbox, which mean nothing to the author.
  */
-const unclear = /--allow-|--unstable|NotCapable|Requires \w+ access|\.sock\b|\/run\/|hamlet-\w+\//
+const unclear = /--allow-|--unstable|Requires \w+ access|\.sock\b|\/run\/|hamlet-\w+\//
 
 /** Whether the author of a val can make sense of a reason. */
 export function isClear(reason: string): boolean {

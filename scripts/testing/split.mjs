@@ -25,6 +25,7 @@ const secondsHints = {
   "packages/server/test/authorization.test.ts": 40,
   "packages/server/test/backup/round-trip.test.ts": 15,
   "packages/server/test/chaos/chaos.test.ts": 20,
+  "packages/server/test/compat/compat.test.ts": 60,
   "packages/server/test/fuzz.test.ts": 65,
   "packages/server/test/fuzz-sockets.test.ts": 20,
   "packages/server/test/gateway/": 3,

@@ -177,6 +177,7 @@ export default async () => {
   return db.exec("select sum(n) from t")[0].values
 }`,
     returns: [[3]],
+    isInTests: true,
   },
   {
     code: `import Database from "npm:better-sqlite3@13.0.3"

@@ -10,7 +10,6 @@ export default () => {
   return [format(addDays(start, 2), "yyyy-MM-dd"), formatDistance(start, addDays(start, 1), { locale: de })]
 }`,
     returns: ["2024-03-01", "1 Tag"],
-    isInTests: true,
   },
   {
     code: `import dayjs from "npm:dayjs@1.11.23"

@@ -9,7 +9,6 @@ export default () => {
   return [$("li.x").text(), $("li").length]
 }`,
     returns: ["b", 2],
-    isInTests: true,
   },
   {
     code: `import { JSDOM } from "npm:jsdom@30.1.3"
@@ -37,7 +36,6 @@ export default () => {
     code: `import { marked } from "npm:marked@18.2.0"
 export default () => marked.parse("# Hi *there*")`,
     returns: "<h1>Hi <em>there</em></h1>\n",
-    isInTests: true,
   },
   {
     code: `import { remark } from "npm:remark@15.0.1"

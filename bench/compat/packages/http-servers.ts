@@ -25,6 +25,7 @@ const app = new Koa()
 app.use((context) => { context.body = "hello " + context.query.name })
 app.listen(process.env.PORT ?? 3000)`,
     responds: "hello Ada",
+    isInTests: true,
   },
   {
     code: `import Fastify from "npm:fastify@5.12.8"

@@ -24,7 +24,6 @@ import { useState } from "npm:preact@10.27.2/hooks"
 function Counter({ start }) { const [n] = useState(start); return <b class="n">{n}</b> }
 export default () => render(<Counter start={3} />)`,
     returns: '<b class="n">3</b>',
-    isInTests: true,
   },
   {
     code: `import { createSSRApp, h, ref } from "npm:vue@3.5.45"

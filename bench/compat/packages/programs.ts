@@ -39,7 +39,6 @@ export default () => {
     code: `import { Chalk } from "npm:chalk@6.0.1"
 export default () => new Chalk({ level: 1 }).red("a")`,
     returns: "\u001b[31ma\u001b[39m",
-    isInTests: true,
   },
   {
     code: `import { Command } from "npm:commander@15.1.0"

@@ -7,7 +7,6 @@ export const validation: readonly PackageCase[] = [
 const user = z.object({ name: z.string().min(1), age: z.coerce.number().int() })
 export default () => [user.parse({ name: "Ada", age: "36" }), user.safeParse({ name: "" }).success]`,
     returns: [{ name: "Ada", age: 36 }, false],
-    isInTests: true,
   },
   {
     code: `import Ajv from "npm:ajv@8.20.0"
