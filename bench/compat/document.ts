@@ -23,7 +23,7 @@ export function toPackageLines(results: readonly PackageResult[]): string[] {
     `\`${name}\` ${version}`,
     notRun ? "not run" : toMark(deno),
     notRun ? "not run" : toMark(hamlet),
-    toReason(notRun ?? hamlet ?? deno),
+    toReason(notRun ?? hamlet ?? withoutPaths(deno)),
   ])
   return [
     `Plain Deno runs ${countPassed(ran, "deno")} of ${ran.length}, Hamlet runs ${countPassed(ran, "hamlet")}.`,
@@ -39,7 +39,7 @@ export function toApiLines(results: readonly ApiResult[]): string[] {
     name,
     toMark(deno),
     toMark(hamlet),
-    toReason(hamlet ?? deno),
+    toReason(hamlet ?? withoutPaths(deno)),
   ])
   return [
     `Plain Deno passes ${countPassed(results, "deno")} of ${results.length} checks, Hamlet ${countPassed(results, "hamlet")}.`,
@@ -65,6 +65,11 @@ export function findUnclear<T extends { readonly hamlet?: string | undefined }>(
 
 function toMark(failure: string | undefined): string {
   return failure === undefined ? "yes" : "no"
+}
+
+/** What Deno says names the folders of its cache and of the case, which are those of one machine. */
+function withoutPaths(reason: string | undefined): string | undefined {
+  return reason?.replaceAll(/(?:file:\/\/)?\/[^\s'"]*\/(?:npm\/[^/]+|case\d+)\//g, "")
 }
 
 function toReason(reason: string | undefined): string {

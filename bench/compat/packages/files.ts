@@ -35,7 +35,7 @@ export default () => {
     returns: [{ a: 1, b: "x" }],
   },
   {
-    code: `import ExcelJS from "npm:exceljs@4.4.0"
+    code: `import ExcelJS from "npm:exceljs@4.3.0"
 export default async () => {
   const book = new ExcelJS.Workbook()
   book.addWorksheet("s").addRow([1, "x"])

@@ -16,10 +16,10 @@ export default async ({ http }) => {
     code: `import Anthropic from "npm:@anthropic-ai/sdk@1.8.0"
 export default async ({ http }) => {
   const client = new Anthropic({ apiKey: "k", baseURL: http, maxRetries: 0 })
-  const { path, headers } = await client.messages.create({ model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hi" }] })
-  return [path, headers["x-api-key"]]
+  const { path, body } = await client.messages.create({ model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hi" }] })
+  return [path, body.model]
 }`,
-    returns: ["/v1/messages", "k"],
+    returns: ["/v1/messages", "m"],
     isInTests: true,
   },
   {

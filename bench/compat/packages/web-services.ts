@@ -131,7 +131,7 @@ export default async ({ http }) => {
   const base = new Airtable({ apiKey: "k", endpointUrl: http }).base("b")
   return (await base("Plays").find("rec1")).id
 }`,
-    returns: "echo",
+    returns: "rec1",
   },
   {
     code: `import * as Sentry from "npm:@sentry/node@11.11.0"
