@@ -43,10 +43,13 @@ afterAll(() => {
 
 describeAttacks("compat", settings, (getServer) => {
   const limit = limitConcurrency(casesAtOnce)
+  let created: ValHost | undefined
   const host = () => {
     const { port, ada } = getServer()
     if (!services) throw new Error("Cannot run a case: the services have not started")
-    return new ValHost({ url: `http://127.0.0.1:${port}`, token: ada.token }, services.addresses)
+    const server = { url: `http://127.0.0.1:${port}`, token: ada.token }
+    created ??= new ValHost(server, services.addresses)
+    return created
   }
 
   describePackages((useCase) => limit(() => host().runPackage(useCase)))

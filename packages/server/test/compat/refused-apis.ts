@@ -21,5 +21,4 @@ export const refusedApis: Readonly<Record<string, RegExp>> = {
   "node:dgram": /Cannot use UDP: vals can open TCP connections only/,
   "node:child_process spawn": /spawn|start/,
   "node:child_process execSync": /Command failed|start/,
-  "node:module createRequire": /must be a file URL/,
 }
