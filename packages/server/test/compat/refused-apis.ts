@@ -17,7 +17,6 @@ export const refusedApis: Readonly<Record<string, RegExp>> = {
   "node:os totalmem, freemem, uptime, loadavg": /Cannot use "osUptime"/,
   "process.umask": /Cannot use "umask"/,
   "node:net createServer": /Cannot listen on port 0: a val has no ports of its own/,
-  "node:tls rootCertificates": /Cannot use "ca"/,
   "node:dgram": /Cannot use UDP: vals can open TCP connections only/,
   "node:child_process spawn": /spawn|start/,
   "node:child_process execSync": /Command failed|start/,
