@@ -5,7 +5,7 @@ export const exampleCode = `
 interface Greeting { readonly text: string }
 export default async function (request: Request): Promise<Response> {
   const greeting: Greeting = { text: "hello" }
-  await new Promise<void>((resolve) => setTimeout(resolve, 0))
+  await null
   console.log("%s", greeting.text, { url: request.url, method: request.method, at: new Date() })
   return Response.json(greeting, { headers: { "x-example": request.headers.get("host") ?? "" } })
 }`

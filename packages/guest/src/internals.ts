@@ -19,6 +19,12 @@ interface DenoInternals {
   readonly core: {
     getAsyncContext(): AsyncContext | undefined
     setAsyncContext(context: AsyncContext | undefined): void
+    /** Counts what keeps the event loop from waiting. */
+    immediateRefCount(increases: boolean): void
+    queueImmediate(immediate: object): void
+    createSystemTimer(callback: () => void, ms: number, isRefed: boolean): object
+    cancelTimer(timer: object): void
+    readonly kRefed: symbol
   }
   readonly Console: new (print: (text: string, level: number) => void) => PrintingConsole
   inspectArgs(args: readonly unknown[], options: { readonly colors: boolean }): string
@@ -36,6 +42,23 @@ export function hideInternals(): void {
   const deno = Deno as unknown as { internal?: symbol; [key: symbol]: unknown }
   if (deno.internal !== undefined) delete deno[deno.internal]
   delete deno.internal
+}
+
+/**
+ * Calls `onLoad` when Deno has loaded `node:process`, on which all other modules of Node depend.
+ * It comes late for code that is executing, and early for code that waits for an import.
+ */
+export function watchProcess(onLoad: () => void): void {
+  let bootstrap: unknown
+  Object.defineProperty(internals, "__bootstrapNodeProcess", {
+    get: () => bootstrap,
+    set: (value: unknown) => {
+      bootstrap = value
+      queueMicrotask(onLoad)
+    },
+    enumerable: true,
+    configurable: true,
+  })
 }
 
 /** The request as Deno.serve received it, behind the Request that the val sees. */
@@ -57,6 +80,27 @@ export const { inspectArgs } = internals
 /** For servers of node:http that accept WebSockets: they write the response themselves. */
 export const { upgradeHttpRaw } = internals
 export const PrintingConsole = internals.Console
+
+const { immediateRefCount, queueImmediate, kRefed } = internals.core
+/** The timers under those of Node, which take time to load. */
+export const { createSystemTimer, cancelTimer } = internals.core
+
+/**
+ * Calls back in the next turn of the event loop, as setImmediate does. To load Node's timers for
+ * that takes a tenth of the start of a process.
+ */
+export function runSoon(callback: () => void): void {
+  immediateRefCount(true)
+  queueImmediate({
+    __proto__: null,
+    _idleNext: null,
+    _idlePrev: null,
+    _onImmediate: callback,
+    _argv: undefined,
+    _destroyed: false,
+    [kRefed]: true,
+  })
+}
 
 const requestKey = symbolOf(new Request("http://localhost"), "request")
 const responseKey = symbolOf(new Response(), "response")
@@ -118,6 +162,10 @@ function readInternals(): DenoInternals {
   const parts: unknown[] = [
     found?.core?.getAsyncContext,
     found?.core?.setAsyncContext,
+    found?.core?.immediateRefCount,
+    found?.core?.queueImmediate,
+    found?.core?.createSystemTimer,
+    found?.core?.cancelTimer,
     found?.Console,
     found?.inspectArgs,
     found?.upgradeHttpRaw,

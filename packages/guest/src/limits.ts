@@ -13,6 +13,8 @@ export const limits = {
   valueDepthMax: 100,
   /** The most of a refused WebSocket response that is reported. */
   refusedBodyBytesMax: 65_536,
+  /** How long a process waits for a val until it prepares for what some vals need. */
+  idleMs: 500,
   /** How long a val that exports nothing may take until its server listens. */
   listenMsMax: 5_000,
   /** The most that localStorage, sessionStorage and caches hold, each. */

@@ -1,35 +1,34 @@
 /**
  * The guest: the program that runs inside the sandbox, on Deno. It starts before there is a val to
  * run. Its arguments are the folder of its sockets, a folder for the val's own files, the URL of
- * the example in the module cache, and the folder of the val's packages. See protocol.ts for its
- * messages to the host.
+ * the example in the module cache, the folder of the val's packages, and its own path. See
+ * protocol.ts for its messages to the host, and for how it is started.
  */
 
 import { connectControl } from "./control/control.ts"
 import { errorToJson, openOutbox, send } from "./control/outbox.ts"
 import { explainPermissionErrors } from "./errors/permission-errors.ts"
-import { guardProcess, prepareBuiltIns } from "./globals/built-ins.ts"
+import { changeProcess, prepareBuiltIns, provideBuiltIns } from "./globals/built-ins.ts"
 import { captureConsole } from "./globals/console-capture.ts"
 import { setEgressKey, tagOutgoingRequests } from "./globals/egress.ts"
 import { setEnvironment } from "./globals/environment.ts"
 import { hideFiles } from "./globals/files.ts"
 import { hideMachine } from "./globals/machine.ts"
-import { providePackages } from "./globals/packages.ts"
+import { preparePackages, providePackages } from "./globals/packages.ts"
 import { forbidExit, guardNodeProcess, ignoreSignals } from "./globals/process-guard.ts"
 import { captureNodeStreams, captureStandardStreams } from "./globals/standard-streams.ts"
 import { guardTimers } from "./globals/timers.ts"
 import { provideWebStorage } from "./globals/web-storage.ts"
-import { hideInternals } from "./internals.ts"
+import { hideInternals, runSoon } from "./internals.ts"
 import { hasWaitingRequest, serve, startServing } from "./requests/serve.ts"
 import { catchUncaughtErrors } from "./runs/failures.ts"
 import { replaceServe } from "./servers/deno-serve.ts"
 import { replaceNodeServers } from "./servers/node-servers.ts"
 import { provideSockets } from "./sockets/sockets.ts"
 import { evaluateVal, prepareForVal } from "./val/load-val.ts"
-import { warmUp } from "./warm-up.ts"
+import { startIdling, warmUp } from "./warm-up.ts"
 
 const exit = Deno.exit
-const soon = setImmediate
 const printError = console.error
 
 try {
@@ -45,6 +44,7 @@ async function start(
   scratchFolder = "",
   exampleUrl = "",
   packagesFolder = "",
+  scriptPath = "",
 ): Promise<void> {
   const inPath = `${socketFolder}/in.sock`
   const hasProxy = Deno.env.has("HTTP_PROXY")
@@ -61,10 +61,9 @@ async function start(
   captureStandardStreams()
   guardTimers()
   forbidExit()
-  guardProcess((process) => {
-    guardNodeProcess(process)
-    captureNodeStreams(process)
-  })
+  provideBuiltIns()
+  changeProcess(guardNodeProcess)
+  changeProcess(captureNodeStreams)
   hideInternals()
   hideMachine()
   explainPermissionErrors(scratchFolder)
@@ -85,17 +84,21 @@ async function start(
   if (!hasProxy) await Deno.permissions.revoke({ name: "net" })
   await Deno.permissions.revoke({ name: "read", path: socketFolder })
   await Deno.permissions.revoke({ name: "write", path: socketFolder })
+  await Deno.permissions.revoke({ name: "read", path: scriptPath })
   openOutbox(control.write)
   send('{"kind":"warm"}')
 
   // 5. Load the val.
+  const idling = startIdling()
   const load = await control.load
+  idling.stop()
   prepareForVal(load)
   const { env, egressKey } = await control.surroundings
   setEnvironment({ HOME: scratchFolder, PATH: "/usr/bin:/bin", TMPDIR: scratchFolder, ...env })
   setEgressKey(egressKey)
-  const { builtIns } = await control.begin
-  prepareBuiltIns(builtIns ?? [])
+  const { builtIns, hasPackages } = await control.begin
+  if (hasPackages) await preparePackages()
+  prepareBuiltIns(builtIns)
   const { program, error } = await evaluateVal(load)
   startServing({ program, scheme: load.scheme, returnBytesMax: load.limits.returnBytesMax })
   const reportLoad = () =>
@@ -105,6 +108,6 @@ async function start(
         : `{"kind":"loaded","isCallable":${program.isCallable}}`,
     )
   // A waiting response goes out first; this follows in the next turn of the event loop.
-  if (hasWaitingRequest()) soon(reportLoad)
+  if (hasWaitingRequest()) runSoon(reportLoad)
   else reportLoad()
 }

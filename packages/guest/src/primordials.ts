@@ -146,10 +146,7 @@ export function bare<T extends object>(fields: T): T {
   return Object.assign(Object.create(null), fields)
 }
 
-export function getterOf<T extends object>(
-  prototype: T,
-  name: keyof T,
-): (this: unknown) => unknown {
+function getterOf<T extends object>(prototype: T, name: keyof T): (this: unknown) => unknown {
   const getter = Object.getOwnPropertyDescriptor(prototype, name)?.get
   if (!getter) throw new Error(`Cannot start: ${String(name)} is no getter`)
   return getter

@@ -90,6 +90,22 @@ export const packagesScript = {
 } as const
 
 /**
+ * How the guest is started. Deno parses a module before V8 does, which takes longer than all that
+ * the guest does then; so the main module only has V8 evaluate the guest as a script. Its path is
+ * the fifth argument.
+ */
+export const guestScript = {
+  /** Where its code is, in stacks. */
+  name: "hamlet:guest",
+  before: "(async () => {",
+  after: "\n})()",
+  mainModule: `const [started, failure] = Deno[Deno.internal].core.evalContext(Deno.readTextFileSync(Deno.args[4]), "hamlet:guest")
+if (failure) throw failure.thrown
+await started
+`,
+} as const
+
+/**
  * The first line from the host: what this process serves. Like the messages that follow, it is sent
  * as early as possible, so that the guest prepares while the host reads and writes what belongs to
  * the val.
@@ -137,6 +153,7 @@ export interface Begin {
    * them, and does not load them for vals that do not import them.
    */
   readonly builtIns: readonly string[]
+  readonly hasPackages: boolean
 }
 
 export type HostMessage = Load | Surroundings | Begin | Ping

@@ -1,13 +1,18 @@
 import { toErrorText } from "./errors/error-text.ts"
 import { nameModulesBeside } from "./errors/stack-text.ts"
 import { setEnvironment } from "./globals/environment.ts"
+import { preparePackages } from "./globals/packages.ts"
 import { hidePaths } from "./globals/process-guard.ts"
+import { cancelTimer, createSystemTimer } from "./internals.ts"
+import { limits } from "./limits.ts"
 import { publishUrls, serveTemporarily } from "./requests/serve.ts"
 import { toProgram } from "./val/program.ts"
 
 /**
- * Does everything once that a run does, through the real socket, which saves a few milliseconds in
- * the first response of a val. What is logged here stays in an outbox that is not open yet.
+ * Does once what the first request to a val does, through the real socket, which saves a few
+ * milliseconds in the first response of a val. What only some vals do, such as starting a timer,
+ * takes less time when they do it than for all processes here. What is logged here stays in an
+ * outbox that is not open yet.
  */
 export async function warmUp(inPath: string, exampleUrl: string): Promise<void> {
   setEnvironment({ EXAMPLE: "1" })
@@ -24,16 +29,24 @@ export async function warmUp(inPath: string, exampleUrl: string): Promise<void> 
   serveTemporarily({ program: { ...example, respond }, scheme: "http", returnBytesMax: 1_000 })
   const host = "Host: example.localhost\r\n"
   await sendRaw(inPath, `GET /hwarm/?a=1 HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
-  await sendRaw(
-    inPath,
-    `POST /hwarm/ HTTP/1.1\r\n${host}Content-Length: 2\r\n\r\n{}GET /hwarm/ HTTP/1.1\r\n${host}Connection: close\r\n\r\n`,
-  )
-  await sendRaw(
-    inPath,
-    `POST /cwarm HTTP/1.1\r\nHost: call\r\nContent-Length: 11\r\nConnection: close\r\n\r\n{"args":[]}`,
-  )
-  toErrorText(new Error("an example", { cause: new TypeError("of a cause") }))
   serveTemporarily(undefined)
+}
+
+/**
+ * Prepares for packages and timers when the process has waited for a val for a while. In a burst of
+ * new vals, processes are needed at once, and most of them for vals without packages.
+ */
+export function startIdling(): { stop(): void } {
+  const timer = createSystemTimer(
+    () => {
+      void preparePackages()
+      void globalThis.setTimeout
+      toErrorText(new Error("an example"))
+    },
+    limits.idleMs,
+    false,
+  )
+  return { stop: () => cancelTimer(timer) }
 }
 
 /** Sends bytes to our own socket and waits for the end of the response. */

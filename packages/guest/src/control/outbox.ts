@@ -1,4 +1,5 @@
 import { toUserText } from "../errors/stack-text.ts"
+import { runSoon } from "../internals.ts"
 import { limits } from "../limits.ts"
 import { bytesSubarray, dateNow, encodeText, jsonStringify } from "../primordials.ts"
 import type { ErrorText, LogLevel } from "../protocol.ts"
@@ -33,14 +34,12 @@ export function send(json: string): void {
   waiting += "\n"
   if (isFlushing || write === undefined) return
   isFlushing = true
-  soon(flush)
+  // Once for all requests that Deno delivers in one turn of its event loop: a write costs more than
+  // the rest of a log line.
+  runSoon(startFlush)
 }
 
-/**
- * Flushes once for all requests that Deno delivers in one turn of its event loop: a write costs
- * more than the rest of a log line.
- */
-const soon = setImmediate
+const startFlush = (): void => void flush()
 
 async function flush(): Promise<void> {
   const through = write

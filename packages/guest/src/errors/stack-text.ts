@@ -10,6 +10,7 @@ import {
   stringSlice,
   stringStartsWith,
 } from "../primordials.ts"
+import { guestScript } from "../protocol.ts"
 
 /** Where modules of vals come from that were written for another service. */
 const otherModules = "https://esm.town/v/"
@@ -91,14 +92,12 @@ export function toUserText(text: string): string {
 
 const someFrame = hardenPattern(/\n\s+at .*:\d+:\d+/)
 
-const ourModule = import.meta.url
-
 function isOurs(location: string): boolean {
   return (
     stringStartsWith(location, "ext:") ||
     stringStartsWith(location, "node:") ||
     stringStartsWith(location, "checkin:") ||
-    stringStartsWith(location, ourModule) ||
+    stringStartsWith(location, guestScript.name) ||
     // The module between a val and a package; for a missing package it shows the import.
     (ownPackages !== undefined &&
       stringStartsWith(location, ownPackages) &&

@@ -1,37 +1,26 @@
-import process from "node:process"
 import {
   arrayPush,
   ErrorCtor,
-  getterOf,
   hardenPattern,
   matchPattern,
   objectKeys,
-  reflectApply,
   stringEndsWith,
   stringLastIndexOf,
   stringSlice,
   stringStartsWith,
   TypeErrorCtor,
 } from "../primordials.ts"
+import { getBuiltIn, prepareBuiltIns } from "./built-ins.ts"
 
-/**
- * Reading the property loads all of Node's module system, which takes milliseconds, so it is read
- * only when something is required.
- */
-const readFindBuiltIn = getterOf(
-  process as unknown as { getBuiltinModule: unknown },
-  "getBuiltinModule",
-)
 const encodePath = encodeURI
 const URLCtor = URL
 const { assign, create } = Object
 
-let findBuiltInModule: ((name: string) => unknown) | undefined
-
 /** A module that is built into Node. */
 export function findBuiltIn(name: unknown): unknown {
-  findBuiltInModule ??= reflectApply(readFindBuiltIn, process, []) as typeof findBuiltInModule
-  return typeof name === "string" ? findBuiltInModule?.(name) : undefined
+  if (typeof name !== "string") return undefined
+  prepareBuiltIns([name])
+  return getBuiltIn(name)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { Script } from "node:vm"
+import type vm from "node:vm"
 import {
   bare,
   decodeText,
@@ -16,9 +16,20 @@ import { addPackageFolder, provideRequire } from "./val-require.ts"
 
 const readFile = Deno.readFileSync
 const { isInteger } = Number
-const runInThisContext = uncurryThis(Script.prototype.runInThisContext) as (
-  script: Script,
-) => unknown
+type RunScript = (script: vm.Script) => unknown
+let Script: typeof vm.Script | undefined
+let runInThisContext: RunScript | undefined
+
+/**
+ * Loads what evaluating packages needs: Node's scripts, which can have a code cache. That takes
+ * longer than the rest of the first response of a val.
+ */
+export async function preparePackages(): Promise<void> {
+  const { default: loaded } = await import("node:vm")
+  Script = loaded.Script
+  runInThisContext = uncurryThis(Script.prototype.runInThisContext) as RunScript
+}
+
 type Entries = readonly (() => unknown)[]
 /** A promise if a package has a top-level await. */
 type Bundle = Entries | Promise<Entries>
@@ -64,6 +75,8 @@ function getEntry(entries: Entries, hash: string, entry: number): unknown {
 function evaluate(path: string): Bundle {
   const { name, before, after } = packagesScript
   const code = decodeText(readFile(`${path}.js`))
+  if (Script === undefined || runInThisContext === undefined)
+    throw new TypeErrorCtor("Cannot evaluate the packages: the host has not announced them")
   const script = new Script(
     before + code + after,
     bare({ filename: name, cachedData: readCache(`${path}.cache`) }),

@@ -3,6 +3,7 @@ import { failCurrentRun } from "../runs/failures.ts"
 import type { NodeProcess } from "./built-ins.ts"
 
 let entry = ""
+let guarded: Record<string, unknown> | undefined
 
 /** A val that exits fails its run: the process is shared with other runs. */
 export function forbidExit(): void {
@@ -33,11 +34,13 @@ export function hidePaths(entryUrl: string): void {
   Object.defineProperty(Deno, "args", { value: Object.freeze([]), configurable: true })
   Object.defineProperty(Deno, "mainModule", { value: entryUrl, configurable: true })
   Deno.execPath = () => "deno"
+  if (guarded !== undefined) guarded.argv = ["deno", entry]
 }
 
 /** Does the same to Node's `process`, when the val uses it. */
 export function guardNodeProcess(process: NodeProcess): void {
   const target = process as unknown as Record<string, unknown>
+  guarded = target
   // Node's other ways to exit end in Deno.exit; these two have side effects before.
   target.exit = (code?: number) => refuse(code ?? 0)
   target.abort = () => refuse(134)

@@ -5,17 +5,36 @@ import { patchBuiltIns } from "./built-ins.ts"
 type Callback = (...args: unknown[]) => unknown
 type StartTimer = (...args: unknown[]) => unknown
 
+const { defineProperties, defineProperty, getOwnPropertyDescriptors } = Object
 const names = ["setTimeout", "setInterval", "setImmediate"] as const
 
 /**
  * Catches errors of timer callbacks inside the callback: Deno reports them after it has ended, when
- * the context no longer shows the run.
+ * the context no longer shows the run. Deno loads its timers when they are used first.
  */
 export function guardTimers(): void {
-  for (const name of names) replace(globalThis, name, guardTimer(globalThis[name]))
+  for (const name of names) guardLazily(name)
   patchBuiltIns(["timers"], (find) => {
     const timers = find("timers")
     for (const name of names) replace(timers, name, globalThis[name] as unknown as StartTimer)
+  })
+}
+
+function guardLazily(name: (typeof names)[number]): void {
+  const load = Object.getOwnPropertyDescriptor(globalThis, name)?.get
+  if (load === undefined) {
+    replace(globalThis, name, guardTimer(globalThis[name]))
+    return
+  }
+  Object.defineProperty(globalThis, name, {
+    get: () => {
+      const guarded = guardTimer(reflectApply(load, globalThis, []))
+      replace(globalThis, name, guarded)
+      return guarded
+    },
+    set: (value: StartTimer) => replace(globalThis, name, value),
+    enumerable: true,
+    configurable: true,
   })
 }
 
@@ -26,11 +45,11 @@ function guardTimer(real: unknown): StartTimer {
     return reflectApply(start, undefined, args)
   }
   // These include what util.promisify needs.
-  return Object.defineProperties(guarded, Object.getOwnPropertyDescriptors(start))
+  return defineProperties(guarded, getOwnPropertyDescriptors(start))
 }
 
 function replace(target: object, name: string, value: StartTimer): void {
-  Object.defineProperty(target, name, {
+  defineProperty(target, name, {
     value,
     writable: true,
     configurable: true,

@@ -2,9 +2,9 @@
  * The undocumented parts of Deno under `node:net`, `node:dns` and `node:dgram`. Everything of Node
  * that opens connections ends here, whoever imports it and when, and loading these parts takes a
  * tenth of a millisecond, where `node:net` takes six. Deno is pinned to one version; if another one
- * lacks a part, the guest does not start and the tests say so.
+ * lacks a part, no val gets Node's `process` and the tests say so.
  */
-import process from "node:process"
+import { getProcess } from "../globals/built-ins.ts"
 
 /** A request of Node's code; the handle calls it back. */
 export interface ConnectRequest {
@@ -100,10 +100,11 @@ const needed: Readonly<Record<string, Readonly<Record<string, readonly string[]>
   cares_wrap: { ChannelWrap: ["queryA", "queryAaaa"], getaddrinfo: [] },
 }
 
-const readBinding = (process as unknown as { binding(name: string): unknown }).binding
+let readBinding: ((name: string) => unknown) | undefined
 
 /** One part of Deno's internals. */
 export function bindingOf<Name extends keyof Bindings>(name: Name): Bindings[Name] {
+  readBinding ??= (getProcess() as unknown as { binding(name: string): unknown }).binding
   return readBinding(name) as Bindings[Name]
 }
 

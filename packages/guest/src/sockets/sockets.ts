@@ -1,3 +1,4 @@
+import { changeProcess } from "../globals/built-ins.ts"
 import { checkBindings } from "./bindings.ts"
 import { provideDenoSockets } from "./deno-sockets.ts"
 import { provideNames } from "./names.ts"
@@ -9,9 +10,11 @@ import { setSocketPath } from "./requests.ts"
  * socket of the host, which decides about each of them. The path is undefined if there is none.
  */
 export function provideSockets(path: string | undefined): void {
-  checkBindings()
   setSocketPath(path)
-  provideNodeSockets()
-  provideNames()
   provideDenoSockets()
+  changeProcess(() => {
+    checkBindings()
+    provideNodeSockets()
+    provideNames()
+  })
 }

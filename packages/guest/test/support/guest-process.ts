@@ -16,6 +16,7 @@ import type {
   Returned,
   Surroundings,
 } from "../../src/protocol.ts"
+import { guestScript } from "../../src/protocol.ts"
 
 const deno = findDeno()
 const entry = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
@@ -46,6 +47,7 @@ export class GuestProcess {
   #control: Socket | undefined
   #child: Subprocess<"ignore", "pipe", "pipe"> | undefined
   #runs = 0
+  #hasPackages = false
   isPaused = false
 
   constructor() {
@@ -82,7 +84,9 @@ export class GuestProcess {
       join(folder, "scratch"),
       join(folder, "packages"),
     ]
-    writeFileSync(join(folder, "guest.js"), await bundle())
+    const script = join(folder, "script.js")
+    writeFileSync(script, guestScript.before + (await bundle()) + guestScript.after)
+    writeFileSync(join(folder, "guest.js"), guestScript.mainModule)
     const flags = [
       "--quiet",
       "--no-prompt",
@@ -98,11 +102,11 @@ export class GuestProcess {
       "--allow-import=localhost:8080,esm.town:443",
       // The server allows less; here it is the guest that has to give it up.
       "--allow-net",
-      `--allow-read=${sockets},${scratch},${packages}`,
+      `--allow-read=${sockets},${scratch},${packages},${script}`,
       `--allow-write=${sockets},${scratch}`,
     ]
     this.add({ "example/example": exampleCode })
-    const args = [sockets, scratch, `${base}/v/example/example`, packages]
+    const args = [sockets, scratch, `${base}/v/example/example`, packages, script]
     this.#child = Bun.spawn(
       [deno, "run", ...flags, ...permissions, join(folder, "guest.js"), ...args],
       {
@@ -142,6 +146,7 @@ export class GuestProcess {
 
   /** Puts a bundle where the guest finds it. Gives its hash. */
   addBundle(code: string, cache?: Uint8Array): string {
+    this.#hasPackages = true
     const hash = createHash("sha256").update(code).digest("hex")
     writeFileSync(join(this.folder, "packages", `${hash}.js`), code)
     if (cache) writeFileSync(join(this.folder, "packages", `${hash}.cache`), cache)
@@ -171,7 +176,7 @@ export class GuestProcess {
     this.add({ "ada/hello@3": code })
     this.send({ kind: "surroundings", env, egressKey })
     const builtIns = [...code.matchAll(/["']node:([\w/]+)["']/g)].map((match) => match[1] ?? "")
-    this.send({ kind: "begin", builtIns })
+    this.send({ kind: "begin", builtIns, hasPackages: this.#hasPackages })
     return await this.message(({ kind }) => kind === "loaded" || kind === "load_failed")
   }
 

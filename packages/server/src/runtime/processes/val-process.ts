@@ -108,7 +108,8 @@ export class ValProcess implements EgressClient {
     const { bundles, modules } = this.#content
     sandbox.addBundles(bundles)
     const builtIns = listBuiltIns(modules)
-    const begin = () => sandbox.send({ kind: "begin", builtIns })
+    const hasPackages = bundles.length > 0
+    const begin = () => sandbox.send({ kind: "begin", builtIns, hasPackages })
     if (bundles.some(({ files }) => files)) void sandbox.addPackageFiles(bundles).then(begin)
     else begin()
     // The sandbox has a copy. Here it would use memory as long as the process lives.

@@ -56,8 +56,10 @@ export interface ToolSpec {
 /** What all isolations need. */
 export interface IsolationParts {
   readonly denoPath: string
-  /** The guest as one file. */
+  /** The main module of the guest. */
   readonly guestPath: string
+  /** The guest, which the main module evaluates. */
+  readonly scriptPath: string
   /** The paths of files of the system, by their paths in the sandbox. */
   readonly systemFiles: Readonly<Record<string, string>>
   readonly imports: GuestImports
@@ -136,6 +138,7 @@ function createBubblewrap(
       const readable = {
         ...parts.systemFiles,
         [insidePaths.guest]: parts.guestPath,
+        [insidePaths.script]: parts.scriptPath,
         [insidePaths.denoDir]: folder.deno,
       }
       const writable = { [insidePaths.run]: folder.run }
@@ -188,6 +191,7 @@ function createBareDeno(parts: IsolationParts): Isolation {
   const toPaths = ({ run, deno: denoDir, scratch }: SandboxFolder): GuestPaths => ({
     deno,
     guest: parts.guestPath,
+    script: parts.scriptPath,
     run,
     denoDir,
     scratch,

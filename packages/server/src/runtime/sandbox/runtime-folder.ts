@@ -35,7 +35,8 @@ const parentNamesMax = 10
  *   {tmp}/hamlet-{uid}-{hash of the data folder}/   all servers of this data folder, dead ones too;
  *                                                   a random name when another user has this one
  *     {identity of the process}.{number}/           this server
- *       guest.js  resolve.js  compile.js            programs for sandboxes
+ *       guest.js  guest-script.js                   the guest
+ *       resolve.js  compile.js                      other programs for sandboxes
  *       system-…                                    files of the system in sandboxes
  *       groups                                      the cgroup folders that this server creates
  *       {number}-{name}                             a copy of a program that sandboxes cannot reach

@@ -389,7 +389,17 @@ describe.if(hasBubblewrap)("A sandbox in bubblewrap", () => {
       readdirSync(`/proc/${pid}/root`)
         .filter((name) => !/^lib(64)?$|^usr$/.test(name))
         .sort(),
-    ).toEqual(["deno", "deno-dir", "dev", "etc", "guest.js", "proc", "run", "tmp"])
+    ).toEqual([
+      "deno",
+      "deno-dir",
+      "dev",
+      "etc",
+      "guest-script.js",
+      "guest.js",
+      "proc",
+      "run",
+      "tmp",
+    ])
     expect(readdirSync(`/proc/${pid}/root/etc`)).toEqual(["passwd"])
     expect(readdirSync(`/proc/${pid}/root/proc`).sort()).toEqual(["cpuinfo", "self", "stat"])
     const mounts = readFileSync(`/proc/${pid}/mounts`, "utf8")

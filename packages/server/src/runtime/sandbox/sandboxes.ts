@@ -1,9 +1,10 @@
 import { join } from "node:path"
 import { exampleCode } from "@hamlet/guest/example"
+import { guestScript } from "@hamlet/guest/protocol"
 import { AppError } from "../../domain/app-error.ts"
 import { Cgroups } from "./cgroups/cgroups.ts"
 import { insideCa } from "./commands/bubblewrap-command.ts"
-import { bundleProgram } from "./commands/bundle-program.ts"
+import { bundleGuest } from "./commands/bundle-program.ts"
 import { systemFiles } from "./commands/system-files.ts"
 import type { Tool } from "./commands/tool-command.ts"
 import { ControlScheduler } from "./control/control-scheduler.ts"
@@ -294,7 +295,8 @@ async function choose(
 ): Promise<Sandboxes> {
   const filter = createSystemCallFilter()
   const filterPath = filter ? folder.write("filter", filter) : "/dev/null"
-  const guestPath = folder.write("guest.js", await bundleProgram(options.guestPath))
+  const guestPath = folder.write("guest.js", guestScript.mainModule)
+  const scriptPath = folder.write("guest-script.js", await bundleGuest(options.guestPath))
   const { baseUrl, limits } = options
   // The sandboxes of a server that runs as root are other users.
   const denoPath = process.getuid?.() === 0 ? folder.share(options.denoPath) : options.denoPath
@@ -306,6 +308,7 @@ async function choose(
   const parts = {
     denoPath,
     guestPath,
+    scriptPath,
     systemFiles: writeSystemFiles(folder, options.ca),
     imports,
     limits,

@@ -26,7 +26,12 @@ export const stackMap =
 
 /** Paths inside of a sandbox. */
 const names = { deno: "/deno", run: "/run/val", scratch: "/tmp" }
-export const insidePaths: GuestPaths = { ...names, guest: "/guest.js", denoDir: "/deno-dir" }
+export const insidePaths: GuestPaths = {
+  ...names,
+  guest: "/guest.js",
+  script: "/guest-script.js",
+  denoDir: "/deno-dir",
+}
 /** The certificates of HAMLET_EGRESS_CA, if there are any. */
 export const insideCa = "/etc/ssl/hamlet.pem"
 /** Its content is `stackMap`. */

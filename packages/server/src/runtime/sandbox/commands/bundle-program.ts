@@ -1,3 +1,4 @@
+import { guestScript } from "@hamlet/guest/protocol"
 import { AppError } from "../../../domain/app-error.ts"
 
 /**
@@ -16,4 +17,9 @@ export async function bundleProgram(
       `Cannot bundle the program "${path}": ${built.logs.join("; ")}`,
     )
   return await output.text()
+}
+
+/** Bundles the guest into the script that its main module evaluates. */
+export async function bundleGuest(path: string): Promise<string> {
+  return guestScript.before + (await bundleProgram(path)) + guestScript.after
 }

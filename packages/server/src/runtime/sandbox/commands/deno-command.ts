@@ -4,7 +4,9 @@ import type { SandboxLimits } from "../sandbox-limits.ts"
 /** Paths as the guest sees them. */
 export interface GuestPaths {
   readonly deno: string
+  /** The main module, and the script that it evaluates. */
   readonly guest: string
+  readonly script: string
   readonly run: string
   readonly denoDir: string
   readonly scratch: string
@@ -56,7 +58,7 @@ export function toDenoCommand(
     // In bubblewrap these read the files that it provides; see system-files.ts.
     ...(hasProxy ? ["--allow-sys=ca,cpus,homedir,userInfo"] : []),
     hasProxy ? "--allow-net" : `--allow-net=unix:${run}/control.sock,unix:${run}/in.sock`,
-    `--allow-read=${[run, ...sockets, scratch, packages].join(",")}`,
+    `--allow-read=${[run, ...sockets, scratch, packages, paths.script].join(",")}`,
     `--allow-write=${[run, ...sockets, scratch].join(",")}`,
     `--allow-import=${imports.hosts.join(",")}`,
     `--v8-flags=--max-old-space-size=${heapMegabytes}`,
@@ -65,6 +67,7 @@ export function toDenoCommand(
     scratch,
     imports.exampleUrl,
     packages,
+    paths.script,
   ]
 }
 
