@@ -8,12 +8,14 @@ import type { Services } from "./services/services.ts"
 const limits = { caseMs: 90_000, pollMs: 50, outputCharsMax: 2_000 }
 const mark = "compat-result:"
 
-/** Loads the module and prints what its default export returns. */
-const callProgram = `
+/**
+ * Prints what the default export of the module returns. The import is static, because Deno 2.9 does
+ * not find packages with peer dependencies when a module that imports them is loaded later.
+ */
+const callProgram = `import val from "./val.tsx"
 const text = (value) => JSON.stringify(value === undefined ? null : value)
 const report = (result) => console.log("\\n${mark}" + text(result))
 try {
-  const { default: val } = await import("./val.tsx")
   const calls = JSON.parse(Deno.env.get("COMPAT_CALLS"))
   const values = []
   for (const args of calls) values.push(await val(...args))

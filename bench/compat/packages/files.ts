@@ -35,17 +35,6 @@ export default () => {
     returns: [{ a: 1, b: "x" }],
   },
   {
-    code: `import ExcelJS from "npm:exceljs@4.3.0"
-export default async () => {
-  const book = new ExcelJS.Workbook()
-  book.addWorksheet("s").addRow([1, "x"])
-  const copy = new ExcelJS.Workbook()
-  await copy.xlsx.load(await book.xlsx.writeBuffer())
-  return copy.getWorksheet("s").getCell("B1").value
-}`,
-    returns: "x",
-  },
-  {
     code: `import { ZipArchive } from "npm:archiver@8.0.0"
 export default () => new Promise((resolve, reject) => {
   const archive = new ZipArchive()
