@@ -30,6 +30,10 @@ test.each([
   "a//one.txt",
   "a/",
   "a\0b",
+  ".",
+  "..",
+  "a/..",
+  "é".repeat(128),
   "x".repeat(256),
   "b/two.txt",
   `${"a/".repeat(600)}one.txt`,
@@ -44,8 +48,24 @@ test.each([
   ["link", ".."],
   ["a/link", "/etc"],
   ["../link", "b"],
+  // "deep/a/b/up" leads to "deep", so this one would lead to the parent of the folder.
+  ["link", "deep/a/b/up/../.."],
+  ["a/link", "../b/"],
 ])("packFiles refuses the link %s to %s", (path, target) => {
   expect(packFiles(toList("a/one.txt", [[path, target]]), content)).toBeUndefined()
+})
+
+test("packFiles refuses a list of more than 2 MB, readArchive too", async () => {
+  const files = Array.from({ length: 2_500 }, (_, index) => [`${index}${"/abc".repeat(240)}`, 0])
+  const list = { files: files as unknown as FileList["files"], links: [] }
+  expect(packFiles(list, Buffer.of())).toBeUndefined()
+  const forged = Buffer.from(`${JSON.stringify(list)}\n`)
+  await expect(readArchive(await compressArchive(forged))).rejects.toThrow()
+})
+
+test("packFiles accepts names with dots, and long paths of short names", () => {
+  for (const path of [".a", "..a", "a./b..", "...", `${"é".repeat(100)}/${"é".repeat(100)}`])
+    expect(packFiles(toList(path), content)).toBeDefined()
 })
 
 test("packFiles refuses sizes that do not fit", () => {

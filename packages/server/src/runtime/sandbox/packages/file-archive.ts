@@ -22,6 +22,8 @@ export interface FileArchive {
 const archiveLimits = {
   /** The size of an archive before it is compressed. */
   bytesMax: 56 * 1024 ** 2,
+  /** The list is parsed and checked at once, which must not take long. */
+  listBytesMax: 2 * 1024 ** 2,
   entriesMax: 20_000,
   pathCharsMax: 1_000,
   nameBytesMax: 255,
@@ -31,7 +33,9 @@ const archiveLimits = {
 export function packFiles(list: FileList, contents: Uint8Array): Uint8Array | undefined {
   const bytes = list.files.reduce((sum, [, size]) => sum + size, 0)
   if (bytes !== contents.length || !isValid(list)) return undefined
-  const archive = Buffer.concat([Buffer.from(`${JSON.stringify(list)}\n`), contents])
+  const line = Buffer.from(`${JSON.stringify(list)}\n`)
+  if (line.length > archiveLimits.listBytesMax) return undefined
+  const archive = Buffer.concat([line, contents])
   return archive.length <= archiveLimits.bytesMax ? archive : undefined
 }
 
@@ -52,7 +56,7 @@ const decompress = promisify(zstdDecompress)
 /** Reads a compressed archive. It may come from a backup, so nothing in it is trusted. */
 export async function readArchive(compressed: Uint8Array): Promise<FileArchive> {
   const archive = await decompress(compressed, { maxOutputLength: archiveLimits.bytesMax })
-  const start = archive.indexOf(lineEnd) + 1
+  const start = archive.subarray(0, archiveLimits.listBytesMax).indexOf(lineEnd) + 1
   const list = JSON.parse(archive.toString("utf8", 0, start)) as FileList
   let at = start
   const contents = list.files.map(([, bytes]) => {
@@ -76,17 +80,21 @@ function isValid({ files, links }: FileList): boolean {
     files.every(([, bytes]) => Number.isSafeInteger(bytes) && bytes >= 0) &&
     links.every(
       ([path, target]) =>
-        !target.startsWith("/") && isPath(posix.join(posix.dirname(path), target)),
+        !target.startsWith("/") &&
+        // A ".." after the name of another link would be the parent of that link's target.
+        posix.normalize(target) === target &&
+        isPath(posix.join(posix.dirname(path), target)),
     )
   )
 }
 
+/** Names between slashes, none of them empty, "." or "..". */
+const pathPattern = /^(?!\.{1,2}(?:\/|$))[^/\0]+(?:\/(?!\.{1,2}(?:\/|$))[^/\0]+)*$/
+
 function isPath(path: string): boolean {
-  return (
-    path.length <= archiveLimits.pathCharsMax &&
-    path.split("/").every((name) => {
-      const isName = name !== "" && name !== "." && name !== ".." && !name.includes("\0")
-      return isName && Buffer.byteLength(name) <= archiveLimits.nameBytesMax
-    })
-  )
+  const { pathCharsMax, nameBytesMax } = archiveLimits
+  if (path.length > pathCharsMax || !pathPattern.test(path)) return false
+  // Most paths are shorter than a name may be.
+  if (Buffer.byteLength(path) <= nameBytesMax) return true
+  return path.split("/").every((name) => Buffer.byteLength(name) <= nameBytesMax)
 }
