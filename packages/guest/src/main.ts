@@ -21,6 +21,7 @@ import { guardTimers } from "./globals/timers.ts"
 import { provideWebStorage } from "./globals/web-storage.ts"
 import { hideInternals, runSoon } from "./internals.ts"
 import { hasWaitingRequest, serve, startServing } from "./requests/serve.ts"
+import { trackUpgrades } from "./requests/upgrades.ts"
 import { catchUncaughtErrors } from "./runs/failures.ts"
 import { replaceServe } from "./servers/deno-serve.ts"
 import { replaceNodeServers } from "./servers/node-servers.ts"
@@ -51,7 +52,9 @@ async function start(
 
   // 1. Open the two sockets while that is still allowed.
   const control = await connectControl(`${socketFolder}/control.sock`, () => exit(0))
-  Deno.serve({ path: inPath, onListen: () => {} }, serve)
+  const server = Deno.serve({ path: inPath, onListen: () => {} }, serve)
+  // Without it the process is of no use; the host starts another one.
+  void server.finished.then(() => exit(1))
   // Relative paths of the val resolve to its own folder.
   Deno.chdir(scratchFolder)
 
@@ -69,6 +72,7 @@ async function start(
   explainPermissionErrors(scratchFolder)
   hideFiles()
   provideWebStorage()
+  trackUpgrades()
   replaceServe()
   replaceNodeServers()
   ignoreSignals()

@@ -4,6 +4,7 @@ import { clearRunContext } from "../runs/runs.ts"
 import type { Serving } from "../val/program.ts"
 import { handleCall } from "./handle-call.ts"
 import { handleRequest } from "./handle-request.ts"
+import { finishUpgrade } from "./upgrades.ts"
 
 let serving: Serving | undefined
 let hasEarlyRequest = false
@@ -46,7 +47,17 @@ export function serve(request: Request): Response | Promise<Response> {
     return new ResponseCtor(null, { status: 400 })
   if (serving === undefined) return serveLater(request, inner, id, !isCall)
   if (isCall) return handleCall(serving, request, id)
-  return handleRequest(serving.program, request, id, inner.header("upgrade") !== null)
+  return respond(serving, request, id, inner.header("upgrade") !== null)
+}
+
+function respond(
+  { program }: Serving,
+  request: Request,
+  id: string,
+  isUpgrade: boolean,
+): Response | Promise<Response> {
+  const response = handleRequest(program, request, id, isUpgrade)
+  return isUpgrade ? finishUpgrade(request, response) : response
 }
 
 async function serveLater(
@@ -58,9 +69,7 @@ async function serveLater(
   const isUpgrade = inner.header("upgrade") !== null
   hasEarlyRequest ||= isRequest
   const now = await whenServing.promise
-  return isRequest
-    ? handleRequest(now.program, request, id, isUpgrade)
-    : handleCall(now, request, id)
+  return isRequest ? await respond(now, request, id, isUpgrade) : handleCall(now, request, id)
 }
 
 let rawUrlOf: (inner: InnerRequest) => string = (inner) => inner.url()

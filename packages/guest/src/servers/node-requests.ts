@@ -34,9 +34,15 @@ export async function respondWith(server: http.Server, request: Request): Promis
   })
   const response = new Promise<Response>((resolve, reject) => {
     outgoing.once("response", (message) => resolve(toWebResponse(message, request.method)))
-    outgoing.once("upgrade", (message, socket, head) =>
-      resolve(takeOver(request, message, socket, head)),
-    )
+    outgoing.once("upgrade", (message, socket, head) => {
+      if (isUpgrade) return resolve(takeOver(request, message, socket, head))
+      socket.destroy()
+      reject(
+        new Error(
+          "Cannot respond: the server switched protocols, which the request did not ask for",
+        ),
+      )
+    })
     outgoing.once("error", (cause) => reject(withoutResponse(cause)))
   })
   sendBody(request, outgoing)

@@ -157,6 +157,46 @@ function define(): void {
     })
   }
 
+  test.each([
+    ["throws", "throw new Error('too late')"],
+    ["responds otherwise", "return new Response('no')"],
+    [
+      "fails meanwhile",
+      "setTimeout(() => { throw new Error('too late') }); return new Promise(() => {})",
+    ],
+  ])("a val that accepts a WebSocket and then %s goes on with other requests", async (_, rest) => {
+    const name = `late${rest.length}`
+    await save(
+      name,
+      `export default (request: Request) => {
+        if (!request.headers.has("upgrade")) return new Response("fine")
+        Deno.upgradeWebSocket(request)
+        ${rest}
+      }`,
+    )
+    expect(await (await visit(name)).text()).toBe("fine")
+    const socket = open(name)
+    const { code } = await new Promise<CloseEvent>((resolve) =>
+      socket.addEventListener("close", resolve),
+    )
+    expect(code).toBe(1011)
+    expect(await (await visit(name)).text()).toBe("fine")
+  })
+
+  test("a server of node:http that switches protocols unasked goes on with other requests", async () => {
+    await save(
+      "switches",
+      `import http from "node:http"
+      http.createServer((request, response) => {
+        if (request.url === "/") return response.end("fine")
+        response.socket.write("HTTP/1.1 101 Switching Protocols\\r\\nupgrade: websocket\\r\\nconnection: upgrade\\r\\n\\r\\nHTTP/1.1 200 OK\\r\\ncontent-length: 6\\r\\n\\r\\nforged")
+      }).listen(80)`,
+    )
+    const visited = await visit("switches", "/switch")
+    expect(visited.status).toBe(502)
+    expect(await (await visit("switches")).text()).toBe("fine")
+  })
+
   test("a val that refuses a WebSocket responds normally", async () => {
     await save(
       "wantsnone",
