@@ -315,6 +315,10 @@ describeApi("createPrograms", (suite) => {
         ["HAMLET_VAL", `${ada.username}/main`],
         ["HOSTED", "hamlet-secret:HOSTED"],
         ["KEY", 'sé"cret\n'],
+        ["VALTOWN_ENTRYPOINT", `${testBaseUrl}/v/${ada.username}/main@1`],
+        ["VAL_TOWN_API_KEY", env.HAMLET_TOKEN],
+        ["VAL_TOWN_BASE_URL", testBaseUrl],
+        ["valtown", env.HAMLET_TOKEN],
       ])
       expect(mask.hide(JSON.stringify([env.KEY, env.HAMLET_TOKEN, env.HAMLET_VAL]))).toBe(
         `["[secret KEY]","[secret HAMLET_TOKEN]","${ada.username}/main"]`,
@@ -331,8 +335,23 @@ describeApi("createPrograms", (suite) => {
         )
       const main = await val(ada, { name: "main", code: "1" })
       const { env, mask } = await contentOf(await programOf(suite, main, bob.id))
-      expect(env).toEqual({ HAMLET_URL: testBaseUrl, HAMLET_VAL: `${ada.username}/main` })
+      expect(env).toEqual({
+        ...{ HAMLET_URL: testBaseUrl, HAMLET_VAL: `${ada.username}/main` },
+        VALTOWN_ENTRYPOINT: `${testBaseUrl}/v/${ada.username}/main@1`,
+        VAL_TOWN_BASE_URL: testBaseUrl,
+      })
       expect(mask.hide("a secret")).toBe("a secret")
+    })
+
+    test("has the owner's key for Val Town instead of ours, and then no address for it", async () => {
+      const ada = await person()
+      const body = { value: "vtwn_a_key_of_ada" }
+      expectStatus(await call("PUT", "/v1/me/secrets/VAL_TOWN_API_KEY", { as: ada, body }), 204)
+      const main = await val(ada, { code: "1" })
+      const { env, end } = await contentOf(await programOf(suite, main))
+      expect(env).toMatchObject({ VAL_TOWN_API_KEY: body.value, valtown: env.HAMLET_TOKEN })
+      expect(env).not.toHaveProperty("VAL_TOWN_BASE_URL")
+      end()
     })
 
     test("has a token with the owner's read access until the process ends", async () => {

@@ -55,6 +55,12 @@ const endings: readonly {
 const env = { HAMLET_RUN_SECONDS_MAX: "3", HAMLET_IDLE_SECONDS: "2" }
 let count = 0
 
+/** The variables of every val, sorted. */
+const commonNames = [
+  ...["HAMLET_URL", "HAMLET_VAL", "HOME", "PATH", "TMPDIR"],
+  ...["VALTOWN_ENTRYPOINT", "VAL_TOWN_BASE_URL"],
+]
+
 describeAttacks("attacks/secrets and tokens", env, (getServer) => {
   probe(
     getServer,
@@ -69,28 +75,31 @@ export default async () => {
   return [Object.keys(Deno.env.toObject()), Object.keys(env), Object.keys(process.env), inWorker].map((names) => names.sort())
 }`,
       })
-      const own = ["HAMLET_TOKEN", "HAMLET_URL", "HAMLET_VAL"]
+      const given = [...commonNames, "HAMLET_TOKEN", "VAL_TOWN_API_KEY", "valtown"].sort()
       // A worker has to find the egress socket by itself; its path inside the sandbox is no secret.
       expect((await server.request(val)).json).toEqual([
-        own,
-        own,
-        own,
-        [...own, "HTTPS_PROXY", "HTTP_PROXY"],
+        given,
+        given,
+        given,
+        [...given, "HTTPS_PROXY", "HTTP_PROXY"].sort(),
       ])
     },
   )
 
-  probe(getServer, "a val tries to change the environment for its next run", async (server) => {
-    const val = await server.save(server.mallory, {
-      code: `export default () => {
-  const tried = []
-  for (const change of [() => Deno.env.set("HAMLET_VAL", "forged"), () => Deno.env.delete("HAMLET_VAL"), () => { process.env.HAMLET_VAL = "forged" }, () => { delete process.env.HAMLET_VAL }]) try { change(); tried.push("done") } catch (error) { tried.push(error.name) }
-  return [Deno.env.get("HAMLET_VAL"), process.env.HAMLET_VAL, tried]
-}`,
-    })
-    const expected = [`mallory/${val.name}`, `mallory/${val.name}`, Array(4).fill("TypeError")]
-    expect((await server.request(val)).json).toEqual(expected)
-    expect((await server.request(val)).json).toEqual(expected)
+  probe(getServer, "a val changes its environment, which no other process sees", async (server) => {
+    const code = `export default () => {
+  const before = [Deno.env.get("HAMLET_VAL"), process.env.HAMLET_TOKEN !== undefined]
+  Deno.env.set("HAMLET_VAL", "forged")
+  delete process.env.HAMLET_TOKEN
+  return [before, [process.env.HAMLET_VAL, Deno.env.has("HAMLET_TOKEN")]]
+}`
+    for (const owner of [server.mallory, server.mallory, server.bob]) {
+      const val = await server.save(owner, { code })
+      expect((await server.request(val)).json).toEqual([
+        [`${owner.username}/${val.name}`, true],
+        ["forged", false],
+      ])
+    }
   })
 
   probe(
@@ -103,15 +112,12 @@ export default async () => {
         privacy: "public",
       })
       expect((await server.run(val, [], server.ada)).returnValue).toContain("ADAS_SECRET")
-      expect((await server.run(val, [], server.bob)).returnValue).toEqual([
-        "HAMLET_URL",
-        "HAMLET_VAL",
-      ])
+      expect((await server.run(val, [], server.bob)).returnValue).toEqual(commonNames)
       const called = await server.call("POST", `/v1/run/ada.${val.name}`, {
         as: server.bob,
         body: { args: [] },
       })
-      expect(called.json).toEqual(["HAMLET_URL", "HAMLET_VAL"])
+      expect(called.json).toEqual(commonNames)
       // And again as its owner: no run got a process of another account.
       expect((await server.run(val, [], server.ada)).returnValue).toContain("ADAS_SECRET")
     },
@@ -277,14 +283,16 @@ export default async () => {
         acceptInvitation: "404 invitation_not_found",
         signOut: "204 undefined",
       }
-      const ofStorage = new Set<string | undefined>([
+      const forVals = new Set<string | undefined>([
         "blob:read",
         "blob:write",
         "sqlite:read",
         "sqlite:write",
+        "email:write",
+        "openai:write",
       ])
       for (const [name, route] of Object.entries(routes) as [string, RouteDefinition][]) {
-        if ((allowed.has(route.scope) && route.method === "get") || ofStorage.has(route.scope))
+        if ((allowed.has(route.scope) && route.method === "get") || forVals.has(route.scope))
           continue
         const { method, path, body } = toSampleRequest(name, route, values, String(++count))
         const response = await server.call(method, path, {
