@@ -283,3 +283,14 @@ test("options have a sentence as documentation, and each name once", () => {
     expect(meaning).toMatch(/^[A-Z`].*\.$/)
   }
 })
+
+test("loadConfig opens to sockets the usual ports, those of the operator, or none", () => {
+  const portsOf = (env: Record<string, string>) =>
+    loadConfig(env, []).egress.socketPorts.map(({ first, last }) => [first, last])
+  expect(portsOf({ HAMLET_EGRESS_PORTS: "443,6000-6380" })).toEqual([
+    [443, 443],
+    [6379, 6380],
+  ])
+  expect(portsOf({ HAMLET_EGRESS_SOCKET_PORTS: "5432" })).toEqual([[5432, 5432]])
+  expect(portsOf({ HAMLET_EGRESS_SOCKET_PORTS: "none" })).toEqual([])
+})

@@ -68,6 +68,7 @@ const usualSocketPorts =
  */
 function readSocketPorts(read: ReadSetting): readonly PortRange[] {
   const text = read("HAMLET_EGRESS_SOCKET_PORTS")
+  if (text === "none") return []
   if (text !== "") return readPorts("HAMLET_EGRESS_SOCKET_PORTS", text)
   const usual = readPorts("HAMLET_EGRESS_SOCKET_PORTS", usualSocketPorts)
   const restricted = read("HAMLET_EGRESS_PORTS")

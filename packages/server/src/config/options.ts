@@ -223,7 +223,7 @@ export const options = [
     default:
       "80,443,465,587,993,995,1433,3306,4222,5432-5434,5671,5672,6379-6381,6432,6543,7687,8000,8080,8443,8883,9000,9042,9092-9094,9200,11211,26257,27017-27019",
     meaning:
-      "Ports that vals may reach over TCP sockets, in addition to ports in HAMLET_EGRESS_ALLOW. If only HAMLET_EGRESS_PORTS is set, the default ports that are in it.",
+      "Ports that vals may reach over TCP sockets, in addition to ports in HAMLET_EGRESS_ALLOW, or `none`. If only HAMLET_EGRESS_PORTS is set, the default ports that are in it.",
   },
   {
     env: "HAMLET_EGRESS_BYTES_MAX",
