@@ -148,4 +148,27 @@ describeAttacks("reach/packages", { HAMLET_RUN_SECONDS_MAX: "120" }, (getServer)
     },
     msMax,
   )
+
+  test(
+    "a file beside the val is refused in the lockfile and in the run",
+    async () => {
+      const server = getServer()
+      const val = await server.save(server.ada, {
+        code: `import { help } from "./helpers.ts"\nexport default () => help()`,
+      })
+      const reason = "a val is one file; other code is imported from the address of its own val"
+      const { json: run } = await server.request(val, {
+        headers: { authorization: `Bearer ${server.ada.token}`, accept: "application/json" },
+      })
+      expect(run.runError.message).toBe(`Cannot import "./helpers.ts": ${reason}`)
+      const { json } = await server.call("GET", `/v1/vals/${val.id}/versions/1/lock`, {
+        as: server.ada,
+      })
+      expect(json).toMatchObject({
+        state: "failed",
+        imports: [{ specifier: "./helpers.ts", resolved: null, error: reason }],
+      })
+    },
+    msMax,
+  )
 })

@@ -1,4 +1,5 @@
 import { type ImportHosts, isTownAddress, parseImportAddress } from "./import-address.ts"
+import { findImportProblem } from "./import-problem.ts"
 import { toStandardName } from "./standard-modules.ts"
 
 /** Whether code imports packages. `specifiers` are those that the parser found. */
@@ -34,13 +35,18 @@ export function listRemoteImports(
 
 const jsxPattern = /@jsxImportSource\s+([^\s*]+)/
 
-/** Whether a specifier is on npm, JSR or another server: neither built in nor on this server. */
+/**
+ * Whether a specifier is on npm, JSR or another server: neither built in nor on this server. What no
+ * server can have counts as remote too.
+ */
 export function isRemoteImport(
   specifier: string,
   hosts: ImportHosts,
   local?: LocalSpecifiers,
 ): boolean {
   if (/^\s*(?:npm|jsr):/i.test(specifier)) return true
+  // The lockfile tells the author what is wrong with it.
+  if (findImportProblem(specifier, hosts) !== undefined) return true
   const url = /^\s*https?:/i.test(specifier) ? URL.parse(specifier) : null
   if (!url || toStandardName(url, hosts)) return false
   if (isTownAddress(specifier)) {

@@ -124,7 +124,6 @@ const denoRules: readonly Rule[] = [
 ]
 
 const esbuildRules: readonly Rule[] = [
-  [/[Tt]op-level await/, () => lasting("it calls require for a module with a top-level await")],
   [
     /No loader is configured for "(\.?\w+)" files/,
     ([, kind]) => lasting(`it needs a file of a kind that cannot be bundled (${kind})`),

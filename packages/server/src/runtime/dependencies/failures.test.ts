@@ -166,12 +166,17 @@ describe("resolve says what is wrong with", () => {
     ])
   })
 
+  test("a file beside the val, and a standard module that does not exist", async () => {
+    const missing = "http://localhost:8080/std/nothing"
+    const { errors } = await explain(["./helpers.ts", missing])
+    expect(errors).toEqual([
+      "a val is one file; other code is imported from the address of its own val",
+      expect.stringMatching(/^this server has no standard module "nothing" \(it has .*\)$/),
+    ])
+  })
+
   test("what cannot be bundled", async () => {
     const { registry } = open
-    registry.publish("waits", "1.0.0", {
-      "index.js": "exports.it = require('./late.mjs').it",
-      "late.mjs": "export const it = await 1",
-    })
     registry.publish(
       "wasm",
       "1.0.0",
@@ -179,9 +184,8 @@ describe("resolve says what is wrong with", () => {
       { type: "module" },
     )
     registry.publish("unreadable", "1.0.0", { "index.js": "export const = 1" }, { type: "module" })
-    const { errors } = await explain(["npm:waits", "npm:wasm", "npm:unreadable"])
+    const { errors } = await explain(["npm:wasm", "npm:unreadable"])
     expect(errors).toEqual([
-      "it calls require for a module with a top-level await",
       "it needs a file of a kind that cannot be bundled (.wasm)",
       expect.stringMatching(/^it cannot be bundled: Expected identifier but found/),
     ])

@@ -35,7 +35,7 @@ describe("resolve finds imports", () => {
         "`",
         '"',
       ),
-      "import fs from 'node:fs'; import x from './beside.ts'; import y from 'http://localhost:8080/v/ada/hello'",
+      "import fs from 'node:fs'; import x from './beside'; import y from 'http://localhost:8080/v/ada/hello'",
       "import z from 'https://esm.town/v/ada/hello'; import blob from 'http://localhost:8080/std/blob'",
       "import data from 'data:application/json,1' with { type: 'json' }",
       "export default async () => [version, fs, x, y, z, data, blob, text, smile, again, await import(`npm:one@1.0.0`), import(text)]",
@@ -100,7 +100,7 @@ export default () => [data, import("${url}", { with: { "type": 'json' }, }), imp
       "",
       "\uFEFF",
       "export default () => 1",
-      "import x from './y.ts'",
+      "import x from './y'",
     ])
       expect(await open.resolve(code)).toEqual({ imports: [], bundle: null, isTemporary: false })
   })

@@ -1,4 +1,5 @@
 import { join } from "node:path"
+import { findImportProblem } from "../../../domain/modules/import-problem.ts"
 import { isRemoteImport } from "../../../domain/modules/remote-imports.ts"
 import type { FileList } from "../../sandbox/packages/file-archive.ts"
 import { type Bundled, bundlePackages } from "./bundle/bundle-packages.ts"
@@ -36,7 +37,7 @@ export async function resolveCode(
   const found = await findImports(setup, code, isRemote, limits.placesMax)
   onFound(found)
   const failures = new Map<FoundImport, ImportFailure>(
-    found.flatMap((one, index) => refuse(one, index, limits)),
+    found.flatMap((one, index) => refuse(one, index, request)),
   )
   const wanted = found.filter((one) => !failures.has(one))
   const { graph, fetched, failures: unfetched } = await fetchGraph(setup, wanted, request)
@@ -61,10 +62,11 @@ export async function resolveCode(
 function refuse(
   one: FoundImport,
   index: number,
-  { importsMax }: ToolResolveLimits,
+  { importHosts, limits: { importsMax } }: ResolveRequest,
 ): readonly (readonly [FoundImport, ImportFailure])[] {
   const error =
     one.error ??
+    findImportProblem(one.specifier, importHosts) ??
     (index >= importsMax ? `a val can have at most ${importsMax} of them` : toTypeError(one))
   return error === undefined ? [] : [[one, ours(error)]]
 }

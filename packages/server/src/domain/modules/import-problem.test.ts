@@ -1,0 +1,41 @@
+import { describe, expect, test } from "bun:test"
+import { findImportProblem } from "./import-problem.ts"
+
+const hosts = { baseUrls: ["https://vals.example/hamlet"] }
+const isFile = "a val is one file; other code is imported from the address of its own val"
+
+describe("findImportProblem", () => {
+  test.each(["./helpers.ts", "../x/y.js", "./", "./a/b", "./data.json"])(
+    "says that a val has no file %s",
+    (specifier) => {
+      expect(findImportProblem(specifier, hosts)).toBe(isFile)
+    },
+  )
+
+  test.each([
+    "https://vals.example/hamlet/std/nothing",
+    "/hamlet/std/nothing.ts",
+    "../../std/nothing",
+  ])("says which standard modules exist for %s", (specifier) => {
+    expect(findImportProblem(specifier, hosts)).toMatch(
+      /^this server has no standard module "nothing(?:\.ts)?" \(it has .*blob.*\)$/,
+    )
+  })
+
+  test.each([
+    "./greet",
+    "../bob/greet@3",
+    "/v/ada/x",
+    "npm:zod",
+    "node:fs",
+    "lodash",
+    "",
+    "https://vals.example/hamlet/std/blob",
+    "../../std/sqlite.ts",
+    "https://vals.example/hamlet/v/ada/x",
+    "https://esm.town/v/std/nothing",
+    "https://example.com/std/x.ts",
+  ])("returns undefined for %p", (specifier) => {
+    expect(findImportProblem(specifier, hosts)).toBeUndefined()
+  })
+})
