@@ -168,6 +168,11 @@ describe("resolve says what is wrong with", () => {
 
   test("a file beside the val, and a standard module that does not exist", async () => {
     const missing = "http://localhost:8080/std/nothing"
+    const jsx = await open.resolve("/** @jsxImportSource npm:good */ import './a.ts'; <p />")
+    expect(jsx.imports.map(({ specifier }) => specifier)).toEqual([
+      "npm:good/jsx-runtime",
+      "./a.ts",
+    ])
     const { errors } = await explain(["./helpers.ts", missing])
     expect(errors).toEqual([
       "a val is one file; other code is imported from the address of its own val",

@@ -36,7 +36,10 @@ export async function findImports(
     // It parsed before, so the end of an attribute clause was wrong.
     if (!dependencies)
       return [...found.values()].map((one) => (one.type ? { ...one, error: unreadable } : one))
-    const remote = dependencies.filter((one) => one.code && isRemote(one.specifier))
+    const remote = dependencies.filter(
+      ({ code: place, specifier }) =>
+        place && !placeholderPattern.test(specifier) && isRemote(specifier),
+    )
     if (remote.length === 0) return [...found.values()]
     const read = text
     for (const one of remote) text = note(found, read, text, one, shift)
@@ -93,6 +96,9 @@ function note(
 function toKey({ specifier, assertionType }: InfoDependency): string {
   return JSON.stringify([specifier, assertionType])
 }
+
+/** Deno appends the ending to the source of JSX. */
+const placeholderPattern = /^\.\/x*(?:\/jsx-runtime)?$/
 
 /** A local specifier of the same length, with or without quotes. */
 function toPlaceholder(literal: string): string {
