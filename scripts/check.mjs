@@ -10,7 +10,7 @@ import { bun, root } from "./setup/root.mjs"
 
 /** Code for sandboxes runs on Deno, and only Deno has its types. */
 const denoTypes = [
-  toDenoCheck("packages/guest", "src/main.ts"),
+  toDenoCheck("packages/guest", "src/main.ts", "src/worker.ts"),
   toDenoCheck("packages/std", ...listStandardModules()),
 ]
 

@@ -26,6 +26,7 @@ import { catchUncaughtErrors } from "./runs/failures.ts"
 import { replaceServe } from "./servers/deno-serve.ts"
 import { replaceNodeServers } from "./servers/node-servers.ts"
 import { provideSockets } from "./sockets/sockets.ts"
+import { provideWorkers } from "./sockets/workers.ts"
 import { evaluateVal, prepareForVal } from "./val/load-val.ts"
 import { startIdling, warmUp } from "./warm-up.ts"
 
@@ -79,6 +80,7 @@ async function start(
   providePackages(packagesFolder)
   tagOutgoingRequests(hasProxy)
   provideSockets(hasProxy ? `${socketFolder}/tcp.sock` : undefined)
+  if (hasProxy) provideWorkers()
 
   // 3. Run everything once, so that the first run finds it compiled.
   await warmUp(inPath, exampleUrl)

@@ -37,6 +37,9 @@ export const failureHeader = "x-hamlet-failure"
  */
 export const runHeader = "x-hamlet-run"
 
+/** The module of the guest with which Workers start, in a sandbox of bubblewrap. */
+export const workerStarter = "/worker.js"
+
 /** What the guest asks at tcp.sock. `run` is as in `runHeader`, or empty. */
 export type SocketRequest =
   | {

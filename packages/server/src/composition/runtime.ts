@@ -100,6 +100,7 @@ function createSandboxes(
       limits,
       denoPath: findDeno(),
       guestPath: fileURLToPath(import.meta.resolve("@hamlet/guest/main")),
+      workerPath: fileURLToPath(import.meta.resolve("@hamlet/guest/worker")),
       ca: config.egress.ca,
       openEgress,
     },

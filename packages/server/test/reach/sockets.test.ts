@@ -170,6 +170,13 @@ describeAttacks("reach/sockets", settings, (getServer) => {
       `const plain = await Deno.connect({ hostname: "localhost", port: ${secure.port} }); const connection = await Deno.startTls(plain, { hostname: "localhost", caCerts: [${ca}] }); await connection.write(new TextEncoder().encode("ping")); const bytes = new Uint8Array(100); const count = await connection.read(bytes); connection.close(); return new TextDecoder().decode(bytes.subarray(0, count))`,
       "secure ping",
     ],
+    "node:net and Deno.connect in a Worker": [
+      `const code = 'import net from "node:net"; onmessage = async ({ data }) => { const connection = await Deno.connect({ hostname: "localhost", port: data }); const bytes = new Uint8Array(100); const count = await connection.read(bytes); connection.close(); const socket = net.connect(data, "localhost"); socket.once("error", (error) => postMessage(error.message)); socket.once("data", (text) => { socket.destroy(); postMessage([new TextDecoder().decode(bytes.subarray(0, count)), String(text)]) }) }'
+      const worker = new Worker("data:application/javascript," + encodeURIComponent(code), { type: "module" })
+      worker.postMessage(${echo.port})
+      try { return await new Promise((resolve, reject) => { worker.onmessage = ({ data }) => resolve(data); worker.onerror = (event) => { event.preventDefault(); reject(new Error(event.message)) } }) } finally { worker.terminate() }`,
+      ["hello\n", "hello\n"],
+    ],
     "Deno.resolveDns": [`return await Deno.resolveDns("localhost", "A")`, ["127.0.0.1"]],
   }
 

@@ -1,10 +1,10 @@
 import { join } from "node:path"
 import { exampleCode } from "@hamlet/guest/example"
-import { guestScript } from "@hamlet/guest/protocol"
+import { guestScript, workerStarter } from "@hamlet/guest/protocol"
 import { AppError } from "../../domain/app-error.ts"
 import { Cgroups } from "./cgroups/cgroups.ts"
 import { insideCa } from "./commands/bubblewrap-command.ts"
-import { bundleGuest } from "./commands/bundle-program.ts"
+import { bundleGuest, bundleProgram } from "./commands/bundle-program.ts"
 import { systemFiles } from "./commands/system-files.ts"
 import type { Tool } from "./commands/tool-command.ts"
 import { ControlScheduler } from "./control/control-scheduler.ts"
@@ -34,6 +34,8 @@ export interface SandboxOptions {
   readonly denoPath: string
   /** The guest's main file. */
   readonly guestPath: string
+  /** The file with which Workers of vals start; undefined if they start as they are. */
+  readonly workerPath?: string | undefined
   /** Certificates, in PEM, of authorities that vals trust in addition to the default ones. */
   readonly ca?: string | undefined
   readonly openEgress?: ((paths: EgressPaths) => EgressListener) | undefined
@@ -309,7 +311,13 @@ async function choose(
     denoPath,
     guestPath,
     scriptPath,
-    systemFiles: writeSystemFiles(folder, options.ca),
+    systemFiles: writeSystemFiles(folder, {
+      ...systemFiles,
+      ...(options.ca !== undefined && { [insideCa]: options.ca }),
+      ...(options.workerPath !== undefined && {
+        [workerStarter]: await bundleProgram(options.workerPath),
+      }),
+    }),
     imports,
     limits,
     hasFilter: filter !== undefined,
@@ -347,8 +355,10 @@ async function choose(
   )
 }
 
-function writeSystemFiles(folder: RuntimeFolder, ca: string | undefined): Record<string, string> {
-  const files = ca === undefined ? systemFiles : { ...systemFiles, [insideCa]: ca }
+function writeSystemFiles(
+  folder: RuntimeFolder,
+  files: Readonly<Record<string, string>>,
+): Record<string, string> {
   const written = Object.entries(files).map(([inside, content]) => [
     inside,
     folder.write(`system${inside.replaceAll("/", "-")}`, content),

@@ -1,3 +1,4 @@
+import { workerStarter } from "@hamlet/guest/protocol"
 import { toPackagesFolder } from "../packages/package-files.ts"
 import type { SandboxLimits } from "../sandbox-limits.ts"
 
@@ -36,6 +37,7 @@ export function toDenoCommand(
   const { run, scratch } = paths
   // Permissions of its own: the guest gives up those for the folder.
   const sockets = hasProxy ? [`${run}/tcp.sock`] : []
+  const starter = hasProxy ? [workerStarter] : []
   const packages = toPackagesFolder(paths.denoDir)
   const heapMegabytes = Math.max(1, Math.floor(limits.heapBytesMax / 1024 ** 2))
   return [
@@ -58,7 +60,7 @@ export function toDenoCommand(
     // In bubblewrap these read the files that it provides; see system-files.ts.
     ...(hasProxy ? ["--allow-sys=ca,cpus,homedir,userInfo"] : []),
     hasProxy ? "--allow-net" : `--allow-net=unix:${run}/control.sock,unix:${run}/in.sock`,
-    `--allow-read=${[run, ...sockets, scratch, packages, paths.script].join(",")}`,
+    `--allow-read=${[run, ...sockets, ...starter, scratch, packages, paths.script].join(",")}`,
     `--allow-write=${[run, ...sockets, scratch].join(",")}`,
     `--allow-import=${imports.hosts.join(",")}`,
     `--v8-flags=--max-old-space-size=${heapMegabytes}`,
