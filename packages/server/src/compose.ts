@@ -96,7 +96,11 @@ function build(foundation: Foundation, replacements: Replacements) {
     // A val has no client address. Each account gets a rate limit of its own, so that no account
     // can use up the limit of all unauthenticated requests.
     fetchApi: (request, accountId) =>
-      app.fetch(request, { address: () => "a val", rateKey: `val of ${accountId}` }),
+      app.fetch(request, {
+        address: () => "a val",
+        rateKey: `val of ${accountId}`,
+        isVal: true,
+      }),
     isValHost: (host) => gateway.isValHost(host),
     takeBytes: (accountId, bytes) => accounts.allowances.takeBytes(accountId, bytes),
     onAvailability: (problem) =>

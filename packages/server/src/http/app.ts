@@ -22,6 +22,8 @@ export interface ApiConnection {
   address?(): string
   /** Requests without a token count against this key; the address if it is absent. */
   readonly rateKey?: string
+  /** Whether a val sends the request. It does not pass the proxy in front of the server. */
+  readonly isVal?: boolean
 }
 
 /** The API as a function from request to response, independent of any port. */
@@ -122,6 +124,8 @@ function createResponder(
         "Cannot accept the Host header: it names more than one host",
       )
     if (!match || !name) return respondOutsideTable(nouns.api, context)
+    // Operators hide the metrics with their proxy.
+    if (name === "getMetrics" && connection.isVal) throw notFound(context.path)
     const route: RouteDefinition = routes[name]
     const address = () => connection.address?.() ?? ""
     const rateKey = () => connection.rateKey ?? address()
@@ -160,11 +164,14 @@ async function respondOutsideTable(
   const { method } = request
   if (match) return refuseMethod(method, path, methodsOf(match), requestId)
   const isDocsFile = isDocsFilePath(path)
-  if (!(isDocsFile || isWebAppPath(path)))
-    throw new AppError("route_not_found", `Cannot find ${path}: no route has this path`)
+  if (!(isDocsFile || isWebAppPath(path))) throw notFound(path)
   if (toRouteMethod(method) !== "get")
     return refuseMethod(method, path, ["GET", "HEAD", "OPTIONS"], requestId)
   return isDocsFile ? serveDocsFile(api, path, request) : serveWebApp(api, path, request)
+}
+
+function notFound(path: string): AppError {
+  return new AppError("route_not_found", `Cannot find ${path}: no route has this path`)
 }
 
 function refuseMethod(

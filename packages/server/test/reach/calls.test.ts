@@ -5,6 +5,30 @@ import { waitUntil } from "../support/wait-until.ts"
 describeAttacks("reach/calls", {}, (getServer) => {
   const addressOf = (host: string, scheme = "http") => `${scheme}://${host}`
 
+  test("a val does not see the server's metrics, which a proxy may hide", async () => {
+    const server = getServer()
+    const metrics = await server.save(server.bob, {
+      code: `import net from "node:net"
+      const read = (path) => new Promise((resolve, reject) => {
+        const { hostname, port } = new URL(Deno.env.get("HAMLET_URL"))
+        const socket = net.connect(Number(port), hostname, () =>
+          socket.write("GET " + path + " HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n"))
+        socket.once("data", (data) => { resolve(Number(String(data).split(" ")[1])); socket.destroy() })
+        socket.once("error", reject)
+      })
+      export default async () => {
+        const statuses = []
+        for (const path of ["/healthz", "/metrics", "/metrics?a"]) {
+          const response = await fetch(Deno.env.get("HAMLET_URL") + path)
+          await response.text()
+          statuses.push(response.status, await read(path))
+        }
+        return statuses
+      }`,
+    })
+    expect((await server.request(metrics)).json).toEqual([200, 200, 404, 404, 404, 404])
+  })
+
   test("a val calls three others: a response, a stream and a WebSocket", async () => {
     const server = getServer()
     const { bob, mallory, ada } = server
