@@ -257,6 +257,12 @@ describe("startServers", () => {
     expect((await guest.call()).value).toMatchObject({ status: 200, body: "node /" })
   })
 
+  test("gives a function the path and the query of any request", async () => {
+    const guest = await startVal(`export default (req, res) => res.json([req.path, req.query.a])`)
+    for (const path of ["/x", "//x/y", "//%00/y", "/%ff"])
+      expect(await (await guest.request(`${path}?a=1`)).json()).toEqual([path, "1"])
+  })
+
   test.each([
     `export default (request: Request, info?: unknown) => new Response(typeof request.headers.get)`,
     `export default (request: Request, { waitUntil } = {}) => new Response(typeof request.headers.get)`,

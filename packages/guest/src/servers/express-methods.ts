@@ -29,7 +29,8 @@ export async function parseBody(request: Request): Promise<unknown> {
 
 /** Adds what handlers written for Express read from a request. */
 export function addRequestFields(request: http.IncomingMessage, body: unknown): void {
-  const url = new URL(request.url ?? "/", "http://localhost")
+  // Not relative to a base: a path with two slashes at its start would become a host.
+  const url = new URL(`http://localhost${request.url ?? "/"}`)
   const get = (name: string) => request.headers[name.toLowerCase()]
   Object.assign(request, {
     path: url.pathname,
