@@ -112,7 +112,7 @@ export interface BundleStore {
 
 /** All packages of a version in one script, addressed by content, so that versions can share it. */
 export interface Bundle {
-  /** SHA-256 of `code`, followed by the files if there are any, in hex. It is a file name. */
+  /** SHA-256 of `code`, or of its hash and that of the files, in hex. It is a file name. */
   readonly hash: string
   /**
    * The body of a function `(module, exports, require)`. It sets `module.exports` to an array with

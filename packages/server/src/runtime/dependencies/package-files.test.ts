@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type OpenResolver, openResolver, runBundle } from "../../../test/support/open-resolver.ts"
-import { readArchive } from "../sandbox/packages/file-archive.ts"
+import { packFiles, readArchive } from "../sandbox/packages/file-archive.ts"
 
 let open: OpenResolver
 
@@ -88,6 +88,24 @@ describe("The files of a package", () => {
       ),
     )
     expect(await listFiles("import 'npm:plain'")).toEqual([])
+  })
+
+  test("are part of the hash, apart from the code", async () => {
+    const { registry } = open
+    const hashOf = async (data: string) => {
+      registry.publish("hashed", "1.0.0", { "index.js": "exports.it = __dirname", "it.txt": data })
+      const { bundle } = await open.resolve("import 'npm:hashed'")
+      return { hash: bundle?.hash, code: Buffer.from(bundle?.code ?? []), files: bundle?.files }
+    }
+    const [one, other] = [await hashOf("one"), await hashOf("two")]
+    expect(one.code.equals(other.code)).toBe(true)
+    expect(one.hash).not.toBe(other.hash as string)
+    const { list, contents } = await readArchive((await one.files?.read()) ?? new Uint8Array())
+    const joined = Buffer.concat([
+      one.code,
+      packFiles(list, Buffer.concat(contents)) ?? Buffer.of(),
+    ])
+    expect(one.hash).not.toBe(Bun.SHA256.hash(joined, "hex"))
   })
 
   test("are left out when they are too many or too large, the largest package first", async () => {

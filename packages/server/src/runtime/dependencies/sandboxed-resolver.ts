@@ -194,10 +194,7 @@ export class SandboxedResolver implements DependencyResolver {
           `Cannot compile a bundle: ${outcome.kind === "done" ? invalidOutput : outcome.stderr}`,
         ),
       )
-    const hash = new Bun.CryptoHasher("sha256")
-      .update(code)
-      .update(files ?? "")
-      .digest("hex")
+    const hash = toHash(code, files)
     const archive = files && (await compressArchive(files))
     const isCacheSmall = code.length + (compiled?.cache.length ?? 0) <= storedBytesMax
     return {
@@ -207,6 +204,17 @@ export class SandboxedResolver implements DependencyResolver {
       files: archive && { read: async () => archive },
     }
   }
+}
+
+/**
+ * With files, the hash of both hashes: otherwise a bundle whose code ends like the start of the
+ * files of another one could have the same hash.
+ */
+function toHash(code: Uint8Array, files: Uint8Array | null | undefined): string {
+  const start = () => new Bun.CryptoHasher("sha256")
+  const ofCode = start().update(code)
+  if (!files) return ofCode.digest("hex")
+  return start().update(ofCode.digest()).update(start().update(files).digest()).digest("hex")
 }
 
 /** Code, and which of its specifiers mean vals on this server. */
