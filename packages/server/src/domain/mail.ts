@@ -9,6 +9,6 @@ export async function sendEmail(
 ): Promise<{ readonly message: string }> {
   throw new AppError(
     "mail_unavailable",
-    "Cannot send the email: mail is not configured on this server: the operator sets HAMLET_SMTP_URL",
+    "Cannot send the email: mail is not configured on this server, and this version has no setting for it",
   )
 }
