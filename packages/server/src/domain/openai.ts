@@ -18,8 +18,8 @@ export type ChatOutcome =
 
 /** A service with OpenAI's wire format, called with the operator's key. */
 export interface ChatService {
-  /** `onEnd` is called once, when the response has ended in any way. */
-  complete(body: Uint8Array, onEnd: () => void): Promise<ChatOutcome>
+  /** `onEnd` is called when the response has ended in any way. `signal` ends the request. */
+  complete(body: Uint8Array, onEnd: () => void, signal: AbortSignal): Promise<ChatOutcome>
 }
 
 /** What each account may send; undefined for no limit. Each node counts for itself. */
@@ -99,11 +99,15 @@ const refusals = {
   day: "Cannot ask the language model: the account has used up its requests for this day;",
 }
 
-/** Sends a chat request of the caller to the service, and returns its response. */
+/**
+ * Sends a chat request of the caller to the service, and returns its response. `signal` is that of
+ * the caller's request: when the caller goes away, the operator pays for no more.
+ */
 export async function completeChat(
   { chatService, chatAllowance }: ChatDeps,
   caller: Caller,
   readBody: (bytesMax: number) => Promise<Uint8Array>,
+  signal: AbortSignal,
 ): Promise<Extract<ChatOutcome, { kind: "responded" }>> {
   if (chatService === null)
     throw new AppError(
@@ -112,7 +116,8 @@ export async function completeChat(
     )
   const end = chatAllowance.take(caller.userId)
   try {
-    const outcome = await chatService.complete(await readBody(chatAllowance.bodyBytesMax), end)
+    const body = await readBody(chatAllowance.bodyBytesMax)
+    const outcome = await chatService.complete(body, end, signal)
     if (outcome.kind === "responded") return outcome
     throw toError(outcome)
   } catch (error) {

@@ -18,7 +18,7 @@ describeApi("POST /v1/email", ({ call, sharedUser }) => {
     const refused = await call("POST", "/v1/email", { as: await sharedUser(), body })
     expect(refusalOf(refused)).toEqual([501, "mail_unavailable"])
     expect(refused.json.message).toBe(
-      "Cannot send the email: mail is not configured on this server: the operator sets HAMLET_SMTP_URL",
+      "Cannot send the email: mail is not configured on this server, and this version has no setting for it",
     )
   })
 
@@ -91,6 +91,20 @@ function defineService(suite: ApiSuite): void {
     expect(service.open.size).toBe(1)
     await reader?.cancel()
     await waitUntil(() => service.open.size === 0)
+  })
+
+  test("ends the request to the service when the client does not wait for the response", async () => {
+    const client = new AbortController()
+    const pending = suite.api.hamlet.app.request(`http://hamlet.test${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${(await sharedUser()).token}` },
+      body: JSON.stringify(ask("x", { model: "silent" })),
+      signal: client.signal,
+    })
+    await waitUntil(() => service.open.size === 1)
+    client.abort()
+    await waitUntil(() => service.open.size === 0)
+    expect((await pending).status).toBe(502)
   })
 
   test("says why the service refuses a request, without the key", async () => {

@@ -21,7 +21,7 @@ export const openAiKey = "sk-test-0123456789"
 
 /**
  * Starts it. The model `echo` repeats the last message, word by word in a stream. Other models are
- * errors: `busy`, `broken`, `moved` and `endless`; any other name is unknown.
+ * errors: `busy`, `broken`, `moved`, `endless` and `silent`; any other name is unknown.
  */
 export function startOpenAiService(): OpenAiService {
   const requests: ChatRequest[] = []
@@ -38,7 +38,7 @@ export function startOpenAiService(): OpenAiService {
         return refuse(401, `Incorrect API key provided: ${authorization}`)
       if (typeof body !== "object" || !Array.isArray(body?.messages))
         return refuse(400, `We could not parse the JSON body of your request (${openAiKey})`)
-      return respond(body, open)
+      return body.model === "silent" ? waitForEnd(request.signal, open) : respond(body, open)
     },
   })
   return {
@@ -78,6 +78,17 @@ function respond(body: any, open: Set<object>): Response {
     default:
       return refuse(404, `The model \`${body.model}\` does not exist`)
   }
+}
+
+/** Does not respond. */
+function waitForEnd(signal: AbortSignal, open: Set<object>): Promise<Response> {
+  open.add(signal)
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => {
+      open.delete(signal)
+      resolve(new Response())
+    })
+  })
 }
 
 function toReply(body: { messages: { content: unknown }[] }): string {

@@ -25,15 +25,18 @@ export function createChatService({ url, key }: ChatServiceOptions): ChatService
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
   }
   return {
-    async complete(body, onEnd) {
+    async complete(body, onEnd, signal) {
       const abort = new AbortController()
       const end = () => {
         clearTimeout(timer)
+        signal.removeEventListener("abort", end)
         abort.abort()
         onEnd()
       }
       // Also ends a request whose client reads nothing.
       const timer = setTimeout(end, limits.responseMsMax)
+      signal.addEventListener("abort", end)
+      if (signal.aborted) end()
       try {
         const response = await fetch(target, {
           method: "POST",

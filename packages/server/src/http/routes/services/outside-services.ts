@@ -10,8 +10,11 @@ export function outsideServiceHandlers({ services }: Nouns) {
   return {
     sendEmail: async ({ caller, body }) => json(202, await sendEmail(caller, body)),
     createChatCompletion: async ({ caller, request }) => {
-      const { contentType, stream } = await completeChat(services, caller, (bytesMax) =>
-        readBody(request, bytesMax),
+      const { contentType, stream } = await completeChat(
+        services,
+        caller,
+        (bytesMax) => readBody(request, bytesMax),
+        request.signal,
       )
       return { ...content(contentType, "", { "cache-control": "no-store" }), stream }
     },
