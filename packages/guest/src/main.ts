@@ -8,6 +8,7 @@
 import { connectControl } from "./control/control.ts"
 import { errorToJson, openOutbox, send } from "./control/outbox.ts"
 import { explainPermissionErrors } from "./errors/permission-errors.ts"
+import { explainProgramErrors } from "./errors/program-errors.ts"
 import { changeProcess, prepareBuiltIns, provideBuiltIns } from "./globals/built-ins.ts"
 import { captureConsole } from "./globals/console-capture.ts"
 import { setEgressKey, tagOutgoingRequests } from "./globals/egress.ts"
@@ -70,6 +71,7 @@ async function start(
   changeProcess(captureNodeStreams)
   hideInternals()
   hideMachine()
+  explainProgramErrors()
   explainPermissionErrors(scratchFolder)
   hideFiles()
   provideWebStorage()

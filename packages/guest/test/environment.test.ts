@@ -183,6 +183,24 @@ describe("the permissions that are left", () => {
       /^Cannot start "\/bin\/ls": a val cannot start programs or send signals; use a package, or a service through fetch$/,
     ],
     [
+      "to run a program that is not there",
+      `await new Deno.Command("no-such-program").output()`,
+      "NotFound",
+      /^Cannot start "no-such-program": a val cannot start programs/,
+    ],
+    [
+      "to spawn a program that is not there",
+      `await new Promise((_, reject) => import("node:child_process").then(({ spawn }) => spawn("no-such-program").on("error", reject)))`,
+      "Error",
+      /^Cannot start "no-such-program": a val cannot start programs/,
+    ],
+    [
+      "to run a line of shell and wait for it",
+      `(await import("node:child_process")).execSync("echo hi")`,
+      "Error",
+      /^Cannot start "echo hi": a val cannot start programs/,
+    ],
+    [
       "to run a program with node:child_process",
       `await new Promise((_, reject) => import("node:child_process").then(({ exec }) => exec("ls", (error) => reject(error))).catch(reject))`,
       "NotCapable",

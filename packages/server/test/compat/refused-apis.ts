@@ -10,7 +10,7 @@ export const refusedApis: Readonly<Record<string, RegExp>> = {
   // The sandbox does not have them.
   "Deno.symlink and realPath": /Cannot create a link: a val can create only files and folders/,
   "Deno.listen": /Cannot listen on port 0: a val has no ports of its own/,
-  "Deno.Command": /spawn|start/,
+  "Deno.Command": /Cannot start "true": a val cannot start programs/,
   "Deno.dlopen": /Cannot load the library .*: a val cannot load native code/,
   "Deno.umask": /Cannot use "umask"/,
   "Deno.readFile outside of /tmp": /a val has only the files in \/tmp and those of its packages/,
@@ -18,6 +18,6 @@ export const refusedApis: Readonly<Record<string, RegExp>> = {
   "process.umask": /Cannot use "umask"/,
   "node:net createServer": /Cannot listen on port 0: a val has no ports of its own/,
   "node:dgram": /Cannot use UDP: vals can open TCP connections only/,
-  "node:child_process spawn": /spawn|start/,
-  "node:child_process execSync": /Command failed|start/,
+  "node:child_process spawn": /Cannot start "true": a val cannot start programs/,
+  "node:child_process execSync": /Cannot start "echo hi": a val cannot start programs/,
 }

@@ -4,7 +4,7 @@ const { run, ffi, sys } = noPermission
 const anyFfi = /^NotCapable: Cannot load native code: a val cannot load native code/
 const anyRun = /^NotCapable: Cannot start or control a program: /
 /** Of a process of one's own Node gives no error but one that says how it ended. */
-const noChild = /^Error: (spawn|spawnSync) .*(EPERM|EACCES|ENOENT)|^NotCapable: Cannot start "/
+const noChild = /^(Error|NotCapable): Cannot start "/
 
 /**
  * Other programs, native code, signals, other users, and other ways in which a process could harm
@@ -14,7 +14,7 @@ export const processProbes: readonly ValProbe[] = [
   {
     tries: "to run a shell",
     code: `return await new Deno.Command("sh", { args: ["-c", "id"] }).output()`,
-    denied: /^(NotCapable: Cannot start "sh"|NotFound: Failed to spawn 'sh')/,
+    denied: /^(NotCapable|NotFound): Cannot start "sh": a val cannot start programs/,
   },
   {
     tries: "to run a shell by its path",
