@@ -59,6 +59,18 @@ describe("Pool", () => {
     expect([...machine.alive]).toEqual([sandbox])
   })
 
+  test("gives the process that has waited longest", async () => {
+    const machine = new FakeSandboxes()
+    const pool = machine.createPool({ launchesMax: 1 })
+    pool.refill()
+    await waitUntil(() => pool.ready === 2)
+    const [oldest, newest] = machine.alive
+    expect(await pool.take("ada")).toBe(oldest as Sandbox)
+    await waitUntil(() => pool.ready === 2)
+    expect(await pool.take("ada")).toBe(newest as Sandbox)
+    await pool.stop()
+  })
+
   test("lets accounts that wait take turns", async () => {
     const machine = new FakeSandboxes()
     machine.room = 0

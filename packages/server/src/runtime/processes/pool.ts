@@ -89,7 +89,8 @@ export class Pool {
     if (this.#isStopped)
       throw new AppError("overloaded", "Cannot run the val: the server is stopping")
     this.#noteTaken()
-    const sandbox = this.#ready.pop()
+    // The oldest: a guest that has waited has prepared for packages meanwhile.
+    const sandbox = this.#ready.shift()
     if (sandbox) {
       this.#unbound++
       this.#refillSoon()
@@ -155,7 +156,7 @@ export class Pool {
         new AppError("overloaded", "Cannot run the val: no process became free for it in time"),
       )
     }
-    if (this.#ready.length > this.#target()) void this.#ready.shift()?.stop()
+    if (this.#ready.length > this.#target()) void this.#ready.pop()?.stop()
     this.refill()
   }
 
