@@ -29,8 +29,9 @@ export class Egress {
   readonly #deps: EgressDeps
   readonly #ca: string[] | undefined
   readonly #listeners = new Set<ProxyListener>()
-  /** By account. */
+  /** By account: sockets, and connections from sandboxes for them, which may not have asked yet. */
   readonly #socketCounts = new Map<string, number>()
+  readonly #connectionCounts = new Map<string, number>()
   readonly #timer: ReturnType<typeof setInterval>
 
   constructor(deps: EgressDeps) {
@@ -54,6 +55,7 @@ export class Egress {
         policy: { own, hosts: policy, ca: this.#ca, addressesMax: limits.addressesMax },
         takeBytes: (ownerId, bytes) => this.#deps.takeBytes(ownerId, bytes),
         openSocket: (ownerId) => this.#openSocket(ownerId),
+        admitConnection: (ownerId) => this.#admitConnection(ownerId),
         onError: (error) => this.#deps.onError(error),
         onStop: (stopped) => this.#listeners.delete(stopped),
       },
@@ -70,20 +72,37 @@ export class Egress {
   /** Counts the sockets of each account, on this node. */
   #openSocket(ownerId: string): () => void {
     const { accountSocketsMax } = this.#deps.limits
-    const count = this.#socketCounts.get(ownerId) ?? 0
-    if (count >= accountSocketsMax)
+    const endCount = count(this.#socketCounts, ownerId, accountSocketsMax)
+    if (!endCount)
       throw new Refusal(429, `the account has ${accountSocketsMax} sockets open already`)
-    this.#socketCounts.set(ownerId, count + 1)
-    return () => {
-      const left = (this.#socketCounts.get(ownerId) ?? 1) - 1
-      if (left > 0) this.#socketCounts.set(ownerId, left)
-      else this.#socketCounts.delete(ownerId)
-    }
+    return endCount
+  }
+
+  /** Each connection takes a file of the server, of which it has a limited number. */
+  #admitConnection(ownerId: string): (() => void) | undefined {
+    const { accountSocketsMax, sparesMax } = this.#deps.limits
+    return count(this.#connectionCounts, ownerId, accountSocketsMax + sparesMax)
   }
 
   #sweep(): void {
     const nowMs = performance.now()
     for (const listener of this.#listeners) listener.sweep(nowMs)
+  }
+}
+
+/** Counts one more of an account. Returns how to end the count; undefined at the limit. */
+function count(
+  counts: Map<string, number>,
+  ownerId: string,
+  countMax: number,
+): (() => void) | undefined {
+  const before = counts.get(ownerId) ?? 0
+  if (before >= countMax) return undefined
+  counts.set(ownerId, before + 1)
+  return () => {
+    const left = (counts.get(ownerId) ?? 1) - 1
+    if (left > 0) counts.set(ownerId, left)
+    else counts.delete(ownerId)
   }
 }
 

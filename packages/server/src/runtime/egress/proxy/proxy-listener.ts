@@ -18,6 +18,8 @@ export interface ProxyListenerDeps {
   takeBytes(ownerId: string, bytes: number): void
   /** Counts one more socket of the account, or throws a Refusal. */
   openSocket(ownerId: string): () => void
+  /** Counts one more connection of the account's sandboxes for sockets; undefined at the limit. */
+  admitConnection(ownerId: string): (() => void) | undefined
   onError(error: unknown): void
   onStop(listener: ProxyListener): void
 }
@@ -61,6 +63,8 @@ export class ProxyListener implements EgressListener {
   readonly #requests = new Set<ProxiedRequest>()
   readonly #client = Promise.withResolvers<EgressClient>()
   readonly #totals = { requests: 0, blocked: 0, bytesSent: 0, bytesReceived: 0 }
+  /** Undefined until the listener knows its client. */
+  #ownerId: string | undefined
   #openCount = 0
   #isStopped = false
 
@@ -106,6 +110,7 @@ export class ProxyListener implements EgressListener {
   }
 
   setClient(client: EgressClient): void {
+    this.#ownerId = client.ownerId
     this.#client.resolve(client)
   }
 
@@ -135,9 +140,11 @@ export class ProxyListener implements EgressListener {
   }
 
   #listenForSockets(path: string): SocketListener {
-    const { openSocket } = this.#deps
+    const { openSocket, admitConnection } = this.#deps
     return new SocketListener(path, {
       ...this.#context,
+      // Without a client there is no val yet that could open any.
+      admit: () => (this.#ownerId === undefined ? () => {} : admitConnection(this.#ownerId)),
       serveOwn: (client, origin, run) => this.#serveOwn(client, origin, run),
       openLookup: () => this.#openRequest(false),
       openSocket: (ownerId) => {

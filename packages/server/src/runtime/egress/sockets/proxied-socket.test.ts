@@ -274,6 +274,19 @@ describe("ProxiedSocket", () => {
     expect(third.reply?.kind).toBe("connected")
   })
 
+  test("limits the connections of an account that ask for nothing", async () => {
+    const { fixture } = open(undefined, { limits: { accountSocketsMax: 1, sparesMax: 1 } })
+    const kept = [await SocketClient.open(fixture), await SocketClient.open(fixture)]
+    clients.push(...kept)
+    await waitUntil(() => fixture.listener.socketCount === 2)
+    const refused = await SocketClient.open(fixture)
+    await refused.raw.until(() => refused.raw.isClosed)
+    kept[0]?.raw.stop()
+    await waitUntil(() => fixture.listener.socketCount === 1)
+    const { reply } = await SocketClient.ask(fixture, { kind: "lookup", host: "localhost" })
+    expect(reply?.kind).toBe("found")
+  })
+
   test("limits the rate", async () => {
     const { fixture, upstream } = await connect(undefined, { limits: { requestsPerMinute: 1 } })
     const { port } = upstream

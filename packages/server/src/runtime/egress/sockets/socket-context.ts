@@ -9,6 +9,8 @@ export interface SocketContext {
   readonly policy: RoutePolicy
   /** The process in the sandbox. Pending until it is known. */
   readonly client: Promise<EgressClient>
+  /** Counts a connection of the account's sandboxes; undefined if there are too many. */
+  admit(): (() => void) | undefined
   /** Counts a lookup, or throws a Refusal. Returns a function that ends the count. */
   openLookup(): () => void
   /** Counts one more socket of the account, or throws a Refusal. */

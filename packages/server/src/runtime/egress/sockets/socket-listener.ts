@@ -42,9 +42,13 @@ export class SocketListener {
     const { connectionsMax, sparesMax } = this.#context.limits
     const socket = new ProxiedSocket(this.#context, client)
     client.data = socket
-    if (this.#isStopped || this.#sockets.size >= connectionsMax + sparesMax)
-      return void client.terminate()
+    const isFull = this.#isStopped || this.#sockets.size >= connectionsMax + sparesMax
+    const endCount = isFull ? undefined : this.#context.admit()
+    if (!endCount) return void client.terminate()
     this.#sockets.add(socket)
-    void socket.run().then(() => this.#sockets.delete(socket))
+    void socket.run().then(() => {
+      this.#sockets.delete(socket)
+      endCount()
+    })
   }
 }
