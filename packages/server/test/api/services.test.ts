@@ -124,6 +124,8 @@ function defineService(suite: ApiSuite): void {
 
   test.each(["broken", "moved"])("is a failure of the service if it is %s", async (model) => {
     expect(refusalOf(await send(ask("x", { model })))).toEqual([502, "openai_failed"])
+    // A redirect is not followed: the key is for this address only.
+    expect(service.requests.at(-1)?.path).toBe("/v1/chat/completions")
   })
 }
 

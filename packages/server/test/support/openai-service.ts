@@ -72,7 +72,7 @@ function respond(body: any, open: Set<object>): Response {
     case "broken":
       return new Response("oh no", { status: 500 })
     case "moved":
-      return Response.redirect("http://127.0.0.1:1/stolen", 307)
+      return new Response(null, { status: 307, headers: { location: "/elsewhere" } })
     case "endless":
       return streamForever(open)
     default:
