@@ -28,7 +28,10 @@ export async function warmUp(inPath: string, exampleUrl: string): Promise<void> 
   }
   serveTemporarily({ program: { ...example, respond }, scheme: "http", returnBytesMax: 1_000 })
   const host = "Host: example.localhost\r\n"
-  await sendRaw(inPath, `GET /hwarm/?a=1 HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
+  await sendRaw(
+    inPath,
+    `GET /hwarm/?a=1 HTTP/1.1\r\n${host}\r\nGET /hwarm/ HTTP/1.1\r\n${host}Connection: close\r\n\r\n`,
+  )
   serveTemporarily(undefined)
 }
 
