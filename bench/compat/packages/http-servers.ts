@@ -17,6 +17,7 @@ app.use(express.json())
 app.get("/hello", (req, res) => res.set("x-by", "express").send("hello " + req.query.name))
 app.listen(process.env.PORT ?? 3000)`,
     responds: "hello Ada",
+    isInTests: true,
   },
   {
     code: `import Koa from "npm:koa@3.2.1"
@@ -24,6 +25,7 @@ const app = new Koa()
 app.use((context) => { context.body = "hello " + context.query.name })
 app.listen(process.env.PORT ?? 3000)`,
     responds: "hello Ada",
+    isInTests: true,
   },
   {
     code: `import Fastify from "npm:fastify@5.12.8"
