@@ -10,6 +10,11 @@ export interface EgressLimits extends PoolLimits {
   readonly connectionsMax: number
   /** Concurrent sockets of all sandboxes of an account. */
   readonly accountSocketsMax: number
+  /**
+   * Concurrent connections from all sandboxes of an account for sockets, including those that have
+   * asked for nothing yet. Enough for a few vals that open as many as they can.
+   */
+  readonly accountConnectionsMax: number
   /** Undefined for no limit. */
   readonly requestsPerMinute: number | undefined
 
@@ -64,13 +69,14 @@ export interface EgressLimits extends PoolLimits {
   readonly sweepMs: number
 }
 
-/** The defaults. The first five can be set by the operator. */
+/** The defaults. The operator can set the first four and `requestsPerMinute`. */
 export const egressLimits: EgressLimits = {
   ...http1Limits,
   bytesMax: 1_073_741_824,
   msMax: 300_000,
   connectionsMax: 128,
   accountSocketsMax: 512,
+  accountConnectionsMax: 2_048,
   requestsPerMinute: undefined,
   headMsMax: 30_000,
   keptMsMax: 120_000,

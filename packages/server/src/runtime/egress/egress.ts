@@ -80,8 +80,7 @@ export class Egress {
 
   /** Each connection takes a file of the server, of which it has a limited number. */
   #admitConnection(ownerId: string): (() => void) | undefined {
-    const { accountSocketsMax, sparesMax } = this.#deps.limits
-    return count(this.#connectionCounts, ownerId, accountSocketsMax + sparesMax)
+    return count(this.#connectionCounts, ownerId, this.#deps.limits.accountConnectionsMax)
   }
 
   #sweep(): void {
