@@ -11,10 +11,10 @@ export interface EgressLimits extends PoolLimits {
   /** Concurrent sockets of all sandboxes of an account. */
   readonly accountSocketsMax: number
   /**
-   * Concurrent connections from all sandboxes of an account for sockets, including those that have
-   * asked for nothing yet. Enough for a few vals that open as many as they can.
+   * Connections from all sandboxes of an account that have asked for no socket yet, in addition to
+   * `accountSocketsMax`. Enough for a few vals that open as many as they can.
    */
-  readonly accountConnectionsMax: number
+  readonly accountSparesMax: number
   /** Undefined for no limit. */
   readonly requestsPerMinute: number | undefined
 
@@ -76,7 +76,7 @@ export const egressLimits: EgressLimits = {
   msMax: 300_000,
   connectionsMax: 128,
   accountSocketsMax: 512,
-  accountConnectionsMax: 2_048,
+  accountSparesMax: 1_536,
   requestsPerMinute: undefined,
   headMsMax: 30_000,
   keptMsMax: 120_000,

@@ -80,7 +80,8 @@ export class Egress {
 
   /** Each connection takes a file of the server, of which it has a limited number. */
   #admitConnection(ownerId: string): (() => void) | undefined {
-    return count(this.#connectionCounts, ownerId, this.#deps.limits.accountConnectionsMax)
+    const { accountSocketsMax, accountSparesMax } = this.#deps.limits
+    return count(this.#connectionCounts, ownerId, accountSocketsMax + accountSparesMax)
   }
 
   #sweep(): void {

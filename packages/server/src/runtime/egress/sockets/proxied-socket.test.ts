@@ -275,7 +275,7 @@ describe("ProxiedSocket", () => {
   })
 
   test("limits the connections of an account that ask for nothing", async () => {
-    const { fixture } = open(undefined, { limits: { accountConnectionsMax: 2 } })
+    const { fixture } = open(undefined, { limits: { accountSocketsMax: 1, accountSparesMax: 1 } })
     const kept = [await SocketClient.open(fixture), await SocketClient.open(fixture)]
     clients.push(...kept)
     await waitUntil(() => fixture.listener.socketCount === 2)
