@@ -1,8 +1,22 @@
 import { spawnSync } from "node:child_process"
 import { existsSync, rmSync, writeFileSync } from "node:fs"
-import { findChromium, findNginx, findOnPath, findPostgresBin } from "./programs.mjs"
+import {
+  findChromium,
+  findHeadlessShell,
+  findNginx,
+  findOnPath,
+  findPostgresBin,
+} from "./programs.mjs"
 
-/** @typedef {{ name: string, debianPackage: string, suites: string, find: () => string | undefined }} Requirement */
+/**
+ * @typedef {object} Requirement
+ * @property {string} name
+ * @property {string} debianPackage
+ * @property {string} suites
+ * @property {() => string | undefined} find
+ * @property {() => string | undefined} [findPackaged] what the Debian package contains, where `find`
+ * also accepts something slower
+ */
 
 /** What the tests need besides npm packages, and which suites need it. */
 export const requirements = {
@@ -14,9 +28,10 @@ export const requirements = {
   },
   chromium: {
     name: "Chromium",
-    debianPackage: "chromium",
+    debianPackage: "chromium-headless-shell",
     suites: "the browser suites",
     find: findChromium,
+    findPackaged: findHeadlessShell,
   },
   bubblewrap: {
     name: "bubblewrap",
@@ -44,7 +59,7 @@ export const requirements = {
  * @returns {Requirement[]} what is still missing
  */
 export function ensureSystemPackages(wanted) {
-  const missing = listMissing(wanted)
+  const missing = wanted.filter(({ find, findPackaged = find }) => findPackaged() === undefined)
   if (missing.length === 0) return []
   if (process.getuid?.() === 0 && findOnPath("apt-get"))
     installWithApt(missing.map((requirement) => requirement.debianPackage))

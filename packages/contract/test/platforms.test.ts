@@ -9,7 +9,7 @@ import { findDeno } from "../../../scripts/find-deno.ts"
 import { type ScriptedServer, type Seen, startScriptedServer } from "./support/scripted-server.ts"
 
 const platformMsMax = 60_000
-const chromiumPath = "/usr/bin/chromium"
+const chromiumPath = process.env.HAMLET_TEST_CHROMIUM ?? "/usr/bin/chromium"
 
 let folder: string
 let bundle: string

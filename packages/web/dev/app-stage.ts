@@ -109,7 +109,12 @@ export async function openTab(
   who?: Person,
   options: BrowserContextOptions = {},
 ): Promise<OpenTab> {
-  const context = await browser.newContext({ baseURL: stage.url, ...options })
+  const context = await browser.newContext({
+    baseURL: stage.url,
+    // While something moves, the browser draws sixty times a second.
+    reducedMotion: "reduce",
+    ...options,
+  })
   const page = await context.newPage()
   const problems: string[] = []
   noteProblems(page, stage, problems)

@@ -3,7 +3,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Browser, chromium } from "playwright-core"
 
-const executablePath = process.env.HAMLET_TEST_CHROMIUM ?? "/usr/bin/chromium"
+const executablePath =
+  process.env.HAMLET_TEST_CHROMIUM ??
+  ["/usr/lib/chromium/chromium-headless-shell", "/usr/bin/chromium"].find((path) =>
+    existsSync(path),
+  ) ??
+  ""
 const flags = [
   "--no-sandbox",
   "--disable-gpu",

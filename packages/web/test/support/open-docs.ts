@@ -16,7 +16,7 @@ export async function openDocs(
   origin: string,
   options: BrowserContextOptions,
 ): Promise<OpenDocs> {
-  const context = await browser.newContext(options)
+  const context = await browser.newContext({ reducedMotion: "reduce", ...options })
   const page = await context.newPage()
   const problems: string[] = []
   page.on("console", (message) => {

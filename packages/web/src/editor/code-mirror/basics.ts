@@ -16,6 +16,12 @@ import {
 } from "@codemirror/view"
 import type { EditorLanguage } from "../code-editor-props.ts"
 
+const blinkMs = 1200
+
+function isMotionReduced(): boolean {
+  return matchMedia("(prefers-reduced-motion: reduce)").matches
+}
+
 /** The features for all languages. Prose wraps, code does not. */
 export function basics(language: EditorLanguage): Extension {
   const isProse = language === "markdown" || language === "text"
@@ -25,7 +31,7 @@ export function basics(language: EditorLanguage): Extension {
     highlightActiveLineGutter(),
     highlightSpecialChars(),
     history(),
-    drawSelection(),
+    drawSelection({ cursorBlinkRate: isMotionReduced() ? 0 : blinkMs }),
     dropCursor(),
     EditorState.allowMultipleSelections.of(true),
     EditorState.tabSize.of(2),
