@@ -144,8 +144,7 @@ export default async ({ postgres }) => {
     needs: ["postgres"],
   },
   {
-    code: `import "npm:reflect-metadata@0.2.2"
-import { DataSource, EntitySchema } from "npm:typeorm@1.1.1"
+    code: `import { DataSource, EntitySchema } from "npm:typeorm@1.1.1"
 import pg from "npm:pg@8.23.1"
 const Play = new EntitySchema({ name: "compat_typeorm", columns: { id: { type: "int", primary: true }, title: { type: "text" } } })
 export default async ({ postgres }) => {
