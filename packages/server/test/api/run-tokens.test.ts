@@ -11,7 +11,7 @@ const table: readonly (readonly [string, RouteDefinition])[] = routeNames.map((n
 ])
 /**
  * All routes except reads. Calling a val is not a read, also with GET. Vals may write to their own
- * storage.
+ * storage, and use the services of the standard library.
  */
 const writing = table.filter(
   ([name, { method, path, scope, isSignIn }]) =>
@@ -21,7 +21,7 @@ const writing = table.filter(
     name !== "signOut" &&
     name !== "acceptInvitation" &&
     (method !== "get" || path.startsWith("/v1/run/")) &&
-    !/^(blob|sqlite):/.test(scope ?? ""),
+    !/^(blob|sqlite|email|openai):/.test(scope ?? ""),
 )
 
 describeApi("run tokens", (suite) => {
