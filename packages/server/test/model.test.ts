@@ -63,7 +63,8 @@ describeEachDatabase("model", (open) => {
   let modelCount = 0
 
   beforeAll(async () => {
-    api = await openApi(open)
+    // Otherwise a val that is saved before the val that it imports does not become a reference to it.
+    api = await openApi(open, { HAMLET_ESM_TOWN: "local" })
   })
   afterAll(async () => {
     await api.close()

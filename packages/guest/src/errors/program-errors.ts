@@ -31,7 +31,7 @@ export function explainProgramErrors(): void {
       return explained(() => super.spawn(), this.#program)
     }
   }
-  patchBuiltIns(["child_process"], (find) => {
+  patchBuiltIns(["child_process", "cluster"], (find) => {
     const module = find("child_process") as unknown as typeof childProcess & Record<string, unknown>
     explainEvents(module.ChildProcess.prototype as Child)
     for (const name of ["execSync", "execFileSync", "spawnSync"])

@@ -71,6 +71,7 @@ function defineCreate(suite: ApiSuite): void {
       `${noun}:read`,
       `${noun}:write`,
     ])
+    scopes.push("email:write", "openai:write")
     expect([...listed.scopes].sort()).toEqual(scopes.sort())
   })
 

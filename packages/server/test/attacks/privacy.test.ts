@@ -176,7 +176,10 @@ describeAttacks("attacks/privacy", {}, (getServer) => {
           return [
             response.status,
             status,
-            JSON.stringify(error).replaceAll(target, "TARGET").replaceAll(val.name, "OWN"),
+            JSON.stringify(error)
+              .replaceAll(target, "TARGET")
+              .replaceAll(`ada/${target.replace(/@.*/, "")}"`, 'ada/TARGET"')
+              .replaceAll(val.name, "OWN"),
           ]
         }
         for (const suffix of ["", "@1"]) {

@@ -30,7 +30,7 @@ function judgeFolder(path: string): Finding {
   if (stats.uid !== process.getuid?.())
     return warning(
       check,
-      `"${path}" is somebody else's: ${owner}`,
+      `"${path}" belongs to another user: ${owner}`,
       "run the server as its owner, so that its files stay theirs",
     )
   if ((stats.mode & 0o077) !== 0)
