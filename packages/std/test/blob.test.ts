@@ -153,7 +153,7 @@ describe("std/blob, on Deno,", () => {
       expect(await run('return await blob.get("a")', { HAMLET_URL: storage.url })).toEqual({
         failed: "ValTownBlobError",
         message:
-          'Cannot get blob "a": this val runs on somebody else\'s account, which has no storage',
+          'Cannot get blob "a": this val runs on another user\'s account, which has no storage',
       })
       expect(await run("return await blob.list()", {})).toEqual({
         failed: "ValTownBlobError",

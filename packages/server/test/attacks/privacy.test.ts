@@ -178,7 +178,7 @@ describeAttacks("attacks/privacy", {}, (getServer) => {
             status,
             JSON.stringify(error)
               .replaceAll(target, "TARGET")
-              .replaceAll(`ada/${target.replace(/@.*/, "")}"`, 'ada/TARGET"')
+              .replaceAll(`ada/${target.replace(/@.*/, "")}\\"`, 'ada/TARGET\\"')
               .replaceAll(val.name, "OWN"),
           ]
         }
