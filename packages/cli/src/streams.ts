@@ -43,6 +43,11 @@ function track(stream: NodeJS.WriteStream) {
   }
 }
 
+/** Writes bytes to standard output, as fast as its reader takes them. Exits if that fails. */
+export async function writeBytes(bytes: Uint8Array): Promise<void> {
+  endIfClosed(await new Promise((resolve) => process.stdout.write(bytes, resolve)))
+}
+
 function endIfClosed(error: unknown): void {
   if (!(error instanceof Error)) return
   if ("code" in error && error.code === "EPIPE") process.exit(exitCodes.brokenPipe.exit)

@@ -10,6 +10,7 @@ import { defineCommand } from "../command.ts"
 import type { Context } from "../context.ts"
 import { BackupFile } from "../files/backup-file.ts"
 import { limits } from "../limits.ts"
+import { writeBytes } from "../streams.ts"
 import { createProgress } from "../terminal/progress.ts"
 import { toSize } from "../terminal/progress-line.ts"
 
@@ -82,9 +83,7 @@ async function toStandardOutput(context: Context, skipDamaged: boolean): Promise
     throw new CliError("usage", "Cannot write a backup to a terminal", {
       advice: "name a file, or pipe the output to another program",
     })
-  const write = (chunk: Uint8Array) =>
-    new Promise<void>((resolve) => process.stdout.write(chunk, () => resolve()))
-  printLosses(context, await receive(context, skipDamaged, write))
+  printLosses(context, await receive(context, skipDamaged, writeBytes))
 }
 
 /** Receives the whole backup and checks it. */

@@ -5,6 +5,7 @@ import type { Command } from "commander"
 import { CliError } from "../../cli-error.ts"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
+import { writeBytes } from "../../streams.ts"
 
 interface GetOptions {
   readonly key: string
@@ -34,8 +35,7 @@ async function getBlob(
   const { body } = await client.getBlob({ key })
   const content = Readable.from(body ?? [])
   if (path === undefined) {
-    for await (const chunk of content)
-      await new Promise<void>((resolve) => process.stdout.write(chunk, () => resolve()))
+    for await (const chunk of content) await writeBytes(chunk)
     return
   }
   try {
