@@ -69,7 +69,7 @@ describeApp("a val's page", (app) => {
     await page.locator(".status").getByText("Running").waitFor()
     // The run stays while another tab is shown.
     await page.getByRole("link", { name: "Versions" }).click()
-    await page.getByRole("region", { name: "Changes" }).waitFor()
+    await page.getByRole("region", { name: "Changes", exact: true }).waitFor()
     await page.getByRole("link", { name: "Code", exact: true }).click()
     await page.getByRole("log").getByText("begun").waitFor()
     await page.getByRole("button", { name: "Cancel" }).click()

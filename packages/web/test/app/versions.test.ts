@@ -27,7 +27,7 @@ describeApp("versions", (app) => {
     const rows = page.getByRole("region", { name: "Versions" }).getByRole("listitem")
     await rows.nth(2).waitFor()
     expect(await rows.getByRole("link").allTextContents()).toEqual(["v3", "v2", "v1"])
-    const changed = page.getByRole("region", { name: "Changes" })
+    const changed = page.getByRole("region", { name: "Changes", exact: true })
     const inline = (from: number, to: number) =>
       changed.getByLabel(`Changes from version ${from} to version ${to}`, { exact: true })
     await inline(2, 3).getByText('"three"').waitFor()
@@ -88,7 +88,7 @@ describeApp("versions", (app) => {
     await page.getByRole("button", { name: "Restore version 1" }).click()
     await findVersion(page, 4).waitFor()
     await page
-      .getByRole("region", { name: "Changes" })
+      .getByRole("region", { name: "Changes", exact: true })
       .getByLabel("Changes from version 3 to version 4", { exact: true })
       .waitFor()
     expect(await app.stage.admin.client.getVal({ val_id: val.id })).toMatchObject({
@@ -121,7 +121,7 @@ describeApp("versions", (app) => {
       .getByRole("dialog", { name: "Delete version 2?" })
       .getByRole("button", { name: "Delete version 2" })
       .click()
-    const changed = page.getByRole("region", { name: "Changes" })
+    const changed = page.getByRole("region", { name: "Changes", exact: true })
     await changed.getByLabel("Changes from version 1 to version 3", { exact: true }).waitFor()
     await page.goto(`${val.versionsPath}?from=2&to=3`)
     await changed.getByText("Version 2 was deleted").waitFor()
@@ -143,7 +143,10 @@ describeApp("versions", (app) => {
     expect(await page.getByRole("button", { name: /^(Restore|Delete) version/ }).count()).toBe(0)
     await using visitor = await app.open()
     await visitor.page.goto(val.versionsPath)
-    await visitor.page.getByRole("region", { name: "Changes" }).getByText('"three"').waitFor()
+    await visitor.page
+      .getByRole("region", { name: "Changes", exact: true })
+      .getByText('"three"')
+      .waitFor()
     expect(await visitor.page.getByRole("button", { name: /version/ }).count()).toBe(0)
     expect([...own.problems, ...visitor.problems]).toEqual([])
   })
