@@ -153,7 +153,7 @@ async function pump(
     conn.writable,
   )
   const back = conn.readable.pipeTo(Writable.toWeb(socket) as WritableStream<Uint8Array>)
-  // When one side has gone, there is nobody to tell: the other one is closed.
+  // A failure of one side closes the other: there is no response left to report it in.
   await Promise.allSettled([out, back])
   socket.destroy()
 }

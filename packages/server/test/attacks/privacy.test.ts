@@ -192,7 +192,7 @@ describeAttacks("attacks/privacy", {}, (getServer) => {
 
   probe(
     getServer,
-    "a val that becomes private is gone for everybody else at once, also for whoever imports it",
+    "a val that becomes private disappears for other users at once, also for vals that import it",
     async (server) => {
       const val = await server.save(server.ada, {
         code: `export const value = "shared"\nexport default () => value`,
@@ -214,7 +214,7 @@ describeAttacks("attacks/privacy", {}, (getServer) => {
     },
   )
 
-  probe(getServer, "code of others does not change under whoever imports it", async (server) => {
+  probe(getServer, "code of other users does not change for vals that import it", async (server) => {
     const library = await server.save(server.mallory, {
       code: `export const value = "good"`,
       type: "script",

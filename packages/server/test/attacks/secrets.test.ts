@@ -148,7 +148,7 @@ export default async () => {
 
   probe(
     getServer,
-    "a module of somebody else sees the environment of whoever imports it, not of whoever wrote it",
+    "a module of another user sees the environment of the val that imports it, not of its author",
     async (server) => {
       const { name } = await server.save(server.ada, {
         code: `export const look = () => Deno.env.get("ADAS_SECRET") ?? "nothing"`,

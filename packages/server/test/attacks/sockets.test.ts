@@ -89,7 +89,7 @@ async function findSocket(server: AttackServer, val: SavedVal): Promise<string> 
   return join(folder, "run", "tcp.sock")
 }
 
-/** Sends bytes to tcp.sock as somebody who controls the sandbox, and waits for the end. */
+/** Sends bytes to tcp.sock like an attacker who controls the sandbox, and waits for the end. */
 async function send(path: string, ...parts: readonly string[]): Promise<string> {
   const connection = await EgressConnection.connect(path)
   connection.stopWhenQuiet()
