@@ -214,32 +214,36 @@ describeAttacks("attacks/privacy", {}, (getServer) => {
     },
   )
 
-  probe(getServer, "code of other users does not change for vals that import it", async (server) => {
-    const library = await server.save(server.mallory, {
-      code: `export const value = "good"`,
-      type: "script",
-      privacy: "public",
-    })
-    const importer = await server.save(server.ada, {
-      code: `import { value } from "${server.baseUrl}/v/mallory/${library.name}"\nexport default () => value`,
-    })
-    expect((await server.request(importer)).text).toBe("good")
-    await server.save(server.mallory, {
-      name: library.name,
-      code: `export const value = Deno.env.get("ADAS_SECRET")`,
-      type: "script",
-      privacy: "public",
-    })
-    expect((await server.request(importer)).text).toBe("good")
-    // Also in a process that is new.
-    process.kill((await server.sandboxOf(importer)).guest.pid, "SIGKILL")
-    // A run that is in the old one at that moment fails with it.
-    const response = await waitUntil(async () => {
-      const again = await server.request(importer)
-      return again.status === 502 ? undefined : again
-    })
-    expect(response.text).toBe("good")
-  })
+  probe(
+    getServer,
+    "code of other users does not change for vals that import it",
+    async (server) => {
+      const library = await server.save(server.mallory, {
+        code: `export const value = "good"`,
+        type: "script",
+        privacy: "public",
+      })
+      const importer = await server.save(server.ada, {
+        code: `import { value } from "${server.baseUrl}/v/mallory/${library.name}"\nexport default () => value`,
+      })
+      expect((await server.request(importer)).text).toBe("good")
+      await server.save(server.mallory, {
+        name: library.name,
+        code: `export const value = Deno.env.get("ADAS_SECRET")`,
+        type: "script",
+        privacy: "public",
+      })
+      expect((await server.request(importer)).text).toBe("good")
+      // Also in a process that is new.
+      process.kill((await server.sandboxOf(importer)).guest.pid, "SIGKILL")
+      // A run that is in the old one at that moment fails with it.
+      const response = await waitUntil(async () => {
+        const again = await server.request(importer)
+        return again.status === 502 ? undefined : again
+      })
+      expect(response.text).toBe("good")
+    },
+  )
 
   probe(
     getServer,
