@@ -14,6 +14,11 @@ export interface Dialect extends Ddl {
    * run one at a time.
    */
   readonly forUpdate: Statement
+  /**
+   * The time in whole milliseconds, by the clock of the database. It does not change within a
+   * statement, so that an index can be searched for it.
+   */
+  readonly now: Statement
   /** How concurrent lookups are gathered into one statement, where round trips cost time. */
   readonly gather: Gather | undefined
   /**

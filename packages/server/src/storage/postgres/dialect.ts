@@ -68,6 +68,7 @@ export const postgresDialect: Dialect = {
   ...postgresDdl,
   name: "PostgreSQL",
   forUpdate: raw("for update"),
+  now: raw("floor(extract(epoch from statement_timestamp()) * 1000)::bigint"),
   gather: {
     isAnyId: (column, ids) => sql`${raw(column)} = any(${`{${ids.join(",")}}`}::uuid[])`,
     isAnyBytes: (column, keys) =>

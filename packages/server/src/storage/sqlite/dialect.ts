@@ -22,6 +22,7 @@ export const sqliteDialect: Dialect = {
   ...sqliteDdl,
   name: "SQLite",
   forUpdate: nothing,
+  now: raw("cast(round(unixepoch('subsec') * 1000) as integer)"),
   gather: undefined,
   lockName: () => [],
   explain: (statement) => sql`explain query plan ${statement}`,

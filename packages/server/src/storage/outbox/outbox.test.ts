@@ -1,0 +1,225 @@
+import { expect, test } from "bun:test"
+import { describeEachDatabase, openAgain } from "../../../test/support/databases.ts"
+import type { OutboxClaim } from "../../domain/outbox.ts"
+import type { Database } from "../database/database.ts"
+import { raw, sql } from "../database/sql.ts"
+import { createOutbox, type OutboxOptions } from "./outbox.ts"
+
+const options: OutboxOptions = {
+  table: "messages",
+  owner: "owner_id",
+  hasLanes: true,
+  leaseMs: 60_000,
+  perOwnerMax: 100,
+}
+const none = new Map<string, number>()
+const ids = ({ length }: { length: number }) => Array.from({ length }, () => Bun.randomUUIDv7())
+
+describeEachDatabase("createOutbox", (open) => {
+  async function setUp(changes: Partial<OutboxOptions> = {}) {
+    const database = await open({ isEmpty: true })
+    const { db } = database
+    const { types } = db.dialect
+    await db.write(function* () {
+      yield raw(`create table messages (id ${types.id} primary key, owner_id ${types.id} not null,
+        lane ${types.text}, attempts ${types.integer} not null default 0, fence ${types.integer} not null default 0,
+        next_attempt_at ${types.time}, created_at ${types.time} not null, status ${types.text})`)
+      yield raw(
+        "create index messages_by_owner on messages (owner_id, next_attempt_at) where next_attempt_at is not null",
+      )
+      yield raw(
+        "create index messages_by_lane on messages (lane, id) where next_attempt_at is not null",
+      )
+    })
+    return { database, db, outbox: createOutbox(db, { ...options, ...changes }) }
+  }
+
+  const add = (db: Database, ownerId: string, id: string, lane: string | null = null) =>
+    db.write(function* () {
+      const { now } = db.dialect
+      yield sql`insert into messages (id, owner_id, lane, next_attempt_at, created_at)
+        values (${id}, ${ownerId}, ${lane}, ${now}, ${now})`
+    })
+
+  /** Lets time pass for all rows. */
+  const pass = (db: Database, ms: number) =>
+    db.write(function* () {
+      yield sql`update messages set next_attempt_at = next_attempt_at - ${ms}`
+    })
+
+  const idsOf = (claims: readonly OutboxClaim[]) => claims.map(({ id }) => id)
+  const sent = sql`status = 'sent'`
+
+  test("claims each row once while its lease lasts, and again afterwards", async () => {
+    const { db, outbox } = await setUp()
+    const [owner = "", id = ""] = ids({ length: 2 })
+    await add(db, owner, id)
+
+    const first = await outbox.claim(10, none)
+    const second = await outbox.claim(10, none)
+    await pass(db, options.leaseMs + 1)
+    const third = await outbox.claim(10, none)
+
+    expect(first).toEqual([{ id, ownerId: owner, fence: 1, attempts: 1 }])
+    expect(second).toEqual([])
+    expect(third).toEqual([{ id, ownerId: owner, fence: 2, attempts: 2 }])
+  })
+
+  test("records the outcome of the last claim only", async () => {
+    const { db, outbox } = await setUp()
+    const [owner = "", id = ""] = ids({ length: 2 })
+    await add(db, owner, id)
+    const [lost] = await outbox.claim(1, none)
+    await pass(db, options.leaseMs + 1)
+    const [held] = await outbox.claim(1, none)
+    if (!lost || !held) throw new Error("Both claims must exist")
+
+    expect(await outbox.renew(lost)).toBe(false)
+    expect(await db.write(() => outbox.end(lost, sent))).toBe(false)
+    expect(await db.write(() => outbox.postpone(lost, 5, sent))).toBe(false)
+    await outbox.giveBack(lost)
+    expect(await outbox.claim(1, none)).toEqual([])
+    expect(await outbox.renew(held)).toBe(true)
+    expect(await db.write(() => outbox.end(held, sent))).toBe(true)
+    expect(await db.write(() => outbox.end(held, sent))).toBe(false)
+    expect(await db.read(sql`select status, next_attempt_at from messages`)).toEqual([
+      { status: "sent", next_attempt_at: null },
+    ])
+    expect(await outbox.nextDueMs()).toBeUndefined()
+  })
+
+  test("postpones a row, and gives a row back as if it had not been claimed", async () => {
+    const { db, outbox } = await setUp()
+    const [owner = "", id = ""] = ids({ length: 2 })
+    await add(db, owner, id)
+    const [claim] = await outbox.claim(1, none)
+    if (!claim) throw new Error("The claim must exist")
+
+    await db.write(() => outbox.postpone(claim, 5_000, sql`status = 'failing'`))
+    expect(await outbox.claim(1, none)).toEqual([])
+    const dueMs = (await outbox.nextDueMs()) ?? 0
+    expect(dueMs > 3_000 && dueMs <= 5_000).toBe(true)
+    await pass(db, 5_001)
+    const [again] = await outbox.claim(1, none)
+    if (!again) throw new Error("The claim must exist")
+    await outbox.giveBack(again)
+
+    expect(await outbox.claim(1, none)).toEqual([{ id, ownerId: owner, fence: 4, attempts: 2 }])
+  })
+
+  test("lets owners take turns, however many rows one of them has", async () => {
+    const { db, outbox } = await setUp()
+    const owners = ids({ length: 3 })
+    for (const id of ids({ length: 50 })) await add(db, owners[0] ?? "", id)
+    for (const owner of owners.slice(1)) await add(db, owner, Bun.randomUUIDv7())
+
+    const claims = [...(await outbox.claim(3, none)), ...(await outbox.claim(2, none))]
+
+    const counts = owners.map((owner) => claims.filter(({ ownerId }) => ownerId === owner).length)
+    expect(counts).toEqual([3, 1, 1])
+    expect(claims.slice(0, 3).map(({ ownerId }) => ownerId)).toEqual(owners)
+  })
+
+  test("claims no more of one owner than their share", async () => {
+    const { db, outbox } = await setUp({ perOwnerMax: 3 })
+    const [busy = "", other = ""] = ids({ length: 2 })
+    for (const id of ids({ length: 10 })) await add(db, busy, id)
+    const first = await outbox.claim(100, none)
+    await add(db, other, Bun.randomUUIDv7())
+
+    const second = await outbox.claim(100, new Map([[busy, 3]]))
+    const third = await outbox.claim(
+      100,
+      new Map([
+        [busy, 2],
+        [other, 1],
+      ]),
+    )
+
+    expect(first.length).toBe(3)
+    expect(second.map(({ ownerId }) => ownerId)).toEqual([other])
+    expect(third.map(({ ownerId }) => ownerId)).toEqual([busy])
+  })
+
+  test("sends the rows of a lane one at a time, in the order of their ids", async () => {
+    const { db, outbox } = await setUp()
+    const [owner = "", ...inLane] = ids({ length: 31 })
+    // Inserted in another order than they were created.
+    for (const id of inLane.toReversed()) await add(db, owner, id, "a")
+
+    const order: string[] = []
+    for (;;) {
+      const [claim, ...others] = await outbox.claim(5, none)
+      if (!claim) break
+      expect(others).toEqual([])
+      expect(await outbox.claim(5, none)).toEqual([])
+      order.push(claim.id)
+      await db.write(() => outbox.end(claim, sent))
+    }
+
+    expect(order).toEqual(inLane)
+  })
+
+  test("sends other lanes while one waits for its head, which is overtaken after five attempts", async () => {
+    const { db, outbox } = await setUp()
+    const [owner = "", head = "", behind = "", ...others] = ids({ length: 5 })
+    await add(db, owner, head, "a")
+    await add(db, owner, behind, "a")
+    for (const [index, id] of others.entries()) await add(db, owner, id, `b${index}`)
+
+    expect(idsOf(await outbox.claim(10, none)).sort()).toEqual([head, ...others].sort())
+    for (let attempt = 2; attempt <= 5; attempt++) {
+      await pass(db, 10 * options.leaseMs)
+      const claims = await outbox.claim(10, none)
+      expect(idsOf(claims)).not.toContain(behind)
+      const claim = claims.find(({ id }) => id === head)
+      expect(claim?.attempts).toBe(attempt)
+      if (claim)
+        await db.write(() => outbox.postpone(claim, options.leaseMs, sql`status = 'failing'`))
+    }
+
+    expect(idsOf(await outbox.claim(10, none))).toEqual([behind])
+  })
+
+  test("a row is claimed by one of many nodes", async () => {
+    const { database, db } = await setUp()
+    const nodes = [db, await openAgain(database), await openAgain(database)]
+    const outboxes = nodes.map((node) => createOutbox(node, options))
+    const owners = ids({ length: 4 })
+    for (const owner of owners)
+      for (const id of ids({ length: 15 })) await add(db, owner, id, `${owner}/${id[35]}`)
+
+    const claimed: string[] = []
+    await Promise.all(
+      outboxes.map(async (outbox, index) => {
+        for (let misses = 0; misses < 20; ) {
+          const claims = await outbox.claim(4, none)
+          misses = claims.length === 0 ? misses + 1 : 0
+          for (const claim of claims) {
+            claimed.push(claim.id)
+            expect(await nodes[index]?.write(() => outbox.end(claim, sent))).toBe(true)
+          }
+        }
+      }),
+    )
+    for (const node of nodes.slice(1)) await node.stop()
+
+    expect(new Set(claimed).size).toBe(claimed.length)
+    // A row that was parked in the moment in which its lane became free waits for one lease.
+    await pass(db, 2 * options.leaseMs)
+    const [left] = await db.read<{ count: number | string }>(
+      sql`select count(*) as count from messages where next_attempt_at is not null`,
+    )
+    expect(claimed.length + Number(left?.count)).toBe(60)
+  })
+
+  test("stats counts the rows that wait", async () => {
+    const { db, outbox } = await setUp({ hasLanes: false })
+    expect(await outbox.stats()).toEqual({ waiting: 0, oldestMs: 0 })
+    const [owner = "", ...all] = ids({ length: 4 })
+    for (const id of all) await add(db, owner, id)
+    const [claim] = await outbox.claim(1, none)
+    if (claim) await db.write(() => outbox.end(claim, sent))
+    expect((await outbox.stats()).waiting).toBe(2)
+  })
+})
