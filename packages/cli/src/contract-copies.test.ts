@@ -4,11 +4,21 @@ import {
   limits as contractLimits,
   privacy,
   runSource,
+  scheduleCatchUp,
+  scheduleOverlap,
   scope,
   valType,
 } from "@hamlet/contract"
 import { transferLimits } from "./archive/archive-limits.ts"
-import { auditActions, privacies, runSources, scopes, valTypes } from "./contract-copies.ts"
+import {
+  auditActions,
+  privacies,
+  runSources,
+  scheduleCatchUps,
+  scheduleOverlaps,
+  scopes,
+  valTypes,
+} from "./contract-copies.ts"
 import { isValName } from "./files/front-matter.ts"
 import { limits } from "./limits.ts"
 
@@ -19,6 +29,8 @@ test("contract-copies match the contract", () => {
   expect(sorted(auditActions)).toEqual(sorted(auditAction.options))
   expect(sorted(scopes)).toEqual(sorted(scope.options))
   expect(sorted(runSources)).toEqual(sorted(runSource.options))
+  expect(sorted(scheduleOverlaps)).toEqual(sorted(scheduleOverlap.options))
+  expect(sorted(scheduleCatchUps)).toEqual(sorted(scheduleCatchUp.options))
   expect(limits.pageItemsMax).toBe(contractLimits.pageItemsMax)
   expect(transferLimits.batchValsMax).toBe(contractLimits.importValsMax)
   expect([

@@ -20,6 +20,16 @@ export const runSources: readonly Item<"listMyRuns">["source"][] = [
   "email",
 ]
 
+/** What a schedule does at a due time while the previous run has not ended. */
+export const scheduleOverlaps: readonly Output<"getSchedule">["overlap"][] = [
+  "skip",
+  "queue",
+  "allow",
+]
+
+/** How many runs make up for the due times that a schedule missed. */
+export const scheduleCatchUps: readonly Output<"getSchedule">["catchUp"][] = ["none", "one"]
+
 /** The scopes of a token. */
 export const scopes: Input<"createToken">["scopes"] = [
   "val:read",

@@ -158,6 +158,30 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
     summary: "Show and follow logs of all runs",
     load: () => import("./commands/logs.ts"),
   },
+  schedule: {
+    summary: "Run vals at certain times",
+    verbs: {
+      set: {
+        summary: "Set when a val runs",
+        load: () => import("./commands/schedule/set.ts"),
+      },
+      show: { summary: "Show a schedule", load: () => import("./commands/schedule/show.ts") },
+      list: { summary: "List your schedules", load: () => import("./commands/schedule/list.ts") },
+      pause: {
+        summary: "Pause a schedule",
+        load: () => import("./commands/schedule/pause.ts"),
+      },
+      resume: {
+        summary: "Resume a paused schedule",
+        load: () => import("./commands/schedule/resume.ts"),
+      },
+      rm: { summary: "Delete a schedule", load: () => import("./commands/schedule/rm.ts") },
+      preview: {
+        summary: "Show when a schedule would run",
+        load: () => import("./commands/schedule/preview.ts"),
+      },
+    },
+  },
   secret: {
     summary: "Manage secrets, the environment variables of your vals",
     verbs: {

@@ -76,6 +76,7 @@ export const errorCodes = {
   },
   blob_not_found: { status: 404, meaning: "The caller has no blob with this key." },
   secret_not_found: { status: 404, meaning: "The caller has no secret with this name." },
+  schedule_not_found: { status: 404, meaning: "The val has no schedule." },
   method_not_allowed: {
     status: 405,
     meaning:
@@ -117,6 +118,14 @@ export const errorCodes = {
   not_http: {
     status: 409,
     meaning: "The val is not of type `http`, so it has no web address.",
+  },
+  not_interval: {
+    status: 409,
+    meaning: "The val is not of type `interval`, so it cannot have a schedule.",
+  },
+  too_many_schedules: {
+    status: 409,
+    meaning: "The caller has the maximum number of schedules.",
   },
   backup_running: {
     status: 409,

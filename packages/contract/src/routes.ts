@@ -6,6 +6,7 @@ import { backupRoutes } from "./routes/backup.ts"
 import { meRoutes } from "./routes/me.ts"
 import { requestRoutes } from "./routes/requests.ts"
 import { runRoutes } from "./routes/runs.ts"
+import { scheduleRoutes } from "./routes/schedules.ts"
 import { blobRoutes } from "./routes/services/blobs.ts"
 import { emailRoutes } from "./routes/services/email.ts"
 import { openAiRoutes } from "./routes/services/openai.ts"
@@ -26,6 +27,7 @@ export const routes = {
   ...socialRoutes,
   ...runRoutes,
   ...statRoutes,
+  ...scheduleRoutes,
   ...requestRoutes,
   ...userRoutes,
   ...administrationRoutes,

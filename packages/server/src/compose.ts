@@ -10,6 +10,7 @@ import {
 import { createModules } from "./composition/modules.ts"
 import { createRuns } from "./composition/runs.ts"
 import { createRuntime, type Runtime } from "./composition/runtime.ts"
+import { createSchedules } from "./composition/schedules.ts"
 import { createServices } from "./composition/services.ts"
 import { createUserData } from "./composition/user-data.ts"
 import { createVals } from "./composition/vals.ts"
@@ -66,6 +67,7 @@ type AllParts = Pick<Rules, "runTokens"> &
   Nouns["vals"] &
   Nouns["modules"] &
   Nouns["runs"] &
+  Nouns["schedules"] &
   Nouns["userData"] &
   Nouns["services"] &
   Nouns["api"]
@@ -75,7 +77,8 @@ type Rules = Foundation &
   ReturnType<typeof createVals> &
   ReturnType<typeof createModules> &
   ReturnType<typeof createUserData> &
-  ReturnType<typeof createRuns>
+  ReturnType<typeof createRuns> &
+  ReturnType<typeof createSchedules>
 
 interface Parts {
   readonly deps: Rules & ReturnType<typeof createApi>
@@ -113,9 +116,13 @@ function build(foundation: Foundation, replacements: Replacements) {
   const modules = createModules(foundation, vals, resolver)
   const userData = createUserData(foundation)
   const runs = createRuns(foundation, { ...accounts, ...vals, ...modules }, runner)
+  const schedules = createSchedules(foundation)
 
   // 2. The background jobs.
-  const rules = { ...foundation, ...accounts, ...vals, ...modules, ...userData, ...runs }
+  const rules = {
+    ...{ ...foundation, ...accounts, ...vals, ...modules },
+    ...{ ...userData, ...runs, ...schedules },
+  }
   const jobs = startJobs(rules)
 
   // 3. The API and the gateway.
@@ -179,7 +186,7 @@ async function stopAll({ deps, jobs, gateway, runtime }: Parts): Promise<void> {
 function toNouns(parts: AllParts): Nouns {
   return {
     ...{ accounts: parts, vals: parts, modules: parts, runs: parts, userData: parts },
-    ...{ services: parts, api: parts },
+    ...{ schedules: parts, services: parts, api: parts },
   }
 }
 

@@ -53,7 +53,7 @@ describe("routes", () => {
         name !== "acceptInvitation"
       )
         expect(name).toBe("a route of /v1 that does not look at the token")
-      const isOfCaller = /\/(runs|stats|like)$/.test(path)
+      const isOfCaller = /\/(runs|stats|like|schedule)$/.test(path)
       if (method === "get" && path.startsWith("/v1/vals") && !isOfCaller)
         expect([name, auth]).toEqual([name, "optional"])
     }
@@ -117,7 +117,10 @@ describeEachDatabase("authorization", (open) => {
 
   beforeAll(async () => {
     // Every user has a SQLite database, on both databases.
-    api = await openApi(open, { HAMLET_DATA_DIR_SHARED: "yes" })
+    api = await openApi(open, {
+      HAMLET_DATA_DIR_SHARED: "yes",
+      HAMLET_SCHEDULES_PER_USER_MAX: "100000",
+    })
     owner = await api.addUser("owner")
     other = await api.addUser("other")
     callers = await createCallers(api, owner, other)

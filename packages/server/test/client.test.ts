@@ -584,6 +584,43 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       `${loopback.api.hamlet.deps.links.baseUrl}/sign-in#code=`,
     )
   },
+  async putSchedule({ client }) {
+    const { id: val_id } = await client.createVal({ code: "1", type: "interval" })
+    const body = { cron: "0 0 1 1 *", timeZone: "Europe/Berlin" }
+    expect(await client.putSchedule({ val_id, ...body })).toMatchObject({
+      val: { id: val_id },
+      ...body,
+      overlap: "skip",
+    })
+    expect((await client.putSchedule({ val_id, isPaused: true })).nextAt).toEqual([])
+  },
+  async getSchedule({ client }) {
+    const { id: val_id } = await client.createVal({ code: "1", type: "interval" })
+    const made = await client.putSchedule({ val_id, every: "300d" })
+    expect(await client.getSchedule({ val_id })).toEqual(made)
+  },
+  async deleteSchedule({ client }) {
+    const { id: val_id } = await client.createVal({ code: "1", type: "interval" })
+    await client.putSchedule({ val_id, every: "300d" })
+    expect(await client.deleteSchedule({ val_id })).toBeUndefined()
+    expect(await failure(client.getSchedule({ val_id }))).toMatchObject({
+      status: 404,
+      code: "schedule_not_found",
+    })
+  },
+  async listMySchedules({ client }) {
+    const { id: val_id } = await client.createVal({ code: "1", type: "interval" })
+    await client.putSchedule({ val_id, every: "300d" })
+    expect((await client.listMySchedules()).data[0]).toMatchObject({
+      val: { id: val_id },
+      description: "every 300 days",
+    })
+  },
+  async previewSchedule({ client }) {
+    const preview = await client.previewSchedule({ cron: "0 9 * * 1-5", timeZone: "Asia/Tokyo" })
+    expect(preview.description).toBe("every weekday at 09:00 in Asia/Tokyo")
+    expect(preview.nextAt).toHaveLength(10)
+  },
   async listSecrets({ client, sample }) {
     expect((await client.listSecrets()).data.map((secret) => secret.name).sort()).toEqual([
       ...sample.secrets,

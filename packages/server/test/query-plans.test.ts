@@ -141,6 +141,9 @@ const questions: Record<GetRoute, readonly string[]> = {
   getValByName: ["/v1/alias/user1/val1", "/v1/alias/user1/val7", "/v1/alias/user1/nothing"],
   listTokens: combine(["/v1/me/tokens"], pages),
   listSessions: combine(["/v1/me/sessions"], pages),
+  getSchedule: ofVals("/schedule"),
+  listMySchedules: combine(["/v1/me/schedules"], pages),
+  previewSchedule: ["/v1/schedules/preview?every=1h"],
   listSecrets: combine(["/v1/me/secrets"], pages),
   listBlobs: combine(
     ["/v1/blob"],

@@ -11,6 +11,7 @@ import { createSampleData, firstRunAt, type SampleData } from "./support/sample-
 import { waitUntil } from "./support/wait-until.ts"
 
 type Run = Item<"listMyRuns">
+type Schedule = Output<"getSchedule">
 
 interface Scene {
   readonly loopback: Loopback
@@ -580,6 +581,36 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const made = await client.post<object, Output<"createSignInLink">>("/v1/me/sign-in-links")
     expect(made.url).toContain("/sign-in#code=hamlet_link_")
   },
+  async putSchedule({ client }) {
+    const { id } = await createInterval(client)
+    expect(await putSchedule(client, id)).toMatchObject({ every: "300d", catchUp: "none" })
+  },
+  async getSchedule({ client }) {
+    const { id } = await createInterval(client)
+    const made = await putSchedule(client, id)
+    expect(await client.get<object, Schedule>(`/v1/vals/${id}/schedule`)).toEqual(made)
+  },
+  async deleteSchedule({ client }) {
+    const { id } = await createInterval(client)
+    await putSchedule(client, id)
+    expect(await client.delete<object, null>(`/v1/vals/${id}/schedule`)).toBeNull()
+    expect(await failure(() => client.get(`/v1/vals/${id}/schedule`))).toBeInstanceOf(
+      ValTown.NotFoundError,
+    )
+  },
+  async listMySchedules({ client }) {
+    const { id } = await createInterval(client)
+    await putSchedule(client, id)
+    const [newest] = await list(client, "listMySchedules", "/v1/me/schedules")
+    expect(newest?.val.id).toBe(id)
+  },
+  async previewSchedule({ client }) {
+    const query = { cron: "0 9 * * 1-5" }
+    const preview = await client.get<object, Output<"previewSchedule">>("/v1/schedules/preview", {
+      query,
+    })
+    expect(preview.description).toBe("every weekday at 09:00 in UTC")
+  },
   async listSecrets({ client, sample }) {
     expect(
       (await list(client, "listSecrets", "/v1/me/secrets")).map((secret) => secret.name).sort(),
@@ -1011,4 +1042,13 @@ async function failure(
 
 function isRetry(request: { readonly headers: Headers }): boolean {
   return request.headers.get("x-stainless-retry-count") !== "0"
+}
+
+function putSchedule(client: ValTown, valId: string): Promise<Schedule> {
+  return client.put<object, Schedule>(`/v1/vals/${valId}/schedule`, { body: { every: "300d" } })
+}
+
+function createInterval(client: ValTown): Promise<Output<"createVal">> {
+  const body = { code: "1", type: "interval" }
+  return client.post<object, Output<"createVal">>("/v1/vals", { body })
 }

@@ -43,6 +43,7 @@ describe("loadConfig", () => {
         keptPerVal: 10_000,
         keptBytesPerAccount: 536_870_912,
       }),
+      schedules: { perUserMax: 100, secondsMin: 1 },
       egress: {
         allow: [],
         deny: [],

@@ -22,6 +22,7 @@ import {
   toUsername,
 } from "./readers.ts"
 import { loadRunConfig, type RunConfig } from "./runs.ts"
+import { loadScheduleConfig, type ScheduleConfig } from "./schedules.ts"
 import { loadStorageConfig, type StorageConfig } from "./storage.ts"
 
 export { ConfigError, options }
@@ -52,6 +53,7 @@ export interface Config {
   readonly hasAddressesInLog: boolean
   readonly isolation: "auto" | "bubblewrap" | "deno"
   readonly runs: RunConfig
+  readonly schedules: ScheduleConfig
   readonly egress: EgressConfig
   readonly dependencies: DependencyConfig
   readonly storage: StorageConfig
@@ -127,6 +129,7 @@ export function loadConfig(env: Environment, args: readonly string[]): Config {
       "deno",
     ]),
     runs: loadRunConfig(read),
+    schedules: loadScheduleConfig(read),
     egress: loadEgressConfig(read, isPublic),
     dependencies: loadDependencyConfig(read),
     storage: loadStorageConfig(read),

@@ -202,6 +202,16 @@ export const options = [
       "Megabytes of the latest runs that are stored per account, with logs, arguments and return values.",
   },
   {
+    env: "HAMLET_SCHEDULES_PER_USER_MAX",
+    default: "100",
+    meaning: "Schedules of one user; `0` for none.",
+  },
+  {
+    env: "HAMLET_SCHEDULE_SECONDS_MIN",
+    default: "1",
+    meaning: "The least number of seconds between two due times of a schedule.",
+  },
+  {
     env: "HAMLET_EGRESS_ALLOW",
     default: "",
     meaning:

@@ -8,6 +8,7 @@ import { meHandlers } from "./routes/me.ts"
 import { moduleHandlers } from "./routes/modules.ts"
 import { requestHandlers } from "./routes/requests.ts"
 import { runHandlers } from "./routes/runs.ts"
+import { scheduleHandlers } from "./routes/schedules.ts"
 import { blobHandlers } from "./routes/services/blobs.ts"
 import { outsideServiceHandlers } from "./routes/services/outside-services.ts"
 import { sqliteHandlers } from "./routes/services/sqlite.ts"
@@ -27,6 +28,7 @@ export function createHandlers(nouns: Nouns, metrics: Metrics): Handlers {
     ...socialHandlers(nouns),
     ...runHandlers(nouns),
     ...requestHandlers(nouns),
+    ...scheduleHandlers(nouns),
     ...userHandlers(nouns),
     ...administrationHandlers(nouns),
     ...accountHandlers(nouns),

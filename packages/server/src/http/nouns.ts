@@ -18,6 +18,7 @@ import type { PreviewDeps } from "../domain/requests/preview-pass.ts"
 import type { ValRequestDeps } from "../domain/requests/val-requests.ts"
 import type { EvalDeps } from "../domain/runs/eval-code.ts"
 import type { RunFollowers } from "../domain/runs/follow-run.ts"
+import type { ScheduleDeps } from "../domain/schedules/schedules.ts"
 import type { SecretDeps } from "../domain/secrets/secrets.ts"
 import type { StatDeps } from "../domain/stats/stats.ts"
 import type { CommentDeps } from "../domain/vals/comments.ts"
@@ -63,6 +64,7 @@ export interface Nouns {
     StatDeps &
     ValRequestDeps &
     PreviewDeps & { readonly followers: RunFollowers }
+  readonly schedules: ScheduleDeps
   /** Blobs, SQLite databases and backups. */
   readonly userData: BlobDeps & OwnerDatabaseDeps & { readonly backups: Backups }
   /** Services outside that vals use through the server. */

@@ -180,6 +180,17 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
       return { path: "/v1/me/secrets", as: ada, toId: (item) => item.name, add, remove }
     },
   ],
+  listMySchedules: [
+    async ({ call, addUser: person, val }) => {
+      const ada = await person()
+      const add = async () => {
+        const { id } = await val(ada, { type: "interval" })
+        return call("PUT", `/v1/vals/${id}/schedule`, { as: ada, body: { every: "300d" } })
+      }
+      const remove = (id: string) => call("DELETE", `/v1/vals/${id}/schedule`, { as: ada })
+      return { path: "/v1/me/schedules", as: ada, toId: (item) => item.val.id, add, remove }
+    },
+  ],
 }
 
 /**

@@ -37,7 +37,12 @@ export function toSampleRequest(
   const fields = fieldSamples(unique)
   const query =
     route.query &&
-    assertAccepted(name, "query", route.query, toText(toFields(route.query, fields, "required")))
+    assertAccepted(
+      name,
+      "query",
+      route.query,
+      querySamples[name] ?? toText(toFields(route.query, fields, "required")),
+    )
   const search = query ? new URLSearchParams(query as Record<string, string>).toString() : ""
   const path = toPath(name, route, values) + (search === "" ? "" : `?${search}`)
   const method = route.method.toUpperCase()
@@ -57,9 +62,15 @@ export function toSampleRequest(
     : { method, path }
 }
 
+/** Queries that must have one of their fields. */
+const querySamples: Readonly<Record<string, Record<string, string>>> = {
+  previewSchedule: { every: "1h" },
+}
+
 /** Bodies that must not have all of their fields. */
 const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
   createSession: { token: "sample" },
+  putSchedule: { every: "200d" },
   sendEmail: { to: "sample@example.com", subject: "sample", text: "sample" },
 }
 

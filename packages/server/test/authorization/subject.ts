@@ -31,16 +31,22 @@ export async function createSubject(
   subjectCount += 1
   const unique = String(subjectCount)
   const isOfWeb = /\/(?:requests|preview)$/.test(route.path)
+  const isOfSchedule = route.path.endsWith("/schedule")
   const body = {
     name: `val_${unique}`,
     code: `export const subject = "${unique}"`,
     privacy,
     ...(isOfWeb ? { type: "http" } : {}),
+    ...(isOfSchedule ? { type: "interval" } : {}),
   }
   const val = expectStatus(await api.call("POST", "/v1/vals", { as: owner, body }), 200).json
   // There must be something to take away, and something to add.
   if (route.method === "delete")
     expectStatus(await api.call("PUT", `/v1/vals/${val.id}/like`, { as: owner }), 204)
+  if (isOfSchedule) {
+    const schedule = { as: owner, body: { every: "300d" } }
+    expectStatus(await api.call("PUT", `/v1/vals/${val.id}/schedule`, schedule), 200)
+  }
   if (name === "deleteAllSessions") await addSession(api, owner, unique)
   const target = await createTarget(api, owner, name, route, unique)
   const parts = {
@@ -218,6 +224,7 @@ async function readBack(
     `/v1/vals/${valId}/versions/2/lock`,
     `/v1/vals/${valId}/comments`,
     `/v1/vals/${valId}/runs`,
+    `/v1/vals/${valId}/schedule`,
     `/v1/users/${owner.id}/vals?limit=3`,
     "/v1/me",
     "/v1/me/tokens?limit=3",

@@ -4,6 +4,7 @@ import { AttackServer } from "../attacks/support/attack-server.ts"
 import { isRunning } from "../attacks/support/processes.ts"
 import { listSandboxes } from "../attacks/support/sandboxes.ts"
 import { notRun } from "../support/databases.ts"
+import { createRandom } from "../support/random.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import { Load, toEchoCode } from "./load.ts"
 
@@ -110,14 +111,5 @@ function kill(pid: number): void {
     process.kill(pid, "SIGKILL")
   } catch {
     // It has just ended by itself.
-  }
-}
-
-/** The same numbers for the same seed. */
-function createRandom(start: number): () => number {
-  let state = start >>> 0
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 2 ** 32
   }
 }

@@ -201,7 +201,10 @@ export async function getValByName(
 }
 
 /** Throws unless the caller owns the val: not-found if the caller may not even see it. */
-export function assertOwner(val: Val, caller: Caller): void {
+export function assertOwner(
+  val: Pick<Val, "id" | "name" | "privacy" | "ownerId" | "ownerName">,
+  caller: Caller,
+): void {
   if (!canSee(val, caller)) throw valNotFound(val.id)
   if (val.ownerId !== caller.userId)
     throw new AppError(

@@ -283,7 +283,8 @@ export function toUsageView({ used, perMinuteMax, ...it }: Usage): z.infer<typeo
   }
 }
 
-function toMentionView(it: ValMention): z.infer<typeof valMention> {
+/** A val as runs, comments and schedules mention it. */
+export function toMentionView(it: ValMention): z.infer<typeof valMention> {
   return {
     id: it.id,
     name: it.name,

@@ -36,6 +36,8 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
   // Unfinished runs belong to nodes that a restored server does not have: the first server that
   // starts marks them as crashed.
   runs: { kind: "rows" },
+  // A due time that passed before the restore was missed: `catch_up` says what happens.
+  schedules: { kind: "rows" },
   run_purges: { kind: "rows" },
   objects: { kind: "objects" },
   object_chunks: { kind: "none", why: "they are part of their objects" },

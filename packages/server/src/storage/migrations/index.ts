@@ -9,6 +9,7 @@ import { runsWithError } from "./0007-runs-with-error.ts"
 import { administration } from "./0008-administration.ts"
 import { runBytes } from "./0009-run-bytes.ts"
 import { bundleFiles } from "./0010-bundle-files.ts"
+import { schedules } from "./0011-schedules.ts"
 
 /** Every migration, in the order of their numbers. One that has landed is never changed again. */
 export const migrations: readonly Migration[] = [
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   administration,
   runBytes,
   bundleFiles,
+  schedules,
 ]

@@ -181,6 +181,35 @@ create table runs (
   constraint runs_status_check CHECK (((status = 'succeeded'::text) OR (status = ANY (ARRAY['queued'::text, 'running'::text, 'failed'::text, 'timed_out'::text, 'cancelled'::text, 'crashed'::text]))))
 );
 
+create table schedules (
+  val_id uuid not null,
+  owner_id uuid not null,
+  cron text collate "C",
+  every text collate "C",
+  time_zone text collate "C" not null,
+  overlap text collate "C" not null,
+  catch_up text collate "C" not null,
+  is_paused integer not null,
+  paused_reason text collate "C",
+  anchor_at bigint not null,
+  next_at bigint,
+  waits_for_id uuid,
+  released_at bigint,
+  last_run_at bigint,
+  last_run_id uuid,
+  last_status text collate "C",
+  failure_count integer not null,
+  notice text collate "C",
+  created_at bigint not null,
+  updated_at bigint not null,
+  constraint schedules_catch_up_check CHECK ((catch_up = ANY (ARRAY['none'::text, 'one'::text]))),
+  constraint schedules_check CHECK (((cron IS NULL) <> (every IS NULL))),
+  constraint schedules_overlap_check CHECK ((overlap = ANY (ARRAY['skip'::text, 'queue'::text, 'allow'::text]))),
+  constraint schedules_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint schedules_pkey PRIMARY KEY (val_id),
+  constraint schedules_val_id_fkey FOREIGN KEY (val_id) REFERENCES vals(id) ON DELETE CASCADE
+);
+
 create table schema_migrations (
   version integer not null,
   name text collate "C" not null,
@@ -347,6 +376,14 @@ CREATE INDEX runs_open ON runs USING btree (node_id, id) WHERE ((status <> 'succ
 CREATE INDEX runs_with_error_by_account ON runs USING btree (account_id, started_at DESC, id DESC) WHERE ((status <> 'succeeded'::text) AND (status = ANY (ARRAY['failed'::text, 'timed_out'::text, 'cancelled'::text, 'crashed'::text])));
 
 CREATE INDEX runs_with_error_by_val ON runs USING btree (val_id, started_at DESC, id DESC) WHERE ((status <> 'succeeded'::text) AND (status = ANY (ARRAY['failed'::text, 'timed_out'::text, 'cancelled'::text, 'crashed'::text])));
+
+CREATE INDEX schedules_by_owner ON schedules USING btree (owner_id, created_at DESC, val_id DESC);
+
+CREATE INDEX schedules_due ON schedules USING btree (next_at) WHERE ((next_at IS NOT NULL) AND (waits_for_id IS NULL));
+
+CREATE INDEX schedules_waiting ON schedules USING btree (waits_for_id) WHERE (waits_for_id IS NOT NULL);
+
+CREATE INDEX schedules_with_notice ON schedules USING btree (val_id) WHERE (notice IS NOT NULL);
 
 CREATE INDEX search_bodies ON search_texts USING gin (body gin_trgm_ops) WHERE (is_public = 1);
 

@@ -209,6 +209,40 @@ CREATE INDEX runs_with_error_by_account on runs (account_id, started_at desc, id
 
 CREATE INDEX runs_with_error_by_val on runs (val_id, started_at desc, id desc) where status <> 'succeeded' and status in ('failed', 'timed_out', 'cancelled', 'crashed');
 
+CREATE TABLE schedules (
+  val_id text primary key references vals (id) on delete cascade,
+  owner_id text not null references users (id) on delete cascade,
+  cron text,
+  every text,
+  time_zone text not null,
+  overlap text not null,
+  catch_up text not null,
+  is_paused integer not null,
+  paused_reason text,
+  anchor_at integer not null,
+  next_at integer,
+  waits_for_id text,
+  released_at integer,
+  last_run_at integer,
+  last_run_id text,
+  last_status text,
+  failure_count integer not null,
+  notice text,
+  created_at integer not null,
+  updated_at integer not null,
+  check ((cron is null) <> (every is null)),
+  check (overlap in ('skip', 'queue', 'allow')),
+  check (catch_up in ('none', 'one'))
+) strict;
+
+CREATE INDEX schedules_by_owner on schedules (owner_id, created_at desc, val_id desc);
+
+CREATE INDEX schedules_due on schedules (next_at) where next_at is not null and waits_for_id is null;
+
+CREATE INDEX schedules_waiting on schedules (waits_for_id) where waits_for_id is not null;
+
+CREATE INDEX schedules_with_notice on schedules (val_id) where notice is not null;
+
 CREATE TABLE schema_migrations (
   version integer primary key,
   name text not null,

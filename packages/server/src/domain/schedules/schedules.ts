@@ -1,0 +1,247 @@
+import { type scheduleCatchUp, type scheduleOverlap, limits as wire } from "@hamlet/contract"
+import type { z } from "zod"
+import type { Caller } from "../access.ts"
+import { AppError } from "../app-error.ts"
+import type { Page, PageRequest } from "../paging.ts"
+import type { RunStatus } from "../runs/runs.ts"
+import type { ValMention } from "../vals/comments.ts"
+import {
+  type AssertVal,
+  assertOwner,
+  getVal,
+  type Val,
+  type ValStore,
+  valNotFound,
+} from "../vals/vals.ts"
+import { describeTiming } from "./describe-timing.ts"
+import { findNextTime, listNextTimes, readTiming, type Timing, type TimingInput } from "./timing.ts"
+
+/** What happens at a due time while the previous run has not ended. */
+export type Overlap = z.infer<typeof scheduleOverlap>
+
+/** Whether one run makes up for missed due times. */
+export type CatchUp = z.infer<typeof scheduleCatchUp>
+
+/** The val of a schedule. */
+export type ScheduledVal = ValMention & Pick<Val, "type">
+
+/** What the owner sets. */
+export interface ScheduleSettings {
+  readonly timing: Timing
+  readonly overlap: Overlap
+  readonly catchUp: CatchUp
+  readonly isPaused: boolean
+}
+
+/** A schedule as it is stored. */
+export interface Schedule extends ScheduleSettings {
+  readonly val: ScheduledVal
+  /** Why the server paused it. Null if the owner did, or if it is not paused. */
+  readonly pausedReason: string | null
+  /** When the timing was set: the times of `every` are counted from then. */
+  readonly anchorAt: number
+  /** The next due time. Null while it is paused, or when there is none. */
+  readonly nextAt: number | null
+  /** When its last run was started, and that run. */
+  readonly lastRunAt: number | null
+  readonly lastRunId: string | null
+  readonly lastStatus: RunStatus | null
+  /** How many runs in a row have failed. */
+  readonly failureCount: number
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** The fields of a schedule that a client sends. Absent fields keep their values. */
+export interface ScheduleInput extends TimingInput {
+  readonly isPaused?: boolean | undefined
+  readonly overlap?: Overlap | undefined
+  readonly catchUp?: CatchUp | undefined
+}
+
+/** The fields that a change writes. */
+export type ScheduleChange = ScheduleSettings &
+  Pick<Schedule, "pausedReason" | "anchorAt" | "nextAt" | "failureCount">
+
+/** What a change depends on, as it is inside the transaction. */
+export interface ScheduleState {
+  readonly val: ScheduledVal
+  /** Undefined: the val has no schedule yet. */
+  readonly current: Schedule | undefined
+  /** The time of the database, which decides what is due. */
+  readonly now: number
+}
+
+/** Stores schedules. */
+export interface ScheduleStore {
+  find(valId: string): Promise<Schedule | undefined>
+  listOfOwner(ownerId: string, page: PageRequest): Promise<Page<Schedule>>
+  /**
+   * Creates or changes the schedule of a val. `change` is called inside the transaction, perhaps
+   * more than once. Returns undefined when there is no such val, and "full" when its owner has
+   * `countMax` other schedules.
+   */
+  put(
+    valId: string,
+    change: (state: ScheduleState) => ScheduleChange,
+    countMax: number,
+  ): Promise<Schedule | "full" | undefined>
+  /** Returns false when the val has no schedule, and undefined when there is no such val. */
+  delete(valId: string, assert: AssertVal<ScheduledVal>): Promise<boolean | undefined>
+}
+
+/** What the rules of schedules need. */
+export interface ScheduleDeps {
+  readonly vals: ValStore
+  readonly schedules: ScheduleStore
+  readonly scheduleLimits: ScheduleLimits
+  now(): number
+}
+
+/** What the operator allows. */
+export interface ScheduleLimits {
+  readonly perUserMax: number
+  /** The least number of seconds between two due times of a schedule. */
+  readonly secondsMin: number
+}
+
+/** Creates or changes the schedule of a val of the caller. */
+export async function putSchedule(
+  deps: ScheduleDeps,
+  caller: Caller,
+  valId: string,
+  input: ScheduleInput,
+): Promise<Schedule> {
+  const { perUserMax, secondsMin } = deps.scheduleLimits
+  const change = ({ val, current, now }: ScheduleState) => {
+    assertOwner(val, caller)
+    assertInterval(val)
+    return changeSchedule(current, input, secondsMin, now)
+  }
+  const put = await deps.schedules.put(valId, change, perUserMax)
+  if (put === undefined) throw valNotFound(valId)
+  if (put === "full")
+    throw new AppError(
+      "too_many_schedules",
+      `Cannot add a schedule: you have ${perUserMax} already`,
+    )
+  return put
+}
+
+/** The schedule of a val of the caller. */
+export async function getSchedule(
+  deps: ScheduleDeps,
+  caller: Caller,
+  valId: string,
+): Promise<Schedule> {
+  const val = await getVal(deps, caller, valId)
+  assertOwner(val, caller)
+  const schedule = await deps.schedules.find(valId)
+  if (!schedule) throw scheduleNotFound(val)
+  return schedule
+}
+
+/** Deletes the schedule of a val of the caller. Runs that have started go on. */
+export async function deleteSchedule(
+  deps: ScheduleDeps,
+  caller: Caller,
+  valId: string,
+): Promise<void> {
+  let name = valId
+  const isDeleted = await deps.schedules.delete(valId, (val) => {
+    assertOwner(val, caller)
+    name = val.name
+  })
+  if (isDeleted === undefined) throw valNotFound(valId)
+  if (!isDeleted) throw scheduleNotFound({ name })
+}
+
+/** A timing in words, and when it would be due. */
+export function previewSchedule(
+  deps: Pick<ScheduleDeps, "scheduleLimits" | "now">,
+  input: TimingInput,
+): { readonly description: string; readonly nextAt: readonly number[] } {
+  const now = deps.now()
+  const timing = readTiming(input, deps.scheduleLimits.secondsMin, now)
+  return {
+    description: describeTiming(timing),
+    nextAt: listNextTimes(timing, now, now, wire.scheduleTimesMax),
+  }
+}
+
+/** The due times of a schedule, at most `countMax`. */
+export function listDueTimes(schedule: Schedule, countMax: number): readonly number[] {
+  const { timing, anchorAt, nextAt } = schedule
+  if (nextAt === null || findPause(schedule) !== undefined) return []
+  return [nextAt, ...listNextTimes(timing, anchorAt, nextAt, countMax - 1)]
+}
+
+/** Whether and why a schedule starts no runs; the reason is null if its owner paused it. */
+export function findPause({
+  isPaused,
+  pausedReason,
+  val,
+}: Schedule): { readonly reason: string | null } | undefined {
+  if (isPaused) return { reason: pausedReason }
+  if (val.type === "interval") return undefined
+  return { reason: `The val is of type ${val.type}; only a val of type interval has a schedule` }
+}
+
+/** The new state of a schedule. It starts anew when its timing changes or its pause ends. */
+export function changeSchedule(
+  current: Schedule | undefined,
+  input: ScheduleInput,
+  secondsMin: number,
+  now: number,
+): ScheduleChange {
+  const { cron, every, timeZone } = input
+  const isTimed = cron !== undefined || every !== undefined || timeZone !== undefined
+  const timing =
+    current && !isTimed
+      ? current.timing
+      : readTiming(toTimingInput(current, input), secondsMin, now)
+  const isPaused = input.isPaused ?? current?.isPaused ?? false
+  const settings = {
+    timing,
+    isPaused,
+    overlap: input.overlap ?? current?.overlap ?? "skip",
+    catchUp: input.catchUp ?? current?.catchUp ?? "none",
+  }
+  const isSame = current !== undefined && isSameTiming(current.timing, timing)
+  if (isPaused) {
+    const { pausedReason = null, failureCount = 0, anchorAt = now } = current ?? {}
+    return { ...settings, pausedReason, failureCount, anchorAt, nextAt: null }
+  }
+  if (isSame && !current.isPaused) {
+    const { anchorAt, nextAt, failureCount } = current
+    // The owner says that it shall run, and has seen that it fails.
+    const failures = input.isPaused === false ? 0 : failureCount
+    return { ...settings, anchorAt, nextAt, failureCount: failures, pausedReason: null }
+  }
+  const nextAt = findNextTime(timing, now, now)
+  return { ...settings, anchorAt: now, nextAt, failureCount: 0, pausedReason: null }
+}
+
+/** An expression replaces the other kind; a time zone alone changes the zone of the expression. */
+function toTimingInput(current: Schedule | undefined, input: ScheduleInput): TimingInput {
+  const before = current?.timing
+  const { cron, every, timeZone = before?.timeZone } = input
+  if (cron !== undefined || every !== undefined) return { cron, every, timeZone }
+  return { cron: before?.cron ?? undefined, every: before?.every ?? undefined, timeZone }
+}
+
+function isSameTiming(left: Timing, right: Timing): boolean {
+  return left.cron === right.cron && left.every === right.every && left.timeZone === right.timeZone
+}
+
+function assertInterval(val: ScheduledVal): void {
+  if (val.type === "interval") return
+  throw new AppError(
+    "not_interval",
+    `Cannot schedule val "${val.name}": it is of type ${val.type}, and only a val of type interval has a schedule`,
+  )
+}
+
+function scheduleNotFound(val: Pick<Val, "name">): AppError {
+  return new AppError("schedule_not_found", `Cannot find a schedule of val "${val.name}"`)
+}

@@ -1,0 +1,179 @@
+import { Cron } from "croner"
+import { AppError, type Issue } from "../app-error.ts"
+
+/** When a schedule is due: by a cron expression in a time zone, or in equal steps. */
+export interface Timing {
+  /** One of `cron` and `every` is null. */
+  readonly cron: string | null
+  /** A duration, such as 15m. */
+  readonly every: string | null
+  /** The IANA name of the time zone of `cron`. */
+  readonly timeZone: string
+}
+
+/** A timing as a client sends it. */
+export interface TimingInput {
+  readonly cron?: string | undefined
+  readonly every?: string | undefined
+  readonly timeZone?: string | undefined
+}
+
+const limits = {
+  everyMsMax: 366 * 86_400_000,
+  /** How many due times are checked for two that are closer than the server allows. */
+  gapsChecked: 50,
+}
+
+const unitMs: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+}
+
+/**
+ * Checks a timing and writes it in its usual form. Throws `invalid_request`, with the field and a
+ * sentence for a form, when it cannot be understood or is never due, and when it is due more often
+ * than every `secondsMin` seconds.
+ */
+export function readTiming(input: TimingInput, secondsMin: number, now: number): Timing {
+  const timeZone = readTimeZone(input.timeZone ?? "UTC")
+  if (input.cron !== undefined && input.every !== undefined)
+    throw invalid("every", "must not be combined with cron")
+  if (input.every !== undefined)
+    return { cron: null, every: readEvery(input.every, secondsMin), timeZone }
+  if (input.cron === undefined) throw invalid("cron", "is missing: send either cron or every")
+  const timing = { cron: readCron(input.cron), every: null, timeZone }
+  assertGaps(timing, secondsMin, now)
+  return timing
+}
+
+/**
+ * The first due time after `after`; null when there is none. The times of `every` are counted from
+ * `anchorAt`. A time that daylight saving skips or repeats is treated as cron does: see
+ * docs/schedules.md.
+ */
+export function findNextTime(timing: Timing, anchorAt: number, after: number): number | null {
+  if (timing.every !== null) {
+    const stepMs = toMs(timing.every)
+    return anchorAt + Math.max(1, Math.floor((after - anchorAt) / stepMs) + 1) * stepMs
+  }
+  return toCron(timing).nextRun(new Date(after))?.getTime() ?? null
+}
+
+/** The first due times after `after`, at most `countMax`. */
+export function listNextTimes(
+  timing: Timing,
+  anchorAt: number,
+  after: number,
+  countMax: number,
+): readonly number[] {
+  const times: number[] = []
+  let last: number | null = after
+  while (times.length < countMax) {
+    last = findNextTime(timing, anchorAt, last)
+    if (last === null) break
+    times.push(last)
+  }
+  return times
+}
+
+/** The parts of a duration, from the largest unit: 90m is 1 hour and 30 minutes. */
+export function splitDuration(every: string): readonly { count: number; unit: string }[] {
+  let rest = toMs(every)
+  const parts: { count: number; unit: string }[] = []
+  for (const [unit, name] of [
+    ["d", "day"],
+    ["h", "hour"],
+    ["m", "minute"],
+    ["s", "second"],
+  ] as const) {
+    const ms = unitMs[unit] ?? 1
+    const count = Math.floor(rest / ms)
+    rest -= count * ms
+    if (count > 0) parts.push({ count, unit: name })
+  }
+  return parts
+}
+
+function readTimeZone(name: string): string {
+  try {
+    // A name, not an offset such as +02:00, which knows no daylight saving.
+    if (!/^[A-Za-z][\w+/-]*$/.test(name)) throw new RangeError("not a name")
+    const { timeZone } = new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions()
+    // Corrects the case, but keeps the name of a zone that is an alias of another.
+    return timeZone.toLowerCase() === name.toLowerCase() ? timeZone : name
+  } catch {
+    throw invalid("timeZone", "must be the name of a time zone, such as Europe/Berlin or UTC")
+  }
+}
+
+function readEvery(text: string, secondsMin: number): string {
+  const every = text.replace(/\s+/g, "").toLowerCase()
+  if (!/^(?:\d{1,9}[smhdw])+$/.test(every))
+    throw invalid("every", "must be a duration such as 30s, 15m, 2h, 1d or 1h30m")
+  const ms = toMs(every)
+  if (ms < secondsMin * 1_000)
+    throw invalid(
+      "every",
+      `must be at least ${secondsMin} ${secondsMin === 1 ? "second" : "seconds"}`,
+    )
+  if (ms > limits.everyMsMax) throw invalid("every", "must be at most 366 days")
+  return every
+}
+
+function toMs(every: string): number {
+  let ms = 0
+  for (const [, count, unit] of every.matchAll(/(\d+)([smhdw])/g))
+    ms += Number(count) * (unitMs[unit ?? ""] ?? 0)
+  return ms
+}
+
+const fieldNames = "minute, hour, day of the month, month, day of the week"
+
+function readCron(text: string): string {
+  const cron = text.trim().replace(/\s+/g, " ")
+  const count = cron.split(" ").length
+  // Croner also reads a date as an expression that is due once, and years as a seventh field.
+  if (!cron.startsWith("@") && count !== 5 && count !== 6)
+    throw invalid(
+      "cron",
+      `must have five fields (${fieldNames}), or six with seconds first; it has ${count}`,
+    )
+  try {
+    new Cron(cron, { paused: true, mode: "5-or-6-parts" })
+  } catch (error) {
+    throw invalid("cron", toReason(error))
+  }
+  return cron
+}
+
+/** Croner's messages begin with names of its own classes. */
+function toReason(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  const reason = message.replace(/^(?:CronPattern|CronDate|Cron): /, "").replace(/\.$/, "")
+  return `is not a cron expression: ${reason.charAt(0).toLowerCase()}${reason.slice(1)}`
+}
+
+function assertGaps(timing: Timing, secondsMin: number, now: number): void {
+  const countMax = secondsMin > 1 ? limits.gapsChecked : 1
+  const times = listNextTimes(timing, now, now, countMax)
+  if (times.length === 0) throw invalid("cron", "is never due: no date matches it")
+  const isTooOften = times.some((at, index) => {
+    const before = times[index - 1]
+    return before !== undefined && at - before < secondsMin * 1_000
+  })
+  if (isTooOften) throw invalid("cron", `must be due at most every ${secondsMin} seconds`)
+}
+
+function toCron({ cron, timeZone }: Timing): Cron {
+  return new Cron(cron ?? "", { timezone: timeZone, paused: true, mode: "5-or-6-parts" })
+}
+
+function invalid(path: string, message: string): AppError {
+  const issues: readonly Issue[] = [{ path, message }]
+  return new AppError("invalid_request", `Cannot set the schedule: "${path}" ${message}`, {
+    issues,
+  })
+}
