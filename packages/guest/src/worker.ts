@@ -1,26 +1,30 @@
 /**
- * Starts the module of a Worker, after it has given it sockets: a Worker has globals of its own. The
- * query of its URL is the URL of the module.
+ * Gives a Worker sockets, which has globals of its own, and starts its module: the query of our URL
+ * is the URL of that module. Without one, this is the first line of the code of the Worker. It is
+ * therefore a script as well as a module.
  */
 
 import { getProcess } from "./globals/built-ins.ts"
 import { provideSockets } from "./sockets/sockets.ts"
 
-const moduleUrl = decodeURIComponent(location.search.slice(1))
+const moduleUrl = decodeURIComponent(globalThis.location?.search.slice(1) ?? "")
 
 provideSockets("/run/val/tcp.sock")
 // Modules of Node that the module imports get their sockets when this is loaded.
 getProcess()
-Object.defineProperty(globalThis, "location", { value: new URL(moduleUrl), configurable: true })
+if (moduleUrl !== "") void start()
 
-// Messages that arrive while the module is loaded would find no listener.
-const early: MessageEvent[] = []
-const hold = (event: MessageEvent) => {
-  event.stopImmediatePropagation()
-  early.push(event)
+async function start(): Promise<void> {
+  Object.defineProperty(globalThis, "location", { value: new URL(moduleUrl), configurable: true })
+  // Messages that arrive while the module is loaded would find no listener.
+  const early: MessageEvent[] = []
+  const hold = (event: MessageEvent) => {
+    event.stopImmediatePropagation()
+    early.push(event)
+  }
+  addEventListener("message", hold as EventListener)
+  await import(moduleUrl)
+  removeEventListener("message", hold as EventListener)
+  for (const { data, ports } of early)
+    dispatchEvent(new MessageEvent("message", { data, ports: [...ports] }))
 }
-addEventListener("message", hold as EventListener)
-await import(moduleUrl)
-removeEventListener("message", hold as EventListener)
-for (const { data, ports } of early)
-  dispatchEvent(new MessageEvent("message", { data, ports: [...ports] }))
