@@ -8,6 +8,7 @@ import { describeMachine } from "./harness/machine.ts"
 import { countMissed, toMarkdown } from "./harness/report.ts"
 import { egress } from "./reach/egress.ts"
 import { packages } from "./reach/packages.ts"
+import { sockets } from "./reach/sockets.ts"
 import { storage } from "./reach/storage.ts"
 import { burst } from "./runs/burst.ts"
 import { cold } from "./runs/cold.ts"
@@ -38,6 +39,7 @@ const benchmarks: readonly Benchmark[] = [
   freeze,
   packages,
   egress,
+  sockets,
   storage,
   pages,
   typing,

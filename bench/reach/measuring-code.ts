@@ -36,6 +36,62 @@ export const fetchingProgram = `${fetchingCode}
 console.log(JSON.stringify(await run(Deno.args[0] ?? "")))
 `
 
+/**
+ * Queries a database, or transfers bytes in one direction. The rate is how often a second; the time
+ * to connect counts for the bytes only, of which there are many.
+ */
+export const socketCode = `import net from "node:net"
+import pg from "npm:pg@8.23.1"
+async function query(address: string) {
+  const client = new pg.Client({ connectionString: address })
+  await client.connect()
+  const count = 1_000
+  for (let index = 0; index < count; index++) await client.query("select 1")
+  const began = performance.now()
+  for (let index = 0; index < count; index++) await client.query("select 1")
+  const ms = performance.now() - began
+  await client.end()
+  return (count * 1_000) / ms
+}
+function transfer(what: string, address: string, bytes: number) {
+  const [host = "", port] = address.split(":")
+  return new Promise<number>((resolve, reject) => {
+    const began = performance.now()
+    const part = new Uint8Array(65_536)
+    const socket = net.connect(Number(port), host)
+    let received = 0
+    socket.on("error", reject)
+    socket.on("data", ({ length }) => { received += length })
+    socket.on("close", () => {
+      if (what === "down" && received !== bytes) reject(new Error("received " + received))
+      else resolve(1_000 / (performance.now() - began))
+    })
+    socket.on("connect", () => {
+      socket.write(what)
+      if (what === "down") return
+      let left = bytes
+      const pour = () => {
+        while (left > 0) {
+          left -= part.length
+          if (!socket.write(part)) return void socket.once("drain", pour)
+        }
+      }
+      pour()
+    })
+  })
+}
+export const run = async (options: URLSearchParams) => {
+  const [what = "", address = "", bytes] = ["what", "address", "bytes"].map((name) => options.get(name) ?? "")
+  return { rate: what === "query" ? await query(address) : await transfer(what, address, Number(bytes)), p50Ms: 0 }
+}
+export default (request: Request) => run(new URL(request.url).searchParams)
+`
+
+/** The same as a program. */
+export const socketProgram = `${socketCode}
+console.log(JSON.stringify(await run(new URLSearchParams(Deno.args[0] ?? ""))))
+`
+
 /** Uses the standard library of vals. */
 export function toStorageCode(baseUrl: string): string {
   return `import { blob } from "${baseUrl}/std/blob"
