@@ -13,6 +13,7 @@ import { compressArchive } from "../sandbox/packages/file-archive.ts"
 import { ConcurrencyLimit } from "./concurrency-limit.ts"
 import { type Explanation, explainFailure } from "./explain-failure.ts"
 import { findRegistry } from "./find-registry.ts"
+import { hashBundle } from "./hash-bundle.ts"
 import {
   type ResolverResponse,
   type ResponseBundle,
@@ -194,7 +195,7 @@ export class SandboxedResolver implements DependencyResolver {
           `Cannot compile a bundle: ${outcome.kind === "done" ? invalidOutput : outcome.stderr}`,
         ),
       )
-    const hash = toHash(code, files)
+    const hash = await hashBundle(code, files)
     const archive = files && (await compressArchive(files))
     const isCacheSmall = code.length + (compiled?.cache.length ?? 0) <= storedBytesMax
     return {
@@ -204,17 +205,6 @@ export class SandboxedResolver implements DependencyResolver {
       files: archive && { read: async () => archive },
     }
   }
-}
-
-/**
- * With files, the hash of both hashes: otherwise a bundle whose code ends like the start of the
- * files of another one could have the same hash.
- */
-function toHash(code: Uint8Array, files: Uint8Array | null | undefined): string {
-  const start = () => new Bun.CryptoHasher("sha256")
-  const ofCode = start().update(code)
-  if (!files) return ofCode.digest("hex")
-  return start().update(ofCode.digest()).update(start().update(files).digest()).digest("hex")
 }
 
 /** Code, and which of its specifiers mean vals on this server. */

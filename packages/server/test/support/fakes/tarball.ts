@@ -5,6 +5,8 @@ export interface TarEntry {
   readonly kind?: "file" | "symlink" | "hardlink" | "folder"
   /** Where a link leads. */
   readonly target?: string
+  /** The size in its header, if it is not the size of the content. */
+  readonly claimedBytes?: number
 }
 
 const blockBytes = 512
@@ -12,10 +14,11 @@ const kinds = { file: "0", hardlink: "1", symlink: "2", folder: "5" }
 
 /** A tarball as npm packages are. */
 export function toTarball(entries: readonly TarEntry[]): Uint8Array<ArrayBuffer> {
-  const blocks = entries.flatMap(({ path, content = "", kind = "file", target = "" }) => {
+  const blocks = entries.flatMap((entry) => {
+    const { path, content = "", kind = "file", target = "", claimedBytes } = entry
     const bytes = Buffer.from(content)
     return [
-      toHeader(path, bytes.length, kinds[kind], target),
+      toHeader(path, claimedBytes ?? bytes.length, kinds[kind], target),
       bytes,
       Buffer.alloc((blockBytes - (bytes.length % blockBytes)) % blockBytes),
     ]

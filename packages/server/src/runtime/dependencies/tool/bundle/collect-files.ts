@@ -140,8 +140,9 @@ function measure(path: string): MeasuredPackage {
 function listFiles(folder: string): { path: string; bytes: number }[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) return listFiles(path)
-    if (!entry.isFile() || skipped.test(entry.name)) return []
+    if (entry.isDirectory()) return entry.name.includes("\ufffd") ? [] : listFiles(path)
+    // A name that is not UTF-8 cannot be used by a program in JavaScript.
+    if (!entry.isFile() || skipped.test(entry.name) || entry.name.includes("\ufffd")) return []
     return [{ path, bytes: lstatSync(path).size }]
   })
 }
