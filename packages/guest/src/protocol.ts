@@ -83,8 +83,8 @@ export const blockedHeader = "x-hamlet-blocked"
 export const packagesSymbol = "hamlet.packages"
 
 /**
- * How the code of packages becomes the script that the guest runs. A code cache must be made from
- * exactly the same text, or V8 rejects it.
+ * How the code of packages becomes the script that the host writes and the guest runs. A code cache
+ * must be made from exactly the same text, or V8 rejects it.
  */
 export const packagesScript = {
   name: "packages.js",

@@ -73,13 +73,11 @@ function getEntry(entries: Entries, hash: string, entry: number): unknown {
 }
 
 function evaluate(path: string): Bundle {
-  const { name, before, after } = packagesScript
-  const code = decodeText(readFile(`${path}.js`))
   if (Script === undefined || runInThisContext === undefined)
     throw new TypeErrorCtor("Cannot evaluate the packages: the host has not announced them")
   const script = new Script(
-    before + code + after,
-    bare({ filename: name, cachedData: readCache(`${path}.cache`) }),
+    decodeText(readFile(`${path}.js`)),
+    bare({ filename: packagesScript.name, cachedData: readCache(`${path}.cache`) }),
   )
   const module = { exports: {} as unknown }
   reflectApply(runInThisContext(script) as () => unknown, module.exports, [

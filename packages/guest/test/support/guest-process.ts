@@ -16,7 +16,7 @@ import type {
   Returned,
   Surroundings,
 } from "../../src/protocol.ts"
-import { guestScript } from "../../src/protocol.ts"
+import { guestScript, packagesScript } from "../../src/protocol.ts"
 
 const deno = findDeno()
 const entry = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
@@ -148,7 +148,8 @@ export class GuestProcess {
   addBundle(code: string, cache?: Uint8Array): string {
     this.#hasPackages = true
     const hash = createHash("sha256").update(code).digest("hex")
-    writeFileSync(join(this.folder, "packages", `${hash}.js`), code)
+    const { before, after } = packagesScript
+    writeFileSync(join(this.folder, "packages", `${hash}.js`), before + code + after)
     if (cache) writeFileSync(join(this.folder, "packages", `${hash}.cache`), cache)
     return hash
   }

@@ -116,9 +116,9 @@ describeEachDatabase("DependencyJob", (open) => {
         places: [{ start: 14, end: 21 }],
       },
     ])
-    expect(
-      (await createBundleStore(database.db).find(lock?.bundle ?? ""))?.code.length,
-    ).toBeGreaterThan(50)
+    expect((await createBundleStore(database.db).find(lock?.bundle ?? ""))?.bytes).toBeGreaterThan(
+      50,
+    )
     await waitUntil(async () => noted.length === 2)
     expect(noted).toEqual([`${idOf(1)}@1`, `${idOf(2)}@1`])
     expect(errors).toEqual([])

@@ -1,9 +1,14 @@
 // What the tests of the resolver share.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { readStandardModules } from "../../src/composition/modules.ts"
-import type { Bundle, LockedImport, ResolvedCode } from "../../src/domain/modules/lockfiles.ts"
+import {
+  type Bundle,
+  type LockedImport,
+  type ResolvedCode,
+  toStoredBundle,
+} from "../../src/domain/modules/lockfiles.ts"
 import {
   type ResolverLimits,
   resolverLimits,
@@ -138,11 +143,11 @@ export async function runBundle(resolved: ResolvedCode, body: string): Promise<u
   }
 }
 
-async function writeBundle(folder: string, { hash, code, cache, files }: Bundle): Promise<void> {
-  writeFileSync(join(folder, "bundle.js"), code)
-  writeFileSync(join(folder, "bundle.cache"), cache ?? "")
-  if (files)
-    await new PackageFolders(join(folder, "unpacked")).provide(hash, files, join(folder, "files"))
+async function writeBundle(folder: string, bundle: Bundle): Promise<void> {
+  writeFileSync(join(folder, "bundle.js"), bundle.code)
+  writeFileSync(join(folder, "bundle.cache"), bundle.cache ?? "")
+  await new PackageFolders(join(folder, "unpacked")).provide(toStoredBundle(bundle), folder)
+  if (bundle.files) renameSync(join(folder, bundle.hash), join(folder, "files"))
 }
 
 const locationUrl = import.meta.resolve("@hamlet/guest/package-location")

@@ -102,7 +102,7 @@ export interface SettledLockfile {
 
 /** Stores bundles. A bundle is written together with the first lockfile that names it. */
 export interface BundleStore {
-  find(hash: string): Promise<Bundle | undefined>
+  find(hash: string): Promise<StoredBundle | undefined>
   /**
    * Checks the next `countMax` bundles after that hash, and deletes those that no lockfile names.
    * Returns the hash to continue from; undefined at the end.
@@ -111,9 +111,22 @@ export interface BundleStore {
 }
 
 /** All packages of a version in one script, addressed by content, so that versions can share it. */
-export interface Bundle {
+export interface Bundle extends BundleScript {
   /** SHA-256 of `code`, or of its hash and that of the files, in hex. It is a file name. */
   readonly hash: string
+  /** The files of packages that read their own files, or null. */
+  readonly files: BundleFiles | null
+}
+
+/** A bundle whose script is read only by a server that has not written it to its disk yet. */
+export interface StoredBundle extends Pick<Bundle, "hash" | "files"> {
+  /** The size of the script and its code cache. */
+  readonly bytes: number
+  read(): Promise<BundleScript>
+}
+
+/** The script of a bundle. */
+export interface BundleScript {
   /**
    * The body of a function `(module, exports, require)`. It sets `module.exports` to an array with
    * one function per entry, which returns the namespace of the imported module. Modules that are
@@ -128,8 +141,12 @@ export interface Bundle {
    * guest compiles: both sides wrap the code with `packagesScript` of the guest's protocol.
    */
   readonly cache: Uint8Array | null
-  /** The files of packages that read their own files, or null. */
-  readonly files: BundleFiles | null
+}
+
+/** A bundle that is in memory, as if it were stored. */
+export function toStoredBundle({ hash, code, cache, files }: Bundle): StoredBundle {
+  const bytes = code.length + (cache?.length ?? 0)
+  return { hash, bytes, files, read: async () => ({ code, cache }) }
 }
 
 /** The files of packages, as a compressed archive that only the sandbox reads. */

@@ -1,4 +1,4 @@
-import type { Bundle, BundleStore, LockfileStore, LockfileSummary } from "./lockfiles.ts"
+import type { BundleStore, LockfileStore, LockfileSummary, StoredBundle } from "./lockfiles.ts"
 import { type LockedModule, linkPackages } from "./package-modules.ts"
 import type { PendingLockfiles } from "./pending-lockfiles.ts"
 
@@ -22,7 +22,7 @@ export interface SavedModule {
 /** Modules and the packages that they import. */
 export interface CodeWithPackages {
   readonly modules: readonly { readonly url: string; readonly code: string }[]
-  readonly bundles: readonly Bundle[]
+  readonly bundles: readonly StoredBundle[]
 }
 
 const limits = {
@@ -69,14 +69,13 @@ async function toLocked(
   return found?.resolution ? { ...module, resolution: found.resolution } : undefined
 }
 
-/** Reads bundles sequentially, since many large ones at once would need too much memory. */
 async function loadBundles(deps: PackageDeps, hashes: ReadonlySet<string>) {
-  const bundles: Bundle[] = []
+  const bundles: StoredBundle[] = []
   const missing = new Map<string, string>()
   let bytes = 0
   for (const hash of hashes) {
     const bundle = bytes <= limits.bundleBytesMax ? await deps.bundles.find(hash) : undefined
-    bytes += bundle ? bundle.code.length + (bundle.cache?.length ?? 0) : 0
+    bytes += bundle?.bytes ?? 0
     if (bundle && bytes <= limits.bundleBytesMax) bundles.push(bundle)
     else
       missing.set(

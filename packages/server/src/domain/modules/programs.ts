@@ -4,7 +4,7 @@ import { createMask, noMask } from "../secrets/secret-mask.ts"
 import { openSecrets, type SecretDeps } from "../secrets/secrets.ts"
 import type { Val } from "../vals/vals.ts"
 import { mayImport } from "./import-address.ts"
-import type { Bundle, LockfileSummary, Resolution } from "./lockfiles.ts"
+import { type Bundle, type LockfileSummary, type Resolution, toStoredBundle } from "./lockfiles.ts"
 import {
   createModuleGraph,
   type GraphDeps,
@@ -138,7 +138,8 @@ function withPackages(
     },
     bundles: {
       ...deps.bundles,
-      find: async (hash) => (bundle?.hash === hash ? bundle : deps.bundles.find(hash)),
+      find: async (hash) =>
+        bundle?.hash === hash ? toStoredBundle(bundle) : deps.bundles.find(hash),
     },
   }
 }

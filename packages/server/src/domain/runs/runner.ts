@@ -1,7 +1,7 @@
 import type { Histogram } from "../../shared/histogram.ts"
 import type { JsonText } from "../../shared/json-text.ts"
 import type { OutgoingRequest, Substitution } from "../egress.ts"
-import type { Bundle } from "../modules/lockfiles.ts"
+import type { StoredBundle } from "../modules/lockfiles.ts"
 import type { Mask } from "../secrets/secret-mask.ts"
 import type { ValType } from "../vals/vals.ts"
 import type { Retirer } from "./retirement.ts"
@@ -46,7 +46,7 @@ export interface ProgramContent {
   /** The val's module and every module that it may import. */
   readonly modules: readonly { readonly url: string; readonly code: string }[]
   /** The packages that the modules import. */
-  readonly bundles: readonly Bundle[]
+  readonly bundles: readonly StoredBundle[]
   readonly env: Readonly<Record<string, string>>
   /** The secrets that may be sent to certain hosts only. */
   readonly substitutions: readonly Substitution[]

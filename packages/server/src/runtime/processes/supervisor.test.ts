@@ -18,6 +18,7 @@ import { toBundle } from "../../../test/support/fakes/fake-resolver.ts"
 import { readResponseText } from "../../../test/support/fakes/val-response.ts"
 import { waitUntil } from "../../../test/support/wait-until.ts"
 import type { OutgoingRequest } from "../../domain/egress.ts"
+import { toStoredBundle } from "../../domain/modules/lockfiles.ts"
 import type {
   CallOutcome,
   HttpOutcome,
@@ -239,7 +240,7 @@ describe("Supervisor", () => {
 
   test("gives a val its packages", async () => {
     stage = await Stage.open()
-    const bundle = toBundle([`({ greet: () => "hello from a package" })`])
+    const bundle = toStoredBundle(toBundle([`({ greet: () => "hello from a package" })`]))
     const code = `export default () => new Response(globalThis[Symbol.for("hamlet.packages")]("${bundle.hash}", 0).greet())`
     const program = toProgram(code)
     const load = async () => ({ ...(await program.load()), bundles: [bundle] })

@@ -106,11 +106,10 @@ export class ValProcess implements EgressClient {
     sandbox.send({ kind: "surroundings", env: this.#content.env, egressKey })
     sandbox.addModules(this.#content.modules)
     const { bundles, modules } = this.#content
-    sandbox.addBundles(bundles)
     const builtIns = listBuiltIns(modules)
     const hasPackages = bundles.length > 0
     const begin = () => sandbox.send({ kind: "begin", builtIns, hasPackages })
-    if (bundles.some(({ files }) => files)) void sandbox.addPackageFiles(bundles).then(begin)
+    if (hasPackages) void sandbox.addBundles(bundles).then(begin)
     else begin()
     // The sandbox has a copy. Here it would use memory as long as the process lives.
     this.#content = { ...this.#content, modules: [], bundles: [], env: {} }

@@ -2,7 +2,7 @@ import { chmodSync, chownSync } from "node:fs"
 import { join } from "node:path"
 import type { GuestMessage, HostMessage } from "@hamlet/guest/protocol"
 import { AppError } from "../../domain/app-error.ts"
-import type { Bundle } from "../../domain/modules/lockfiles.ts"
+import type { StoredBundle } from "../../domain/modules/lockfiles.ts"
 import { hasSlowLane, setSlowLane } from "../fairness/slow-lane.ts"
 import type { Cgroup } from "./cgroups/cgroup.ts"
 import { insidePaths } from "./commands/bubblewrap-command.ts"
@@ -13,7 +13,7 @@ import type { GuestProcess } from "./launch/guest-process.ts"
 import { type Launch, LaunchedProcess, type LaunchHost } from "./launch/launched-process.ts"
 import type { Watchdog } from "./launch/watchdog.ts"
 import { type CachedModule, writeModuleLater, writeModules } from "./module-cache.ts"
-import { toFilesFolder, writeBundles } from "./packages/package-files.ts"
+import { assertHash, toPackagesFolder } from "./packages/package-files.ts"
 import type { PackageFolders } from "./packages/package-folders.ts"
 import { type SandboxExit, type StopCause, toSandboxExit } from "./sandbox-exit.ts"
 import {
@@ -158,29 +158,10 @@ export class Sandbox {
     if (!this.#hasEnded) writeModules(this.#folder.deno, modules)
   }
 
-  /** Writes the packages that the modules import. */
-  addBundles(bundles: readonly Bundle[]): void {
-    if (!this.#hasEnded) writeBundles(this.#folder.deno, bundles)
-  }
-
-  /** Adds the files of these packages. If that fails, the process ends. */
-  async addPackageFiles(bundles: readonly Bundle[]): Promise<void> {
-    try {
-      for (const { hash, files } of bundles)
-        if (files && !this.#hasEnded)
-          await this.#host.packageFolders.provide(
-            hash,
-            files,
-            toFilesFolder(this.#folder.deno, hash),
-          )
-    } catch (error) {
-      if (this.#hasEnded) return
-      this.#host.onError(error)
-      void this.stop("killed", "the files of its packages could not be written")
-    } finally {
-      // Meanwhile its folder may have been removed, and some files written after that.
-      if (this.#hasEnded) await removeSandboxFolder(this.#folder.path)
-    }
+  /** Adds the packages that the modules import. If that fails, the process ends. */
+  addBundles(bundles: readonly StoredBundle[]): Promise<void> {
+    for (const { hash } of bundles) assertHash(hash)
+    return this.#addBundles(bundles)
   }
 
   /** Undefined when it has ended, or the system does not offer it. */
@@ -218,6 +199,21 @@ export class Sandbox {
     }
     await this.#removed
     return await this.exited
+  }
+
+  async #addBundles(bundles: readonly StoredBundle[]): Promise<void> {
+    const folder = toPackagesFolder(this.#folder.deno)
+    try {
+      for (const bundle of bundles)
+        if (!this.#hasEnded) await this.#host.packageFolders.provide(bundle, folder)
+    } catch (error) {
+      if (this.#hasEnded) return
+      this.#host.onError(error)
+      void this.stop("killed", "its packages could not be written")
+    } finally {
+      // Meanwhile its folder may have been removed, and some files written after that.
+      if (this.#hasEnded) await removeSandboxFolder(this.#folder.path)
+    }
   }
 
   /** Called by the watchdog: checks the limits that the kernel does not enforce here. */

@@ -1,11 +1,20 @@
-import type { Bundle, BundleFiles, BundleStore } from "../../domain/modules/lockfiles.ts"
+import type {
+  Bundle,
+  BundleFiles,
+  BundleStore,
+  StoredBundle,
+} from "../../domain/modules/lockfiles.ts"
 import type { Database, Script } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"
 
 interface BundleRow {
+  readonly bytes: number | string
+  readonly has_files: number | boolean
+}
+
+interface ScriptRow {
   readonly code: Uint8Array
   readonly cache: Uint8Array | null
-  readonly has_files: number | boolean
 }
 
 interface SliceRow {
@@ -15,35 +24,47 @@ interface SliceRow {
 }
 
 const limits = {
-  /**
-   * The size of the cache of the last used bundles, on databases where reading a bundle takes longer
-   * than reading the rest of a program.
-   */
-  cachedBytesMax: 16 * 1024 * 1024,
+  /** Bundles of which it is known that they are there, without their content. */
+  knownMax: 1_000,
 }
 
 /** Bundles in the database. */
 export function createBundleStore(db: Database): BundleStore {
-  const find = async (hash: string) => {
-    const [row] = await db.read<BundleRow>(sql`
-      select code, cache, exists (select 1 from bundle_files f where f.bundle_hash = hash) as has_files
-      from bundles where hash = ${hash}`)
-    return (
-      row && {
-        hash,
-        code: row.code,
-        cache: row.cache,
-        files: row.has_files ? createFiles(db, hash) : null,
-      }
-    )
-  }
+  // The content of a hash never changes. The first entry was added first.
+  const known = new Map<string, StoredBundle>()
   return {
-    find: db.dialect.gather ? cacheLatest(find) : find,
+    async find(hash) {
+      const found = known.get(hash) ?? (await findBundle(db, hash))
+      const [first = ""] = known.keys()
+      if (known.size >= limits.knownMax) known.delete(first)
+      if (found) known.set(hash, found)
+      return found
+    },
     async purge(after, createdBefore, countMax) {
       const next = await db.read<SliceRow>(selectSlice(after, countMax))
       const unused = next.filter((row) => Number(row.created_at) < createdBefore && !row.is_used)
       if (unused.length > 0) await db.write(() => deleteUnused(unused, createdBefore))
       return next.length < countMax ? undefined : next.at(-1)?.hash
+    },
+  }
+}
+
+async function findBundle(db: Database, hash: string): Promise<StoredBundle | undefined> {
+  const [row] = await db.read<BundleRow>(sql`
+    select length(code) + coalesce(length(cache), 0) as bytes,
+      exists (select 1 from bundle_files f where f.bundle_hash = hash) as has_files
+    from bundles where hash = ${hash}`)
+  if (!row) return undefined
+  return {
+    hash,
+    bytes: Number(row.bytes),
+    files: row.has_files ? createFiles(db, hash) : null,
+    async read() {
+      const [script] = await db.read<ScriptRow>(
+        sql`select code, cache from bundles where hash = ${hash}`,
+      )
+      if (!script) throw new Error(`Cannot read bundle ${hash}: it was deleted`)
+      return script
     },
   }
 }
@@ -58,32 +79,6 @@ function createFiles(db: Database, hash: string): BundleFiles {
       return row.content
     },
   }
-}
-
-/**
- * Caches the last used bundles. The content of a hash never changes, so an entry never becomes
- * stale.
- */
-function cacheLatest(find: BundleStore["find"]): BundleStore["find"] {
-  // A Map keeps the order of insertion, so its first entry is the least recently used.
-  const cached = new Map<string, Bundle>()
-  let bytes = 0
-  return async (hash) => {
-    const bundle = cached.get(hash) ?? (await find(hash))
-    if (!bundle) return undefined
-    if (!cached.delete(hash)) bytes += weigh(bundle)
-    cached.set(hash, bundle)
-    for (const [oldest, other] of cached) {
-      if (bytes <= limits.cachedBytesMax) break
-      cached.delete(oldest)
-      bytes -= weigh(other)
-    }
-    return bundle
-  }
-}
-
-function weigh({ code, cache }: Bundle): number {
-  return code.length + (cache?.length ?? 0)
 }
 
 /**

@@ -1,6 +1,8 @@
+import { copyFileSync, linkSync } from "node:fs"
 import { copyFile, link, mkdir, rm, symlink, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import type { BundleFiles } from "../../../domain/modules/lockfiles.ts"
+import { packagesScript } from "@hamlet/guest/protocol"
+import type { StoredBundle } from "../../../domain/modules/lockfiles.ts"
 import { type FileList, readArchive } from "./file-archive.ts"
 
 const limits = {
@@ -10,15 +12,10 @@ const limits = {
   atOnceMax: 64,
 }
 
-interface UnpackedFiles {
-  readonly list: FileList
-  readonly bytes: number
-}
-
 /**
- * The files of packages, unpacked once per server. Each sandbox gets hard links to them in its own
- * folder, so that it sees the files of its own packages only, and none of them is copied. A sandbox
- * keeps its links when the files here are removed.
+ * Bundles and the files of their packages, unpacked once per server. Each sandbox gets hard links
+ * to them in its own folder, so that it sees those of its own packages only, and none of them is
+ * copied. A sandbox keeps its links when the files here are removed.
  */
 export class PackageFolders {
   readonly #folder: string
@@ -30,25 +27,34 @@ export class PackageFolders {
     this.#folder = folder
   }
 
-  /** Puts the files into a new folder. */
-  async provide(hash: string, files: BundleFiles, target: string): Promise<void> {
-    const unpacked = this.#use(hash, files)
+  /**
+   * Puts a bundle into a folder: its whole script and the code cache as files that have the hash as their
+   * name, and the files of its packages as a folder of that name.
+   */
+  async provide(bundle: StoredBundle, folder: string): Promise<void> {
+    const unpacked = this.#use(bundle)
     unpacked.users++
     try {
-      const { list } = await unpacked.content
-      await createTree(list, target, (index, path) =>
-        linkOrCopy(join(unpacked.path, String(index)), path),
-      )
+      const { list, hasCache } = await unpacked.content
+      const target = join(folder, bundle.hash)
+      // At once: with threads it would take longer, and the first response of a val waits for it.
+      for (const end of hasCache ? [".js", ".cache"] : [".js"])
+        linkOrCopySync(`${unpacked.path}/bundle${end}`, `${target}${end}`)
+      if (list)
+        await createTree(list, target, (index, path) =>
+          linkOrCopy(join(unpacked.path, String(index)), path),
+        )
     } finally {
       unpacked.users--
     }
     await this.#evict()
   }
 
-  #use(hash: string, files: BundleFiles): Unpacked {
+  #use(bundle: StoredBundle): Unpacked {
+    const { hash } = bundle
     const known = this.#unpacked.get(hash)
     const path = known?.path ?? join(this.#folder, `${this.#count++}`)
-    const unpacked = known ?? { path, content: unpack(path, files), bytes: 0, users: 0 }
+    const unpacked = known ?? { path, content: unpack(path, bundle), bytes: 0, users: 0 }
     this.#unpacked.delete(hash)
     this.#unpacked.set(hash, unpacked)
     if (!known)
@@ -76,26 +82,42 @@ export class PackageFolders {
 }
 
 interface Unpacked {
-  /** The files are in this folder, named by their index in the list. */
+  /** The files of packages are in this folder, named by their index in the list. */
   readonly path: string
-  readonly content: Promise<UnpackedFiles>
+  readonly content: Promise<UnpackedBundle>
   bytes: number
   /** Processes that are being given the files. */
   users: number
 }
 
-async function unpack(folder: string, files: BundleFiles): Promise<UnpackedFiles> {
-  const { list, contents } = await readArchive(await files.read())
+interface UnpackedBundle {
+  /** The files of its packages. */
+  readonly list: FileList | undefined
+  readonly hasCache: boolean
+  readonly bytes: number
+}
+
+const before = Buffer.from(packagesScript.before)
+const after = Buffer.from(packagesScript.after)
+
+async function unpack(folder: string, bundle: StoredBundle): Promise<UnpackedBundle> {
+  const { code, cache } = await bundle.read()
+  const archive = bundle.files && (await readArchive(await bundle.files.read()))
+  const contents = archive?.contents ?? []
+  const write = (name: string, content: Uint8Array) =>
+    writeFile(join(folder, name), content, { mode: 0o644 })
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    await forEach(contents, (content, index) =>
-      writeFile(join(folder, String(index)), content, { mode: 0o644 }),
-    )
+    // As one text, because V8 would have to join the parts of a text in each process.
+    await write("bundle.js", Buffer.concat([before, code, after]))
+    if (cache) await write("bundle.cache", cache)
+    await forEach(contents, (content, index) => write(String(index), content))
   } catch (error) {
     await rm(folder, { recursive: true, force: true })
     throw error
   }
-  return { list, bytes: contents.reduce((sum, content) => sum + content.length, 0) }
+  const bytes = contents.reduce((sum, content) => sum + content.length, bundle.bytes)
+  return { list: archive?.list, hasCache: cache !== null, bytes }
 }
 
 /** The links come last, so that nothing is written through one. */
@@ -116,6 +138,14 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
     await link(from, to)
   } catch {
     await copyFile(from, to)
+  }
+}
+
+function linkOrCopySync(from: string, to: string): void {
+  try {
+    linkSync(from, to)
+  } catch {
+    copyFileSync(from, to)
   }
 }
 
