@@ -53,11 +53,40 @@ export type SocketRequest =
     }
   /** Asks for the addresses of a name. */
   | { readonly kind: "lookup"; readonly host: string; readonly run: string }
+  /** Asks for other records of a name; `host` is an address if the type is PTR. */
+  | {
+      readonly kind: "records"
+      readonly host: string
+      readonly type: RecordType
+      readonly run: string
+    }
+
+/** The records of a name that vals can look up, besides addresses. */
+export const recordTypes = [
+  "CAA",
+  "CNAME",
+  "MX",
+  "NAPTR",
+  "NS",
+  "PTR",
+  "SOA",
+  "SRV",
+  "TXT",
+] as const
+
+export type RecordType = (typeof recordTypes)[number]
+
+/** A record as `node:dns` has it: names are strings, texts are lists, and the rest are objects. */
+export type DnsRecord =
+  | string
+  | readonly string[]
+  | Readonly<{ [field: string]: string | number | undefined }>
 
 /** The host's reply to a SocketRequest. */
 export type SocketReply =
   | { readonly kind: "connected"; readonly address: string }
   | { readonly kind: "found"; readonly addresses: readonly string[] }
+  | { readonly kind: "records"; readonly records: readonly DnsRecord[] }
   /** The code is that of an error of Node; the message is for the val. */
   | { readonly kind: "refused"; readonly code: SocketErrorCode; readonly message: string }
 

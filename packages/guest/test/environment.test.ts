@@ -221,8 +221,8 @@ describe("the permissions that are left", () => {
     [
       "to look up DNS records",
       `await Deno.resolveDns("example.com", "MX")`,
-      "Error",
-      /^Cannot look up the records of "example.com": vals can look up addresses only/,
+      "NotCapable",
+      /^Cannot open a socket: this server isolates vals with Deno.s permissions only/,
     ],
     [
       "to change the machine",

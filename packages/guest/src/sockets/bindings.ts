@@ -55,7 +55,8 @@ export interface AddressFields {
 /** A request for names. `callback`, or `reject`, takes an error of the guest's own. */
 export interface NameRequest {
   readonly ttl?: boolean
-  oncomplete(error: number | string | null, found?: readonly unknown[]): void
+  /** `found` is a list, but for SOA, of which a name has one. */
+  oncomplete(error: number | string | null, found?: unknown): void
   readonly callback?: (error: Error) => void
   readonly reject?: (error: Error) => void
 }

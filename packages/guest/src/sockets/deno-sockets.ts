@@ -1,7 +1,9 @@
 import { isRefusal } from "../errors/permission-errors.ts"
-import { ErrorCtor, TypeErrorCtor } from "../primordials.ts"
-import { ofFamily, toRecordsMessage } from "./names.ts"
-import { lookUp, openConnection, type SocketError } from "./requests.ts"
+import { arrayPush, ErrorCtor, TypeErrorCtor } from "../primordials.ts"
+import { type RecordType, recordTypes } from "../protocol.ts"
+import { toDenoRecord } from "./deno-records.ts"
+import { ofFamily } from "./names.ts"
+import { findRecords, lookUp, openConnection, type SocketError } from "./requests.ts"
 import { connectTls, startTls, toAddress } from "./tls-connection.ts"
 
 const connectReal = Deno.connect
@@ -59,16 +61,39 @@ async function resolveDns(
   name: string,
   kind: string,
   options?: Deno.ResolveDnsOptions,
-): Promise<readonly string[]> {
-  if (kind !== "A" && kind !== "AAAA") throw new ErrorCtor(toRecordsMessage(name))
+): Promise<readonly unknown[]> {
   if (options?.nameServer !== undefined)
     throw new ErrorCtor(
       `Cannot look up "${name}" at a name server: vals use that of the server they run on`,
     )
   options?.signal?.throwIfAborted()
-  const found = ofFamily(await translate(lookUp(name)), kind === "A" ? 4 : 6)
-  if (found.length === 0) throw new errors.NotFound(`Cannot look up "${name}": it has no address`)
-  return found
+  if (kind === "A" || kind === "AAAA") {
+    const found = ofFamily(await translate(lookUp(name)), kind === "A" ? 4 : 6)
+    if (found.length === 0) throw new errors.NotFound(`Cannot look up "${name}": it has no address`)
+    return found
+  }
+  if (!isRecordType(kind))
+    throw new TypeErrorCtor(`Cannot look up "${name}": there are no records of type "${kind}"`)
+  return await resolveRecords(name, kind)
+}
+
+function isRecordType(kind: string): kind is RecordType {
+  for (let index = 0; index < recordTypes.length; index += 1)
+    if (recordTypes[index] === kind) return true
+  return false
+}
+
+async function resolveRecords(name: string, type: RecordType): Promise<readonly unknown[]> {
+  try {
+    const found = await translate(findRecords(name, type))
+    const records: unknown[] = []
+    for (let index = 0; index < found.length; index += 1)
+      arrayPush(records, toDenoRecord(type, found[index]))
+    return records
+  } catch (error) {
+    const { code, message } = error as SocketError
+    throw code === "ENOTFOUND" ? new errors.NotFound(message) : error
+  }
 }
 
 /** Unix sockets in the val's own folder work; the types of Deno do not know them without a flag. */

@@ -1,6 +1,7 @@
 import { arrayPush, stringIndexOf } from "../primordials.ts"
+import { type RecordType, recordTypes } from "../protocol.ts"
 import { bindingOf, type NameRequest } from "./bindings.ts"
-import { lookUp, type SocketError, toSocketError } from "./requests.ts"
+import { findRecords, lookUp, type SocketError, toSocketError } from "./requests.ts"
 
 /** Makes `node:dns` ask the host, which returns the addresses that the val may reach. */
 export function provideNames(): void {
@@ -19,9 +20,17 @@ export function provideNames(): void {
   const channel = cares.ChannelWrap.prototype
   channel.queryA = (request, name) => resolve(request, "queryA", name, 4)
   channel.queryAaaa = (request, name) => resolve(request, "queryAaaa", name, 6)
-  for (const kind of ["Any", "Caa", "Cname", "Mx", "Naptr", "Ns", "Ptr", "Soa", "Srv", "Txt"])
-    channel[`query${kind}`] = (request, name) => refuseRecords(request, `query${kind}`, name)
-  channel.getHostByAddr = (request, name) => refuseRecords(request, "getHostByAddr", name)
+  for (const type of recordTypes) {
+    const syscall = `query${type[0]}${type.slice(1).toLowerCase()}`
+    channel[syscall] = (request, name) => resolveRecords(request, syscall, name, type)
+  }
+  channel.getHostByAddr = (request, name) => resolveRecords(request, "getHostByAddr", name, "PTR")
+  channel.queryAny = (request, name) => {
+    void respond(request, "queryAny", name, async () => {
+      throw toSocketError("EACCES", toAnyMessage(name))
+    })
+    return 0
+  }
 }
 
 /** The addresses of one family: 4 or 6. */
@@ -34,9 +43,8 @@ export function ofFamily(addresses: readonly string[], family: number): string[]
   return found
 }
 
-/** Why other records are not there, and what to use instead. */
-export function toRecordsMessage(name: string): string {
-  return `Cannot look up the records of "${name}": vals can look up addresses only (A and AAAA); use fetch with a DNS service over HTTPS for the others`
+function toAnyMessage(name: string): string {
+  return `Cannot look up all records of "${name}": name servers do not return them; look up one type, such as MX or TXT`
 }
 
 /** Addresses are not cached here, so their time to live is short. */
@@ -54,10 +62,13 @@ function resolve(request: NameRequest, syscall: string, name: string, family: nu
   return 0
 }
 
-function refuseRecords(request: NameRequest, syscall: string, name: string): number {
-  void respond(request, syscall, name, async () => {
-    throw toSocketError("EACCES", toRecordsMessage(name))
-  })
+function resolveRecords(
+  request: NameRequest,
+  syscall: string,
+  name: string,
+  type: RecordType,
+): number {
+  void respond(request, syscall, name, () => findRecords(name, type), type === "SOA")
   return 0
 }
 
@@ -66,12 +77,14 @@ async function respond(
   syscall: string,
   name: string,
   find: () => Promise<readonly unknown[]>,
+  /** Whether the result is the first of what was found. */
+  isSingle = false,
 ): Promise<void> {
   try {
     const found = await find()
     if (found.length === 0)
       throw toSocketError("ENOTFOUND", `Cannot look up "${name}": it has no such address`)
-    request.oncomplete(0, found)
+    request.oncomplete(0, isSingle ? found[0] : found)
   } catch (thrown) {
     const error = thrown as SocketError
     error.syscall = syscall

@@ -8,7 +8,7 @@ import {
   encodeText,
   jsonParse,
 } from "../primordials.ts"
-import type { SocketErrorCode, SocketReply } from "../protocol.ts"
+import type { DnsRecord, RecordType, SocketErrorCode, SocketReply } from "../protocol.ts"
 
 const lengthBytes = 2
 const connectReal = Deno.connect
@@ -65,6 +65,20 @@ export async function lookUp(name: string): Promise<readonly string[]> {
   throw toSocketError(
     "ENOTFOUND",
     reply.kind === "refused" ? reply.message : `Cannot look up "${name}"`,
+  )
+}
+
+/** Asks for other records of a name, in the form of `node:dns`. */
+export async function findRecords(name: string, type: RecordType): Promise<readonly DnsRecord[]> {
+  const { connection, reply } = await ask(
+    toFrame(`{"kind":"records","host":${quote(name)},"type":"${type}","run":${quote(runTag())}}`),
+  )
+  connection.close()
+  if (reply.kind === "records") return reply.records
+  const isRefused = reply.kind === "refused"
+  throw toSocketError(
+    isRefused ? reply.code : "ENOTFOUND",
+    isRefused ? reply.message : `Cannot look up "${name}"`,
   )
 }
 

@@ -1,13 +1,11 @@
 import { afterAll, expect } from "bun:test"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { notRun } from "../support/databases.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import { Canary, hasIPv6 } from "./support/canary.ts"
 import { describeAttacks, probe } from "./support/describe-attacks.ts"
 import { shareEvalVal } from "./support/eval-val.ts"
 import { NameServer, type Zone } from "./support/name-server.ts"
+import { whyNoNameServer, writeResolvConf } from "./support/resolv-conf.ts"
 
 /**
  * What the operator allows, in the place of a public address; what is forbidden is right beside it.
@@ -93,7 +91,7 @@ function changing(first: string, then: string): Zone {
 }
 
 const title = "names that change their addresses"
-const reason = findReason()
+const reason = whyNoNameServer()
 if (reason !== undefined) notRun(title, reason)
 else {
   const names = await NameServer.listen(nameServerAddress, (name, type, query) => {
@@ -104,14 +102,12 @@ else {
     Canary,
     ...Canary[],
   ]
-  const folder = mkdtempSync(join(tmpdir(), "hamlet-names-"))
-  const settings = join(folder, "resolv.conf")
-  writeFileSync(settings, `nameserver ${nameServerAddress}\noptions timeout:1 attempts:1\n`)
+  const resolvConf = writeResolvConf(nameServerAddress)
   const env = { HAMLET_EGRESS_ALLOW: `${good}:${friend.port},${goodNetwork}` }
   afterAll(() => {
     names.stop()
     for (const canary of [friend, ...forbidden]) canary.stop()
-    rmSync(folder, { recursive: true })
+    resolvConf.remove()
   })
 
   const expectNobody = () =>
@@ -239,21 +235,6 @@ else {
         expect(denied ?? `it got ${got}`).toMatch(/resolves to a private address$/)
       })
     },
-    ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/resolv.conf && exec "$@"', settings],
+    resolvConf.command,
   )
-}
-
-/** Only where a process can have name servers of its own. */
-function findReason(): string | undefined {
-  if (process.platform !== "linux" || process.getuid?.() !== 0)
-    return "only root on Linux can give a server name servers of its own"
-  const tried = Bun.spawnSync([
-    "unshare",
-    "--mount",
-    "mount",
-    "--bind",
-    "/dev/null",
-    "/etc/resolv.conf",
-  ])
-  return tried.exitCode === 0 ? undefined : "this machine lets nobody mount anything"
 }

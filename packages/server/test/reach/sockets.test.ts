@@ -177,6 +177,26 @@ describeAttacks("reach/sockets", settings, (getServer) => {
       try { return await new Promise((resolve, reject) => { worker.onmessage = ({ data }) => resolve(data); worker.onerror = (event) => { event.preventDefault(); reject(new Error(event.message)) } }) } finally { worker.terminate() }`,
       ["hello\n", "hello\n"],
     ],
+    "node:net in a Worker of node:worker_threads that has code": [
+      `const code = 'const net = require("node:net"); const { parentPort, workerData } = require("node:worker_threads"); const socket = net.connect(workerData, "localhost"); socket.once("error", (error) => parentPort.postMessage(error.message)); socket.once("data", (text) => { socket.destroy(); parentPort.postMessage([String(text), __filename.endsWith("[worker eval]"), typeof module]) })'
+      const worker = new Worker(code, { eval: true, workerData: ${echo.port} })
+      try { return await new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject)) } finally { await worker.terminate() }`,
+      ["hello\n", true, "object"],
+      `import { Worker } from "node:worker_threads"`,
+    ],
+    "Deno.connect in a Worker of node:worker_threads that has a module": [
+      `const code = 'import { parentPort } from "node:worker_threads"; parentPort.on("message", async (port) => { const connection = await Deno.connect({ hostname: "localhost", port }); const bytes = new Uint8Array(100); const count = await connection.read(bytes); connection.close(); parentPort.postMessage(new TextDecoder().decode(bytes.subarray(0, count))) })'
+      await Deno.writeTextFile("/tmp/worker.mjs", code)
+      const all = []
+      for (const specifier of [new URL("data:text/javascript," + encodeURIComponent(code)), "/tmp/worker.mjs", "./worker.mjs"]) {
+        const worker = new Worker(specifier)
+        worker.postMessage(${echo.port})
+        try { all.push(await new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject))) } finally { await worker.terminate() }
+      }
+      return all`,
+      ["hello\n", "hello\n", "hello\n"],
+      `import { Worker } from "node:worker_threads"`,
+    ],
     "Deno.resolveDns": [`return await Deno.resolveDns("localhost", "A")`, ["127.0.0.1"]],
   }
 
@@ -218,9 +238,18 @@ describeAttacks("reach/sockets", settings, (getServer) => {
       `import net from "node:net"`,
     ],
     "Deno.listen": [`Deno.listen({ port: 3000 })`, /^NotCapable: Cannot listen on port 3000: /],
-    "other records of names": [
-      `await dns.resolveMx("example.com")`,
-      /^Error: Cannot look up the records of "example\.com": /,
+    "a record of this machine": [
+      `await dns.resolveMx("a.localhost")`,
+      /^Error: Cannot look up MX of "a\.localhost": a\.localhost is the machine on which the server runs$/,
+      `import dns from "node:dns/promises"`,
+    ],
+    "a record of this machine for Deno": [
+      `await Deno.resolveDns("a.localhost", "TXT")`,
+      /^NotCapable: Cannot look up TXT of "a\.localhost": a\.localhost is the machine on which the server runs$/,
+    ],
+    "all records of a name": [
+      `await dns.resolveAny("example.com")`,
+      /^Error: Cannot look up all records of "example\.com": /,
       `import dns from "node:dns/promises"`,
     ],
     "a Unix socket of the machine": [

@@ -1,12 +1,21 @@
 import * as tls from "node:tls"
 import type { EgressLimits } from "./egress-limits.ts"
-import type { OwnServer } from "./policy/decide.ts"
+import type { OwnServer, RoutePolicy } from "./policy/decide.ts"
 import type { EgressPolicy } from "./policy/policy.ts"
 import { Refusal } from "./policy/refusal.ts"
+import {
+  createResolveRecords,
+  type ResolveRecords,
+  readPrivateDomains,
+} from "./policy/resolve-records.ts"
 import { ProxyListener } from "./proxy/proxy-listener.ts"
 
 export interface EgressDeps {
   readonly policy: EgressPolicy
+  /** Finds records of names for vals. */
+  readonly resolveRecords?: ResolveRecords
+  /** Domains whose records vals cannot look up. */
+  readonly privateDomains?: readonly string[]
   readonly limits: EgressLimits
   /** Certificates, in PEM, of authorities that are trusted in addition to the default ones. */
   readonly ca: string | undefined
@@ -28,6 +37,7 @@ export interface OpenOptions {
 export class Egress {
   readonly #deps: EgressDeps
   readonly #ca: string[] | undefined
+  readonly #records: Pick<RoutePolicy, "resolveRecords" | "privateDomains">
   readonly #listeners = new Set<ProxyListener>()
   /** By account: sockets, and connections from sandboxes for them, which may not have asked yet. */
   readonly #socketCounts = new Map<string, number>()
@@ -38,6 +48,10 @@ export class Egress {
     this.#deps = deps
     // The option replaces the default authorities, so they are listed, too.
     this.#ca = deps.ca === undefined ? undefined : [...listAuthorities(), deps.ca]
+    this.#records = {
+      resolveRecords: deps.resolveRecords ?? createResolveRecords(),
+      privateDomains: deps.privateDomains ?? readPrivateDomains(),
+    }
     this.#timer = setInterval(() => this.#sweep(), deps.limits.sweepMs)
     this.#timer.unref()
   }
@@ -52,7 +66,13 @@ export class Egress {
       { requests: path, sockets },
       {
         limits,
-        policy: { own, hosts: policy, ca: this.#ca, addressesMax: limits.addressesMax },
+        policy: {
+          own,
+          hosts: policy,
+          ...this.#records,
+          ca: this.#ca,
+          addressesMax: limits.addressesMax,
+        },
         takeBytes: (ownerId, bytes) => this.#deps.takeBytes(ownerId, bytes),
         openSocket: (ownerId) => this.#openSocket(ownerId),
         admitConnection: (ownerId) => this.#admitConnection(ownerId),

@@ -1,7 +1,11 @@
 /**
- * One answer of the name server: an address of either kind, or another name whose addresses follow.
+ * One answer of the name server: an address of either kind, another name whose records follow, or
+ * the data of a record of the type that was asked for.
  */
-export type NameRecord = { readonly address: string } | { readonly alias: string }
+export type NameRecord =
+  | { readonly address: string }
+  | { readonly alias: string }
+  | { readonly data: Buffer }
 
 /**
  * What a name is this time; `query` counts the questions for it, of this type, from 0. Undefined
@@ -9,11 +13,58 @@ export type NameRecord = { readonly address: string } | { readonly alias: string
  */
 export type Zone = (
   name: string,
-  type: "A" | "AAAA",
+  type: QueryType,
   query: number,
 ) => readonly NameRecord[] | undefined
 
-const types: Readonly<Record<number, "A" | "AAAA">> = { 1: "A", 28: "AAAA" }
+const typeNumbers = {
+  A: 1,
+  NS: 2,
+  CNAME: 5,
+  SOA: 6,
+  PTR: 12,
+  MX: 15,
+  TXT: 16,
+  AAAA: 28,
+  SRV: 33,
+  NAPTR: 35,
+  CAA: 257,
+} as const
+
+/** What a client may ask for. */
+export type QueryType = keyof typeof typeNumbers
+
+/** The data of records. A hostile name server may send any other bytes. */
+export const recordData = {
+  host: (name: string) => writeName(name),
+  mx: (priority: number, exchange: string) =>
+    Buffer.concat([toShorts(priority), writeName(exchange)]),
+  srv: (priority: number, weight: number, port: number, target: string) =>
+    Buffer.concat([toShorts(priority, weight, port), writeName(target)]),
+  txt: (...texts: string[]) => Buffer.concat(texts.map(toText)),
+  caa: (flags: number, tag: string, value: string) =>
+    Buffer.concat([Buffer.from([flags]), toText(tag), Buffer.from(value)]),
+  naptr: (order: number, preference: number, texts: readonly string[], replacement: string) =>
+    Buffer.concat([toShorts(order, preference), ...texts.map(toText), writeName(replacement)]),
+  soa: (nsname: string, hostmaster: string, ...numbers: readonly number[]) =>
+    Buffer.concat([writeName(nsname), writeName(hostmaster), ...numbers.map(toLong)]),
+}
+
+function toShorts(...values: readonly number[]): Buffer {
+  return Buffer.from(values.flatMap((value) => [value >> 8, value & 255]))
+}
+
+function toLong(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+function toText(text: string): Buffer {
+  const bytes = Buffer.from(text)
+  return Buffer.concat([Buffer.from([bytes.length]), bytes])
+}
+
 const headBytes = 12
 
 /** A minimal name server whose records change. Every record has a time to live of zero. */
@@ -48,7 +99,8 @@ export class NameServer {
 
   #answer(question: Buffer): Buffer | undefined {
     const { name, end } = readName(question)
-    const type = types[question.readUInt16BE(end)]
+    const number = question.readUInt16BE(end)
+    const type = queryTypes.find((known) => typeNumbers[known] === number)
     const key = `${name} ${type}`
     const query = this.queries.get(key) ?? 0
     this.queries.set(key, query + 1)
@@ -63,6 +115,8 @@ export class NameServer {
   }
 }
 
+const queryTypes = Object.keys(typeNumbers) as QueryType[]
+
 function readName(question: Buffer): { readonly name: string; readonly end: number } {
   const labels: string[] = []
   let at = headBytes
@@ -74,11 +128,12 @@ function readName(question: Buffer): { readonly name: string; readonly end: numb
 }
 
 /** Records behind an alias are those of the alias. */
-function toRecords(found: readonly NameRecord[], name: string, type: "A" | "AAAA"): Buffer[] {
+function toRecords(found: readonly NameRecord[], name: string, type: QueryType): Buffer[] {
   let owner = name
   return found.map((record) => {
-    if ("address" in record) return toRecord(owner, type === "A" ? 1 : 28, toBytes(record.address))
-    const written = toRecord(owner, 5, writeName(record.alias))
+    if ("address" in record) return toRecord(owner, typeNumbers[type], toBytes(record.address))
+    if ("data" in record) return toRecord(owner, typeNumbers[type], record.data)
+    const written = toRecord(owner, typeNumbers.CNAME, writeName(record.alias))
     owner = record.alias
     return written
   })
@@ -94,7 +149,9 @@ function toRecord(owner: string, type: number, data: Buffer): Buffer {
 
 function writeName(name: string): Buffer {
   return Buffer.concat([
-    ...name.split(".").map((label) => Buffer.from([label.length, ...Buffer.from(label)])),
+    ...(name === "" ? [] : name.split(".")).map((label) =>
+      Buffer.from([label.length, ...Buffer.from(label)]),
+    ),
     Buffer.from([0]),
   ])
 }

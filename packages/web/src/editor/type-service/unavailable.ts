@@ -13,7 +13,6 @@ const reasons: Readonly<Record<string, string>> = {
   listen: listening,
   listenTls: listening,
   listenDatagram: "a val has no UDP; Deno.connect opens TCP connections",
-  resolveDns: 'a val cannot query DNS records; lookup of "node:dns" resolves names',
   dlopen: native,
   UnsafeCallback: native,
   UnsafePointer: native,

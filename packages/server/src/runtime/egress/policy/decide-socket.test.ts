@@ -34,6 +34,8 @@ const policy = {
     resolve: async (name) => names[name] ?? [],
     readOwnAddresses: () => own_,
   }),
+  resolveRecords: () => Promise.reject(new Error("decide looks up no records")),
+  privateDomains: [],
   ca: undefined,
   addressesMax: 3,
 }

@@ -76,6 +76,10 @@ function isLocalName(host: string): boolean {
   return parsed?.kind === "name" && /^(?:.*\.)?localhost$/.test(parsed.name)
 }
 
-function toRefusal({ reason, isNotFound }: HostDecision & { readonly kind: "blocked" }): Refusal {
+/** The refusal of a host that is blocked. */
+export function toRefusal({
+  reason,
+  isNotFound,
+}: HostDecision & { readonly kind: "blocked" }): Refusal {
   return isNotFound ? new NotFound(403, reason) : new Refusal(403, reason)
 }

@@ -23,6 +23,8 @@ const policy: RoutePolicy = {
       return hostname === "allowed.test" ? { ...pass, isAllowed: true } : pass
     },
   },
+  resolveRecords: () => Promise.reject(new Error("decide looks up no records")),
+  privateDomains: [],
   ca: undefined,
   addressesMax: 3,
 }

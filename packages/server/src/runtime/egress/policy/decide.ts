@@ -3,6 +3,7 @@ import type { HeaderList } from "../../../domain/runs/runner.ts"
 import { forwardedHeaders } from "./forwarded-headers.ts"
 import type { EgressPolicy, HostDecision } from "./policy.ts"
 import { Refusal } from "./refusal.ts"
+import type { ResolveRecords } from "./resolve-records.ts"
 import { substituteSecrets } from "./substitute-secrets.ts"
 import type { Target } from "./target.ts"
 
@@ -26,6 +27,9 @@ export interface OwnServer {
 export interface RoutePolicy {
   readonly own: OwnServer
   readonly hosts: EgressPolicy
+  readonly resolveRecords: ResolveRecords
+  /** Domains of the network of this machine. Vals cannot look up their records. */
+  readonly privateDomains: readonly string[]
   /** Certificate authorities, in PEM; undefined for the default ones. */
   readonly ca: string[] | undefined
   readonly addressesMax: number

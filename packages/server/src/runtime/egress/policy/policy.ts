@@ -1,7 +1,8 @@
 import { type Address, findFault, parseAddress } from "./address-rule.ts"
 import { type Host, parseHost } from "./host.ts"
+import { CannotResolve } from "./limited-lookup.ts"
 import { createReadOwnAddresses, type ReadOwnAddresses } from "./own-addresses.ts"
-import { CannotResolve, createResolveHost, type ResolveHost } from "./resolve-host.ts"
+import { createResolveHost, type ResolveHost } from "./resolve-host.ts"
 import { allowRules, createRuleList, denyRules, type Match, type RuleList } from "./rule-list.ts"
 
 /** Decides which hosts vals may reach. Every request is checked, including those of redirects. */
@@ -45,8 +46,12 @@ export type HostDecision =
   | {
       readonly kind: "blocked"
       readonly reason: string
-      /** Whether the name has no address, so that there was nothing to refuse. */
+      /** Whether no address was found, so that there was nothing to refuse. */
       readonly isNotFound?: boolean
+      /** Whether that is certain: name servers have said that there is none. */
+      readonly isAbsent?: boolean
+      /** Whether the operator has allowed the name, although it has no address. */
+      readonly isAllowed?: boolean
     }
 
 /** The settings of the operator. */
@@ -180,8 +185,7 @@ async function checkTarget(
   try {
     const addresses = await rules.resolve(checked.name, target.ownerId)
     if (valid?.addresses === addresses) return valid
-    if (addresses.length === 0)
-      return { decision: notFound(checked, "cannot be found"), own, host: checked }
+    if (addresses.length === 0) throw new CannotResolve("cannot be found", { isAbsent: true })
     return {
       decision: checkAddresses(rules, checked, target.port, addresses.map(parseAddress), own),
       own,
@@ -189,8 +193,7 @@ async function checkTarget(
       addresses,
     }
   } catch (error) {
-    const reason = error instanceof CannotResolve ? error.message : "cannot be found"
-    return { decision: notFound(checked, reason), own, host: checked }
+    return { decision: notFound(rules, checked, target.port, error), own, host: checked }
   }
 }
 
@@ -281,8 +284,15 @@ function closed({ closedBecause }: Rules, port: number): HostDecision {
   return blocked(`port ${port} ${closedBecause}`)
 }
 
-function notFound({ name }: NamedHost, reason: string): HostDecision {
-  return { kind: "blocked", reason: `${name} ${reason}`, isNotFound: true }
+function notFound(rules: Rules, host: NamedHost, port: number, error: unknown): HostDecision {
+  const known = error instanceof CannotResolve ? error : undefined
+  return {
+    kind: "blocked",
+    reason: `${host.name} ${known?.message ?? "cannot be found"}`,
+    isNotFound: true,
+    isAbsent: known?.isAbsent ?? false,
+    isAllowed: rules.allow.match(host, port) !== "none",
+  }
 }
 
 /** The address and its kind are not shown: they would reveal the network. */

@@ -1,5 +1,6 @@
 import { describe, expect, jest, test } from "bun:test"
-import { CannotResolve, createResolveHost, type ResolveLimits } from "./resolve-host.ts"
+import { CannotResolve } from "./limited-lookup.ts"
+import { createResolveHost, type ResolveLimits } from "./resolve-host.ts"
 
 /** A resolver over a lookup that answers when the test says so. */
 function open(limits: Partial<ResolveLimits> = {}) {

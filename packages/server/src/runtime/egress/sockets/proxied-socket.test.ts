@@ -218,6 +218,23 @@ describe("ProxiedSocket", () => {
     expect(fixture.sent).toMatchObject([{ method: "LOOKUP", url: "dns://x.test" }])
   })
 
+  test("looks up other records of names", async () => {
+    const { fixture } = open(undefined, {
+      decide: () => ({ kind: "blocked", reason: "x", isNotFound: true, isAbsent: true }),
+      resolveRecords: async (type, name, ownerId) => [[`${type} ${name} ${ownerId}`]],
+    })
+    const request = { kind: "records", type: "TXT" } as const
+    const found = await SocketClient.ask(fixture, { ...request, host: "db.test" })
+    expect(found.reply).toEqual({ kind: "records", records: [["TXT db.test ada"]] })
+    const refused = await SocketClient.ask(fixture, { ...request, host: "db.local" })
+    expect(refused.reply).toEqual({
+      kind: "refused",
+      code: "EACCES",
+      message: 'Cannot look up TXT of "db.local": db.local is a name of the server\'s own network',
+    })
+    expect(fixture.sent).toMatchObject([{ method: "LOOKUP", url: "dns://db.local?type=TXT" }])
+  })
+
   test("breaks off at the byte limit", async () => {
     const { fixture, raw } = await connect((socket) => socket.write(Buffer.alloc(2_000)), {
       limits: { bytesMax: 1_000 },

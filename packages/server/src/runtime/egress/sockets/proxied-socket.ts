@@ -1,6 +1,8 @@
 import type { SocketReply, SocketRequest } from "@hamlet/guest/protocol"
 import type { RunListener } from "../../../domain/runs/runner.ts"
 import type { EgressClient } from "../../sandbox/egress-listener.ts"
+import type { RoutePolicy } from "../policy/decide.ts"
+import { decideRecords } from "../policy/decide-records.ts"
 import { decideLookup, decideSocket } from "../policy/decide-socket.ts"
 import { Refusal } from "../policy/refusal.ts"
 import { BytePipe } from "./byte-pipe.ts"
@@ -16,6 +18,7 @@ class ClientGone extends Error {
 
 type UpstreamSocket = Bun.Socket<ProxiedSocket>
 type ConnectRequest = SocketRequest & { readonly kind: "connect" }
+type LookupRequest = Exclude<SocketRequest, ConnectRequest>
 type State = "head" | "deciding" | "connecting" | "open" | "handed over" | "over"
 
 /** A connection attempt. Bun cannot cancel it. */
@@ -181,23 +184,29 @@ export class ProxiedSocket implements ClientEvents {
     const request = await this.#arrived.promise
     const client = await this.#context.client
     const { run } = client.findRun(findRunId(request.run, client.egressKey))
-    if (request.kind === "lookup") await this.#lookUp(client, run, request.host)
-    else await this.#connect(client, run, request)
+    if (request.kind === "connect") await this.#connect(client, run, request)
+    else await this.#lookUp(client, run, request)
   }
 
-  async #lookUp(client: EgressClient, run: RunListener | undefined, host: string): Promise<void> {
+  async #lookUp(
+    client: EgressClient,
+    run: RunListener | undefined,
+    request: LookupRequest,
+  ): Promise<void> {
     const { policy, openLookup } = this.#context
-    this.#action = `look up "${host}"`
-    const label = { method: "LOOKUP", url: `dns://${host}` } as const
-    this.#traffic = new SocketTraffic({ ...this.#context, client }, label, run)
+    const { host } = request
+    const isAddress = request.kind === "lookup"
+    this.#action = isAddress ? `look up "${host}"` : `look up ${request.type} of "${host}"`
+    const url = isAddress ? `dns://${host}` : `dns://${host}?type=${request.type}`
+    this.#traffic = new SocketTraffic({ ...this.#context, client }, { method: "LOOKUP", url }, run)
     this.#traffic.start()
     this.#release = openLookup()
-    const addresses = await decideLookup(policy, client.ownerId, host)
+    const reply = await toLookupReply(policy, client.ownerId, request)
     this.#assertActive()
-    if (addresses instanceof Refusal) throw addresses
+    if (reply instanceof Refusal) throw reply
     // Only what is refused is listed: the connection that follows is listed by itself.
     this.#traffic = undefined
-    this.#reply({ kind: "found", addresses })
+    this.#reply(reply)
   }
 
   async #connect(
@@ -344,6 +353,19 @@ export class ProxiedSocket implements ClientEvents {
 function findRunId(run: string, egressKey: string): string | undefined {
   const prefix = `${egressKey} `
   return run.startsWith(prefix) ? run.slice(prefix.length) : undefined
+}
+
+async function toLookupReply(
+  policy: RoutePolicy,
+  ownerId: string,
+  request: LookupRequest,
+): Promise<SocketReply | Refusal> {
+  if (request.kind === "lookup") {
+    const addresses = await decideLookup(policy, ownerId, request.host)
+    return addresses instanceof Refusal ? addresses : { kind: "found", addresses }
+  }
+  const records = await decideRecords(policy, ownerId, request)
+  return records instanceof Refusal ? records : { kind: "records", records }
 }
 
 function toTargetText({ host, port }: ConnectRequest): string {

@@ -26,6 +26,11 @@ describe("readSocketRequest", () => {
       kind: "request",
       request: lookup as never,
     })
+    const records = { kind: "records", host: "db.example", type: "SRV", run: "" }
+    expect(readSocketRequest(toFrame({ ...records, port: 1 }))).toEqual({
+      kind: "request",
+      request: records as never,
+    })
     const chosen = { ...connect, address: "10.0.0.1" }
     expect(readSocketRequest(toFrame(chosen))).toEqual({
       kind: "request",
@@ -64,6 +69,12 @@ describe("readSocketRequest", () => {
     ["port 65536", toFrame({ ...connect, port: 65_536 }), "it is malformed"],
     ["a port that is text", toFrame({ ...connect, port: "5432" }), "it is malformed"],
     ["half a port", toFrame({ ...connect, port: 1.5 }), "it is malformed"],
+    ["records of no type", toFrame({ ...connect, kind: "records" }), "it is malformed"],
+    [
+      "records of another type",
+      toFrame({ ...connect, kind: "records", type: "AXFR" }),
+      "it is malformed",
+    ],
     ["no run", toFrame({ ...connect, run: undefined }), "it is malformed"],
   ])("refuses %s", (_, frame, reason) => {
     expect(readSocketRequest(frame)).toEqual({ kind: "invalid", reason })

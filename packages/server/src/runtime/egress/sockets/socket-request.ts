@@ -1,4 +1,10 @@
-import { type SocketReply, type SocketRequest, socketRequestBytesMax } from "@hamlet/guest/protocol"
+import {
+  type RecordType,
+  recordTypes,
+  type SocketReply,
+  type SocketRequest,
+  socketRequestBytesMax,
+} from "@hamlet/guest/protocol"
 
 const lengthBytes = 2
 
@@ -21,7 +27,7 @@ export function readSocketRequest(bytes: Buffer): ReadSocketRequest {
   return request ? { kind: "request", request } : { kind: "invalid", reason: "it is malformed" }
 }
 
-/** The frame of a reply. */
+/** The frame of a reply. Its length must fit into two bytes. */
 export function toReplyFrame(reply: SocketReply): Buffer {
   const json = Buffer.from(JSON.stringify(reply))
   const frame = Buffer.allocUnsafe(lengthBytes + json.length)
@@ -39,12 +45,17 @@ function parse(text: string): SocketRequest | undefined {
     return undefined
   }
   if (typeof value !== "object" || value === null) return undefined
-  const { kind, host, address, port, run } = value as Record<string, unknown>
+  const { kind, host, address, port, type, run } = value as Record<string, unknown>
   if (typeof host !== "string" || host === "" || typeof run !== "string") return undefined
   if (kind === "lookup") return { kind, host, run }
+  if (kind === "records") return isRecordType(type) ? { kind, host, type, run } : undefined
   if (kind !== "connect" || !isPort(port)) return undefined
   if (address === undefined) return { kind, host, port, run }
   return typeof address === "string" ? { kind, host, address, port, run } : undefined
+}
+
+function isRecordType(value: unknown): value is RecordType {
+  return recordTypes.some((type) => type === value)
 }
 
 function isPort(value: unknown): value is number {

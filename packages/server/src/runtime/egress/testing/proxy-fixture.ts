@@ -11,7 +11,8 @@ import type { ProxyListener } from "../proxy/proxy-listener.ts"
 import { RawClient } from "./raw-client.ts"
 
 /** What a test can replace. */
-export interface ProxyFixtureOptions extends Partial<Pick<EgressDeps, "ca" | "takeBytes">> {
+export interface ProxyFixtureOptions
+  extends Partial<Pick<EgressDeps, "ca" | "takeBytes" | "resolveRecords">> {
   readonly limits?: Partial<EgressLimits>
   readonly own?: Partial<EgressDeps["own"]>
   readonly guest?: Partial<EgressClient>
@@ -43,6 +44,7 @@ export class ProxyFixture {
     decide = () => loopback,
     ca,
     takeBytes = () => {},
+    resolveRecords = async () => [],
     isLate = false,
   }: ProxyFixtureOptions = {}) {
     const run: RunListener = {
@@ -74,6 +76,8 @@ export class ProxyFixture {
         ...own,
       },
       takeBytes,
+      resolveRecords,
+      privateDomains: [],
       onError: (error) => void this.errors.push(error),
     })
     this.listener = this.egress.open(this.path, { sockets: this.socketsPath })

@@ -1,0 +1,106 @@
+/** Why a name cannot be resolved, as words that follow the name. Contains nothing secret. */
+export class CannotResolve extends Error {
+  override readonly name = "CannotResolve"
+  /** Whether name servers say that there is nothing, rather than that they could not be asked. */
+  readonly isAbsent: boolean
+
+  constructor(message: string, { isAbsent = false } = {}) {
+    super(message)
+    this.isAbsent = isAbsent
+  }
+}
+
+/** Limits of lookups. */
+export interface LookupLimits {
+  readonly lookupMsMax: number
+  readonly lookupsMax: number
+  /** Lookups of one user's vals: names that time out must not use up all lookups. */
+  readonly lookupsPerOwnerMax: number
+  /** How long results are cached, and how many. */
+  readonly cachedMs: number
+  readonly cachedMax: number
+}
+
+/** Looks something up by its key. The lookup counts against the limit of the owner. */
+export type Lookup<Value> = (key: string, ownerId?: string) => Promise<Value>
+
+/**
+ * Limits the time and the number of lookups. Concurrent lookups of a key are one, and results are
+ * cached for a few seconds.
+ */
+export function limitLookups<Value>(
+  find: (key: string) => Promise<Value>,
+  limits: LookupLimits,
+  nowMs: () => number,
+): Lookup<Value> {
+  const cache = new Map<string, { readonly value: Value; readonly untilMs: number }>()
+  const pending = new Map<string, Promise<Value>>()
+  const perOwner = new Map<string, number>()
+
+  const store = (key: string, value: Value) => {
+    cache.delete(key)
+    // The first entry is the oldest: all are cached for the same time.
+    for (const oldest of cache.keys()) {
+      if (cache.size < limits.cachedMax) break
+      cache.delete(oldest)
+    }
+    cache.set(key, { value, untilMs: nowMs() + limits.cachedMs })
+  }
+
+  const start = async (key: string, ownerId: string | undefined) => {
+    const endCount = countLookup(perOwner, ownerId, limits.lookupsPerOwnerMax)
+    try {
+      const value = await withinTime(find(key), limits.lookupMsMax)
+      store(key, value)
+      return value
+    } finally {
+      endCount()
+    }
+  }
+
+  return async (key, ownerId) => {
+    const cached = cache.get(key)
+    if (cached && nowMs() < cached.untilMs) return cached.value
+    const running = pending.get(key)
+    if (running !== undefined) return running
+    if (pending.size >= limits.lookupsMax) throw tooMany()
+    const started = start(key, ownerId)
+    pending.set(key, started)
+    try {
+      return await started
+    } finally {
+      pending.delete(key)
+    }
+  }
+}
+
+/** Counts a lookup of the owner. Returns a function that ends the count. */
+function countLookup(
+  perOwner: Map<string, number>,
+  ownerId: string | undefined,
+  countMax: number,
+): () => void {
+  if (ownerId === undefined) return () => {}
+  const count = perOwner.get(ownerId) ?? 0
+  if (count >= countMax) throw tooMany()
+  perOwner.set(ownerId, count + 1)
+  return () => {
+    const left = (perOwner.get(ownerId) ?? 1) - 1
+    if (left > 0) perOwner.set(ownerId, left)
+    else perOwner.delete(ownerId)
+  }
+}
+
+function tooMany(): CannotResolve {
+  return new CannotResolve("cannot be looked up now: too many other names are being looked up")
+}
+
+async function withinTime<Value>(promise: Promise<Value>, msMax: number): Promise<Value> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new CannotResolve("was not found in time")), msMax)
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
