@@ -19,6 +19,10 @@ export interface PageOptions {
   readonly version: string
   /** The operator's notice for all users. */
   readonly notice: string | null
+  /** What a shared link says about its page. */
+  readonly facts:
+    | { readonly title: string; readonly description: string; readonly url: string }
+    | undefined
 }
 
 /** The path of the files of the app. */
@@ -56,7 +60,7 @@ const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path 
 
 function toHtml(
   { main, style, theme, typeWorker, typeLibs }: AppManifest["entries"],
-  { nonce, ...options }: PageOptions,
+  { nonce, facts, ...options }: PageOptions,
 ): string {
   const settings = {
     ...options,
@@ -71,8 +75,8 @@ function toHtml(
 <meta name="color-scheme" content="light dark">
 <meta name="csp-nonce" content="${nonce}">
 <meta name="hamlet" content="${escapeAttribute(JSON.stringify(settings))}">
-<title>Hamlet</title>
-<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
+<title>${facts ? `${escapeAttribute(facts.title)} · ` : ""}Hamlet</title>
+${facts ? toShareTags(facts) : ""}<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
 <link rel="stylesheet" href="${assetsPath}${style}">
 <script src="${assetsPath}${theme}"></script>
 <script type="module" src="${assetsPath}${main}"></script>
@@ -83,6 +87,20 @@ function toHtml(
 </body>
 </html>
 `
+}
+
+function toShareTags({ title, description, url }: NonNullable<PageOptions["facts"]>): string {
+  const tags = [
+    ["name", "description", description],
+    ["property", "og:site_name", "Hamlet"],
+    ["property", "og:type", "website"],
+    ["property", "og:title", title],
+    ["property", "og:description", description],
+    ["property", "og:url", url],
+  ] as const
+  return tags
+    .map(([kind, name, text]) => `<meta ${kind}="${name}" content="${escapeAttribute(text)}">\n`)
+    .join("")
 }
 
 function escapeAttribute(text: string): string {

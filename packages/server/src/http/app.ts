@@ -123,7 +123,7 @@ function createResponder(
         "invalid_request",
         "Cannot accept the Host header: it names more than one host",
       )
-    if (!match || !name) return respondOutsideTable(nouns.api, context)
+    if (!match || !name) return respondOutsideTable(nouns, context)
     // Operators hide the metrics with their proxy.
     if (name === "getMetrics" && connection.isVal) throw notFound(context.path)
     const route: RouteDefinition = routes[name]
@@ -158,16 +158,26 @@ function toRouteMethod(method: string): Method {
 
 /** Serves the web app and the files of the page at `/docs`, which are not in the route table. */
 async function respondOutsideTable(
-  api: ApiParts,
+  nouns: Nouns,
   { request, requestId, path, match }: RequestContext,
 ): Promise<ApiResponse> {
   const { method } = request
   if (match) return refuseMethod(method, path, methodsOf(match), requestId)
   const isDocsFile = isDocsFilePath(path)
-  if (!(isDocsFile || isWebAppPath(path))) throw notFound(path)
+  const isKnown = isDocsFile || isWebAppPath(path)
+  if (!(isKnown || isPageRequest(request, path))) throw notFound(path)
   if (toRouteMethod(method) !== "get")
     return refuseMethod(method, path, ["GET", "HEAD", "OPTIONS"], requestId)
-  return isDocsFile ? serveDocsFile(api, path, request) : serveWebApp(api, path, request)
+  if (isDocsFile) return serveDocsFile(nouns.api, path, request)
+  const response = await serveWebApp(nouns, path, request)
+  return isKnown ? response : { ...response, status: 404 }
+}
+
+/** Whether a browser opens a path outside of the API: its user gets a page that says "not found". */
+function isPageRequest(request: Request, path: string): boolean {
+  const isRead = toRouteMethod(request.method) === "get"
+  const isApi = path === "/v1" || path.startsWith("/v1/")
+  return isRead && !isApi && (request.headers.get("accept")?.includes("text/html") ?? false)
 }
 
 function notFound(path: string): AppError {

@@ -45,6 +45,39 @@ describeApi("api/system", (suite) => {
     expect(refusalOf(await call("POST", "/", { body: {} }))).toEqual([405, "method_not_allowed"])
   }, 120_000)
 
+  test("the page of a val names it to other programs, unless the val is private", async () => {
+    const ada = await suite.addUser()
+    const open = async (name: string, privacy: string) => {
+      const body = { name, privacy, code: "export default 1", readme: '# What "it" <does>' }
+      expectStatus(await call("POST", "/v1/vals", { as: ada, body }), 200)
+      return (await call("GET", `/u/${ada.username}/${name}/versions`)).text
+    }
+    const shared = await open("shared", "unlisted")
+    const kept = await open("kept", "private")
+    expect(shared).toContain(`<title>${ada.username}/shared · Hamlet</title>`)
+    expect(shared).toContain(
+      '<meta property="og:description" content="What &quot;it&quot; &lt;does>">',
+    )
+    expect(shared).toMatch(/property="og:url" content="[^"]+\/u\/\w+\/shared"/)
+    expect(kept).toContain("<title>Hamlet</title>")
+    expect(kept).not.toContain("og:")
+    for (const path of ["/u/x/%00/y", "/u/%ff/x", "/u/ada/no_such"])
+      expect((await call("GET", path)).text).toContain("<title>Hamlet</title>")
+  }, 120_000)
+
+  test("a browser at an unknown path gets a page that says so, and API paths stay JSON", async () => {
+    const headers = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" }
+    const page = expectStatus(await call("GET", "/nothing/here", { headers }), 404)
+    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8")
+    expect(page.headers.get("content-security-policy")).toContain("frame-ancestors 'none'")
+    for (const path of ["/v1", "/v1/nothing", "/assets/main.js"])
+      expect(refusalOf(await call("GET", path, { headers }))).toEqual([404, "route_not_found"])
+    expect(refusalOf(await call("POST", "/nothing", { headers, body: {} }))).toEqual([
+      404,
+      "route_not_found",
+    ])
+  }, 120_000)
+
   test("GET /healthz is 200 with the version", async () => {
     expect(expectStatus(await call("GET", "/healthz"), 200).json).toEqual({
       status: "ok",

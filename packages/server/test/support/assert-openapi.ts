@@ -75,6 +75,9 @@ export function assertMatchesOpenApi(method: string, url: string, response: Answ
 function assertError(method: string, url: string, response: Answer): void {
   if (method === "OPTIONS" || method === "HEAD") return
   if (method === "GET" && response.status === 200 && isWebAppPath(url.split("?")[0] ?? "")) return
+  // A browser gets a page outside of the API.
+  const isPage = response.headers.get("content-type")?.startsWith("text/html") ?? false
+  if (method === "GET" && response.status === 404 && isPage && !url.startsWith("/v1")) return
   check("error", { $ref: "#/components/schemas/Error" }, method, url, response)
 }
 

@@ -54,6 +54,11 @@ describeApp("other users", (app) => {
     await page.getByRole("heading", { name: "Not found" }).waitFor()
     await page.goto("/runs")
     await page.getByText("Sign in to see this").waitFor()
+    const response = await page.goto("/no/such/page?x=1")
+    expect(response?.status()).toBe(404)
+    await page.getByRole("heading", { name: "Not found" }).waitFor()
+    await page.goto("/u/not%20a%20name/at-all")
+    await page.getByRole("heading", { name: "Not found" }).waitFor()
     expect(tab.problems).toEqual([])
   })
 

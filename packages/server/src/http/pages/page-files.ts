@@ -14,8 +14,16 @@ export interface WebApp {
     readonly version: string
     /** A warning that every page shows. */
     readonly notice: string | null
+    readonly facts: PageFacts | undefined
   }): string
   findFile(name: string): WebFile | undefined
+}
+
+/** What a shared link says about its page, in chats and in search results. */
+export interface PageFacts {
+  readonly title: string
+  readonly description: string
+  readonly url: string
 }
 
 /** A file on disk, named after a hash of its content; its compressed forms are beside it. */

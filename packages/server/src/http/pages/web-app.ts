@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto"
 import { AppError } from "../../domain/app-error.ts"
-import type { ApiParts } from "../nouns.ts"
+import type { ApiParts, Nouns } from "../nouns.ts"
 import { type ApiResponse, content } from "../response/api-response.ts"
+import { findPageFacts } from "./page-facts.ts"
 import { acceptsEncoding, toScriptSources, type WebFile } from "./page-files.ts"
 
 const assetsPath = "/assets/"
@@ -26,10 +27,11 @@ export function isWebAppPath(path: string): boolean {
 
 /** Serves a page of the web app, or a file that it loads. */
 export async function serveWebApp(
-  api: ApiParts,
+  nouns: Pick<Nouns, "vals" | "api">,
   path: string,
   request: Request,
 ): Promise<ApiResponse> {
+  const { api } = nouns
   const app = await api.webApp().catch((cause: unknown) => {
     throw new AppError(
       "web_app_unavailable",
@@ -42,7 +44,8 @@ export async function serveWebApp(
     const { valsDomain, version } = api
     // No notice on a server for several users: its operator has chosen weak isolation explicitly.
     const notice = api.isForOneUser() ? `${api.isolationWarnings().join(". ")}.` : null
-    const html = app.html({ nonce, valsDomain, version, notice })
+    const facts = await findPageFacts(nouns, path)
+    const html = app.html({ nonce, valsDomain, version, notice, facts })
     return content(
       "text/html; charset=utf-8",
       html,
