@@ -1,4 +1,5 @@
 import { type Client, createClient, sessionHeader } from "@hamlet/contract/client"
+import { noteNoResponse } from "./data/connection.ts"
 import { readPageKey } from "./session/page-key.ts"
 import { markSessionEnded } from "./session/session.ts"
 import { isEmbedded } from "./settings.ts"
@@ -17,6 +18,9 @@ async function sendWithSession(url: string, init: RequestInit = {}): Promise<Res
     headers,
     credentials: isEmbedded ? "omit" : "same-origin",
     cache: "no-store",
+  }).catch((error: unknown) => {
+    if (!init.signal?.aborted) void noteNoResponse()
+    throw error
   })
   if (response.status === 401 && !isSignIn(url)) markSessionEnded()
   return response

@@ -180,6 +180,27 @@ describeApp("home", (app) => {
     await page.getByRole("button", { name: "Account of dora" }).waitFor()
     await page.getByRole("link", { name: "lucky" }).first().waitFor()
 
+    // The whole server is away: one banner says so, and all parts are fetched when it is back.
+    await tab.context.setOffline(true)
+    await page.getByRole("link", { name: "Home", exact: true }).click()
+    await failure.waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0)
+    await tab.context.setOffline(false)
+    await failure.waitFor({ state: "detached" })
+    await row(page, "lucky").waitFor()
+    for (const [part, link] of [
+      ["Latest runs", /^lucky/],
+      ["Liked vals", "dora/lucky"],
+    ] as const)
+      await page
+        .getByRole("region", { name: part })
+        .getByRole("link", { name: link })
+        .first()
+        .waitFor()
+    await row(page, "lucky").getByText("Public").click({ force: true })
+    await page.waitForURL("**/u/dora/lucky")
+
     // Only one part fails.
     await page.context().route("**/v1/me/likes*", (route) => route.abort())
     await page.getByRole("link", { name: "Home", exact: true }).click()

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact"
 import { Bars, EmptyState, FailureState, PageSkeleton } from "../../ui/page-states.tsx"
 import { isEmbedded } from "../settings.ts"
-import { explain, isNotFound } from "./explain.ts"
+import { isServerLost } from "./connection.ts"
+import { explain, isConnectionError, isNotFound } from "./explain.ts"
 import type { UsedPages } from "./pages.ts"
 import type { UsedResource } from "./resource.ts"
 
@@ -18,6 +19,9 @@ export function Loaded<Data>(props: {
   if (state.kind === "loading") return isWholePage ? <PageSkeleton /> : skeleton
   if (state.kind === "ready") return children(state.data)
   if (isNotFound(state.error)) return <NotFound isWholePage={isWholePage} />
+  // The banner says it once, and the data is fetched again when the server is back.
+  if (isServerLost.value && isConnectionError(state.error))
+    return isWholePage ? <PageSkeleton /> : skeleton
   return <FailureState message={explain(state.error)} onRetry={reload} isWholePage={isWholePage} />
 }
 

@@ -1,5 +1,7 @@
 import { type Signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
+import { comebacks } from "./connection.ts"
+import { isConnectionError } from "./explain.ts"
 
 /** Fetched data. Old data stays until new data arrives, so that nothing jumps. */
 export type Resource<Data> =
@@ -56,6 +58,10 @@ export function useResource<Data>(
     )
     return () => controller.abort()
   }, [key, attempt.value])
+  useEffect(() => {
+    const current = state.peek()
+    if (current.kind === "failed" && isConnectionError(current.error)) attempt.value += 1
+  }, [comebacks.value])
   // On the first render with another key nothing is fetched yet: the old data must not be shown.
   const isOfKey = keepsPrevious || loadedKey.value === key
   return {

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals"
 import type { ComponentType } from "preact"
 import { useEffect } from "preact/hooks"
 import { FailureState, PageSkeleton } from "../../ui/page-states.tsx"
+import { comebacks, isServerLost, noteNoResponse } from "../data/connection.ts"
 import { NotFound } from "../data/loaded.tsx"
 import type { PageProps } from "../page-props.ts"
 import { findPage, type PageRow } from "../pages.ts"
@@ -45,27 +46,34 @@ function CurrentPage({ row, props }: { row: PageRow; props: PageProps }) {
   const count = useSignal(0)
   const Page = loaded.get(row.load)
   useEffect(() => {
-    if (Page) return
     failure.value = undefined
+    if (Page) return
     row.load().then(
       (module) => {
         loaded.set(row.load, module.Page)
         count.value += 1
       },
       () => {
+        void noteNoResponse()
         failure.value =
           "Cannot load this page: the server does not respond, or has a newer version of the app"
       },
     )
   }, [row, Page, count.value])
   const viewer = session.value
+  useEffect(() => {
+    if (viewer.kind === "unreachable") void loadSession()
+    // Browsers do not fetch a script again that failed.
+    if (failure.value !== undefined) location.reload()
+  }, [comebacks.value])
   if (row.isPersonal && viewer.kind === "signed-out") return <SignInFirst />
-  if (failure.value !== undefined)
+  if (failure.value !== undefined && !isServerLost.value)
     return <FailureState message={failure.value} onRetry={() => location.reload()} isWholePage />
-  if (viewer.kind === "unreachable" && !row.isBare)
+  if (viewer.kind === "unreachable" && !row.isBare && !isServerLost.value)
     return <FailureState message={viewer.message} onRetry={() => void loadSession()} isWholePage />
   // The content depends on the viewer: it is not loaded before the session is known.
-  if (!Page || (viewer.kind === "unknown" && !row.isBare)) return <PageSkeleton />
+  const isKnown = viewer.kind !== "unknown" && viewer.kind !== "unreachable"
+  if (!(Page && (isKnown || row.isBare))) return <PageSkeleton />
   return <Page key={toKey(row, props)} {...props} />
 }
 

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact"
 import { Brand } from "../../ui/brand.tsx"
 import { Icon } from "../../ui/icon.tsx"
+import { isServerLost } from "../data/connection.ts"
 import { session } from "../session/session.ts"
 import { settings } from "../settings.ts"
 import { AccountMenu } from "./account-menu.tsx"
@@ -29,6 +30,11 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </button>
         <AccountArea />
       </header>
+      <p class="lost" role="alert">
+        {isServerLost.value
+          ? "The server does not respond. It may be restarting; your input is kept. Trying again…"
+          : null}
+      </p>
       {settings.notice === null ? null : (
         <aside class="notice" aria-label="About this server">
           {settings.notice}

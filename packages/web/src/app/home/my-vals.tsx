@@ -33,7 +33,7 @@ function Row({ val, activity }: { val: Val; activity: Activity["data"][number] |
   return (
     <tr>
       <td class="table-wide">
-        <a class="table-name" href={`/u/${val.author.username}/${val.name}`}>
+        <a class="table-name row-link" href={`/u/${val.author.username}/${val.name}`}>
           {val.name}
         </a>
       </td>

@@ -39,7 +39,7 @@ export function RunsTable(props: { runs: readonly Item<"listMyRuns">[]; hasVal: 
             <StatusBadge status={run.status} />
           </td>
           <td class="table-wide">
-            <a class="table-name" href={`/runs/${run.id}`}>
+            <a class="table-name row-link" href={`/runs/${run.id}`}>
               {hasVal ? toName(run.val) : run.id.slice(-8)}
             </a>
             {run.error ? (
