@@ -8,7 +8,7 @@ import { startBrowser } from "./browser.ts"
 const folder = fileURLToPath(new URL("../../../docs/images/", import.meta.url))
 const size = { width: 1280, height: 800 }
 
-const weather = `import { blob } from "https://esm.town/v/std/blob"
+const weather = `import { blob } from "/std/blob"
 
 interface Reading {
   at: string

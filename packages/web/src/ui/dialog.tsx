@@ -48,6 +48,8 @@ export function useModal(): RefObject<HTMLDialogElement | null> {
   useLayoutEffect(() => {
     const dialog = element.current
     dialog?.showModal()
+    // The browser would take the button that closes it.
+    dialog?.querySelector<HTMLElement>("input, select, textarea")?.focus()
     return () => dialog?.close()
   }, [])
   return element

@@ -108,6 +108,9 @@ describeApp("runs", (app) => {
     await page.getByRole("alert").filter({ hasText: "Error: no luck" }).waitFor()
     const again = await ada.client.getRun({ run_id: page.url().split("/").at(-1) ?? "" })
     expect({ status: again.status, args: again.args }).toEqual({ status: "failed", args: [0] })
+    const facts = page.locator(".facts > div").filter({ hasText: "Replay of" })
+    await facts.getByRole("link", { name: id.slice(-8) }).click()
+    await page.waitForURL(`**/runs/${id}`)
     expect(tab.problems).toEqual([])
   })
 
@@ -123,7 +126,9 @@ describeApp("runs", (app) => {
     await using tab = await open()
     const { page } = tab
     await page.goto("/runs")
-    await page.getByRole("link", { name: "called", exact: true }).click()
+    // The whole row is the link.
+    const row = page.getByRole("row").filter({ hasText: "called" })
+    await row.getByText("Web", { exact: true }).click({ force: true })
     await page.getByRole("heading", { name: "Run of called" }).waitFor()
     const facts = page.getByRole("definition")
     await facts.getByText(`POST ${links.endpoint}/some/path?q=1`, { exact: true }).waitFor()

@@ -37,6 +37,27 @@ describeApp("a val's page", (app) => {
     expect(own.problems).toEqual([])
   })
 
+  for (const count of [200, 10_000])
+    test(`scrolls code of ${count} lines inside the editor, and keeps its buttons`, async () => {
+      await using own = await app.openOwn()
+      const { page } = own
+      const lines = Array.from({ length: count }, (_, index) => `// line ${index + 1}`)
+      const code = `${lines.join("\n")}\nexport default 1`
+      const val = await makeVal(app.stage.admin, { code })
+      await page.goto(val.path)
+      const editor = await findEditor(page)
+      await editor.press("Control+End")
+      await editor.getByText("export default 1").waitFor()
+      const outside = () =>
+        page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight)
+      await eventually(outside, (pixels) => expect(pixels).toBeLessThanOrEqual(0))
+      for (const name of ["Save", "Run"]) {
+        const box = await page.getByRole("button", { name, exact: true }).boundingBox()
+        expect(box?.y).toBeGreaterThan(0)
+      }
+      expect(own.problems).toEqual([])
+    })
+
   test("saves and runs with arguments by Control-Enter", async () => {
     await using own = await app.openOwn()
     const { page } = own
@@ -185,6 +206,24 @@ describeApp("a val's page", (app) => {
     },
   )
 
+  test("shows the error of a failed preview above it, with links to the line and the run", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const code = `export default () => {\n  throw new RangeError("too far")\n}\n`
+    const val = await makeVal(app.stage.admin, { code, type: "http" })
+    await page.goto(val.path)
+    const editor = await findEditor(page)
+    const failure = page.getByRole("region", { name: "Error of the last request" })
+    await failure.getByText("RangeError: too far").waitFor()
+    await failure.getByRole("link", { name: `root/${val.name}.tsx:2` }).click()
+    await page.locator(".cm-activeLine").filter({ hasText: "too far" }).waitFor()
+    await failure.getByRole("link", { name: "Open the run" }).waitFor()
+    await replaceText(page, editor, `export default () => new Response("near")`)
+    await page.keyboard.press("Control+s")
+    await failure.waitFor({ state: "detached" })
+    expect(own.problems).toEqual([])
+  })
+
   test("sends any request and shows the response", async () => {
     await using own = await app.openOwn()
     const { page } = own
@@ -225,10 +264,12 @@ describeApp("a val's page", (app) => {
     const { page } = own
     const val = await makeVal(app.stage.admin, {
       code: "export default 1",
-      readme: "# About *this*",
+      readme: "# About *this*\n\n- [x] done\n- [ ] open\n\n```ts\nconst one = 1\n```",
     })
     await page.goto(`${val.path}/readme`)
     await page.getByRole("heading", { name: "About this" }).waitFor()
+    expect(await page.locator(".markdown li").allInnerTexts()).toEqual(["☑ done", "☐ open"])
+    expect(await page.locator(".markdown pre .code-word").allTextContents()).toEqual(["const"])
     await page.getByRole("button", { name: "Edit" }).click()
     const editor = page.getByRole("textbox", { name: `Readme of root/${val.name}` })
     await editor.waitFor()

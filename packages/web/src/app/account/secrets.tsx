@@ -118,6 +118,7 @@ function SecretDialog(props: {
   const isNew = props.secret.name === ""
   const name = useSignal(props.secret.name)
   const value = useSignal("")
+  const isShown = useSignal(false)
   const hostText = useSignal(props.secret.hosts?.join(", ") ?? "")
   const save = async () => {
     const hosts = hostText.value.split(/[\s,]+/).filter((host) => host !== "")
@@ -142,9 +143,23 @@ function SecretDialog(props: {
             />
           </Field>
         ) : null}
-        <Field label="Value">
-          <input {...shared} type="password" required {...bindText(value)} />
+        <Field label="Value" hint="It can have several lines, like a PEM key.">
+          <textarea
+            {...shared}
+            class={`input input-mono ${isShown.value ? "" : "masked"}`}
+            required
+            spellcheck={false}
+            {...bindText(value)}
+          />
         </Field>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isShown.value}
+            onChange={setTo(isShown, !isShown.value)}
+          />
+          <span>Show the value</span>
+        </label>
         <Field
           label="Only for these hosts (optional)"
           hint="Vals then read a placeholder, and the server puts the value into the headers of requests to these hosts."

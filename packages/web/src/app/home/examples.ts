@@ -47,7 +47,7 @@ const api: Example = {
   type: "http",
   privacy: "unlisted",
   name: "counter",
-  code: `import { blob } from "https://esm.town/v/std/blob"
+  code: `import { blob } from "/std/blob"
 
 // Blobs keep their content between runs.
 export default async function (request: Request): Promise<Response> {

@@ -1,7 +1,35 @@
 import purifier from "dompurify"
 import { Marked } from "marked"
+import { highlight, type Language } from "../../ui/code/highlight.ts"
 
-const marked = new Marked({ gfm: true, breaks: false })
+const languages: ReadonlyMap<string, Language> = new Map(
+  Object.entries({
+    ts: ["js", "jsx", "ts", "tsx", "javascript", "typescript"],
+    json: ["json"],
+    shell: ["bash", "sh", "shell"],
+  } as const).flatMap(([language, names]) =>
+    names.map((name) => [name, language as Language] as const),
+  ),
+)
+
+const marked = new Marked({
+  gfm: true,
+  breaks: false,
+  renderer: {
+    code({ text, lang = "" }) {
+      const name = lang.split(/\s/, 1)[0]?.toLowerCase() ?? ""
+      const parts = highlight(text, languages.get(name) ?? "text")
+      const html = parts.map((part) =>
+        part.kind === "plain"
+          ? escapeText(part.text)
+          : `<span class="code-${part.kind}">${escapeText(part.text)}</span>`,
+      )
+      return `<pre><code>${html.join("")}</code></pre>`
+    },
+    // A field that cannot be changed; a sign says the same.
+    checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
+  },
+})
 
 /** Allows text, lists, tables, code and links; no forms, frames, or anything that loads content. */
 const rules = {
@@ -9,13 +37,16 @@ const rules = {
     "a b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q s samp span strong sub summary sup " +
     "table tbody td th thead tr u ul var"
   ).split(" "),
-  ALLOWED_ATTR: ["align", "alt", "colspan", "href", "rowspan", "src", "start", "title"],
+  ALLOWED_ATTR: ["align", "alt", "class", "colspan", "href", "rowspan", "src", "start", "title"],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   RETURN_TRUSTED_TYPE: true,
 } as const
 
 purifier.addHook("afterSanitizeAttributes", (node) => {
+  // Only the colours of code: other classes could cover the page.
+  if (!/^code-(?:key|string|number|word|comment)$/.test(node.getAttribute("class") ?? ""))
+    node.removeAttribute("class")
   if (node.tagName === "A") {
     const href = node.getAttribute("href") ?? ""
     // External pages open in another tab, without a referrer.
@@ -43,8 +74,12 @@ function parse(text: string): string {
   try {
     return marked.parse(text, { async: false })
   } catch {
-    return `<pre>${text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</pre>`
+    return `<pre>${escapeText(text)}</pre>`
   }
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
 }
 
 function toLink(image: Element): void {

@@ -4,6 +4,7 @@ import { bindText } from "../../ui/bind.ts"
 import { CopyButton } from "../../ui/copy-button.tsx"
 import { Icon } from "../../ui/icon.tsx"
 import { Select } from "../parts/field.tsx"
+import { toClock } from "../parts/time.ts"
 import type { LogLine } from "../val/code/val-run.ts"
 import { filterLines, findVisible, levels, toRows } from "./log-rows.ts"
 
@@ -108,7 +109,7 @@ function Lines({ lines, isLive }: { lines: readonly LogLine[]; isLive: boolean }
         <div style={{ transform: `translateY(${(rows.starts[from] ?? 0) * rowPixels}px)` }}>
           {lines.slice(from, to).map((line, index) => (
             <div key={from + index} class={`log-line log-${line.level}`}>
-              <time dateTime={line.at}>{line.at.slice(11, 23)}</time>
+              <time dateTime={line.at}>{toClock(line.at)}</time>
               <span class="log-level">{line.level}</span>
               <span class="log-text">{line.message}</span>
             </div>

@@ -52,7 +52,7 @@ export function RunView({ run, onChange }: { run: RunDetail; onChange: () => voi
         ) : null}
         {run.request?.status ? <Fact name="Response" value={String(run.request.status)} /> : null}
         {run.parentId ? (
-          <Fact name="Called by" value={run.parentId.slice(-8)} href={`/runs/${run.parentId}`} />
+          <Fact name="Replay of" value={run.parentId.slice(-8)} href={`/runs/${run.parentId}`} />
         ) : null}
       </dl>
       {run.error ? (

@@ -51,8 +51,8 @@ function Graph({ here, imports, importers }: GraphProps) {
     <>
       <Diagram here={here} imports={imports} importers={importers} />
       <div class="graph-lists">
-        <List title="Imports" ends={imports} />
         <List title="Imported by" ends={importers} />
+        <List title="Imports" ends={imports} />
       </div>
     </>
   )

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { bindText, setTo } from "../../ui/bind.ts"
+import { CopyButton } from "../../ui/copy-button.tsx"
 import { Dialog } from "../../ui/dialog.tsx"
 import { api } from "../api.ts"
 import { navigate } from "../frame/location.ts"
@@ -7,6 +8,7 @@ import { showDone } from "../frame/toast-list.ts"
 import { privacyChoices, typeChoices, withMeaning } from "../parts/badges.tsx"
 import { Field, Select, valNameInput } from "../parts/field.tsx"
 import { Form } from "../parts/form.tsx"
+import { Section } from "../parts/section.tsx"
 import { useAction } from "../parts/use-action.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
@@ -50,8 +52,29 @@ export function SettingsTab({ editing }: ValTabProps) {
           onChange={(type) => change({ type })}
         />
       </Form>
+      {privacy === "private" ? null : <Embed editing={editing} />}
       <DeleteVal id={id} name={name} onDelete={() => editing.discardAll()} />
     </>
+  )
+}
+
+/** The line that shows the code of the val in another page. */
+function Embed({ editing }: Pick<ValTabProps, "editing">) {
+  const { name, author } = editing.val.value
+  const address = `${location.origin}/embed/${author.username}/${name}`
+  const line = `<iframe src="${address}" title="${name}" width="100%" height="400"></iframe>`
+  return (
+    <Section title="Show the code in another page">
+      <p class="made-text">
+        <code>{line}</code>
+        <CopyButton text={line} label="Copy the line" />
+      </p>
+      <p>
+        <a href={address} target="_blank" rel="noopener noreferrer">
+          See what it looks like
+        </a>
+      </p>
+    </Section>
   )
 }
 

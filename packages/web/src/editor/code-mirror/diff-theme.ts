@@ -1,6 +1,6 @@
 import { EditorView } from "@codemirror/view"
 
-/** Added text is underlined and deleted text struck through, not only coloured. */
+/** Changed lines have a background, and the changed words in them a darker one. */
 export const diffTheme = EditorView.theme({
   "&": { height: "auto" },
   "&.cm-merge-a .cm-changedLine, .cm-deletedChunk, .cm-inlineChangedLine.cm-deletedLine": {
@@ -8,12 +8,17 @@ export const diffTheme = EditorView.theme({
   },
   "&.cm-merge-b .cm-changedLine, .cm-inlineChangedLine": { backgroundColor: "var(--ok-ground)" },
   "&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText": {
-    background: "none",
-    textDecoration: "line-through var(--danger)",
+    background: "color-mix(in srgb, var(--danger) 12%, transparent)",
+    textDecoration: "none",
+    borderRadius: "2px",
   },
   "&.cm-merge-b .cm-changedText, .cm-changedText": {
+    background: "color-mix(in srgb, var(--ok) 12%, transparent)",
+    borderRadius: "2px",
+  },
+  // The background of a line that is new as a whole says enough.
+  "& :is(.cm-line, .cm-deletedLine, ins, del) > :is(.cm-changedText, .cm-deletedText):only-child": {
     background: "none",
-    textDecoration: "underline 2px var(--ok)",
   },
   "&.cm-merge-a .cm-changedLineGutter, .cm-deletedLineGutter": { backgroundColor: "var(--danger)" },
   "&.cm-merge-b .cm-changedLineGutter, .cm-changedLineGutter": { backgroundColor: "var(--ok)" },

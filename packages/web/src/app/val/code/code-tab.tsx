@@ -181,7 +181,13 @@ function SidePane(
         aria-label={current === "run" ? "Run" : "Preview"}
       >
         {isHttp ? (
-          <PreviewPanel editing={editing} isShown={current === "preview"} reloadKey={previewKey} />
+          <PreviewPanel
+            editing={editing}
+            isOwn={isOwn}
+            isShown={current === "preview"}
+            reloadKey={previewKey}
+            onGoTo={onGoTo}
+          />
         ) : null}
         {current === "run" ? (
           <RunPanel

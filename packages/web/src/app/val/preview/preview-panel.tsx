@@ -1,3 +1,4 @@
+import type { Item } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
 import { Icon } from "../../../ui/icon.tsx"
 import { Bars } from "../../../ui/page-states.tsx"
@@ -5,24 +6,30 @@ import { api } from "../../api.ts"
 import { Loaded } from "../../data/loaded.tsx"
 import { useResource } from "../../data/resource.ts"
 import { Segments } from "../../parts/segments.tsx"
+import { RunErrorView } from "../../runs/run-error-view.tsx"
 import { session } from "../../session/session.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
 import { RequestBuilder } from "./request-builder.tsx"
 
+/** A run is recorded shortly after its response. */
+const recordMs = 400
+
 /** The val's page in a frame, and a builder for requests to it. */
 export function PreviewPanel(
-  props: Pick<ValTabProps, "editing"> & {
+  props: Pick<ValTabProps, "editing" | "isOwn"> & {
     /** Its input stays while it is hidden. */
     readonly isShown: boolean
     /** A new number reloads the page. */
     readonly reloadKey: number
+    readonly onGoTo: (line: number) => void
   },
 ) {
-  const { editing, isShown, reloadKey } = props
+  const { editing, isOwn, isShown, reloadKey, onGoTo } = props
   const view = useSignal<"page" | "request">("page")
   const path = useSignal("/")
   const count = useSignal(0)
   const { id, privacy, links, name } = editing.val.value
+  const failure = useFailure(id, isOwn)
   const isSignedIn = session.value.kind === "signed-in" || session.value.kind === "ended"
   // A private val needs a token, which a frame cannot send: the frame gets a temporary address.
   const address = useResource(`${id} ${privacy} ${isSignedIn}`, async (signal) =>
@@ -75,6 +82,12 @@ export function PreviewPanel(
         ) : null}
       </div>
       <div class="preview-body" hidden={view.value !== "page"}>
+        {failure.run?.error ? (
+          <section class="preview-failure" aria-label="Error of the last request">
+            <RunErrorView error={failure.run.error} onGoTo={onGoTo} />
+            <a href={`/runs/${failure.run.id}`}>Open the run</a>
+          </section>
+        ) : null}
         <Loaded of={address} skeleton={<Bars count={4} />}>
           {({ url }) => (
             <iframe
@@ -86,6 +99,7 @@ export function PreviewPanel(
               // may not navigate the whole window.
               sandbox="allow-scripts allow-forms allow-same-origin allow-modals allow-popups"
               referrerpolicy="no-referrer"
+              onLoad={() => void failure.check()}
             />
           )}
         </Loaded>
@@ -95,6 +109,22 @@ export function PreviewPanel(
       </div>
     </div>
   )
+}
+
+/** The last request to the user's own val, if it failed: the app cannot read the page in the frame. */
+function useFailure(valId: string, isOwn: boolean) {
+  const run = useSignal<Item<"listValRuns"> | undefined>(undefined)
+  const check = async () => {
+    if (!isOwn) return
+    await new Promise((resolve) => setTimeout(resolve, recordMs))
+    try {
+      const { data } = await api.listValRuns({ val_id: valId, source: "http", limit: 1 })
+      run.value = data[0]?.error ? data[0] : undefined
+    } catch {
+      // The page in the frame says that the request failed.
+    }
+  }
+  return { run: run.value, check }
 }
 
 /** Always a path of the val: `//host` and `/\host` would be another host. */
