@@ -47,6 +47,7 @@ describe("toRetryHeaders", () => {
     expect(retryable).toEqual([
       "rate_limited",
       "too_many_runs",
+      "queue_full",
       "overloaded",
       "packages_pending",
       "sandbox_unavailable",

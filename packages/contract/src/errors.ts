@@ -175,6 +175,11 @@ export const errorCodes = {
     isRetryable: true,
     meaning: "The val or the account has the maximum number of runs, running and waiting together.",
   },
+  queue_full: {
+    status: 429,
+    isRetryable: true,
+    meaning: "The account has the maximum number of runs that wait in the queue.",
+  },
   internal: {
     status: 500,
     meaning: "An internal error of the server. The log has it under the request id.",

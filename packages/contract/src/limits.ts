@@ -31,6 +31,7 @@ export const limits = {
   cursorCharsMax: 10_000,
   cursorKeysMax: 4,
   versionMax: 2_147_483_647,
+  retriesMax: 10,
   argsMax: 100,
   argLevelsMax: 100,
   runValueBytesMax: 100_000,

@@ -26,6 +26,8 @@ export const jsonStringify: (value: unknown) => string | undefined = JSON.string
 export const dateNow = Date.now
 export const isArray: (value: unknown) => value is unknown[] = Array.isArray
 export const objectKeys: (value: object) => string[] = Object.keys
+export const DateCtor = Date
+export const FileCtor = File
 export const PromiseCtor = Promise
 export const ResponseCtor = Response
 export const RequestCtor = Request
@@ -99,6 +101,11 @@ export const decodeBeginning = (bytes: Uint8Array): string =>
 export const toBase64 = uncurryThis(
   (Uint8Array.prototype as unknown as { toBase64(this: Uint8Array): string }).toBase64,
 )
+
+const BytesCtor = Uint8Array as unknown as {
+  fromBase64(text: string): Uint8Array<ArrayBuffer>
+}
+export const fromBase64 = BytesCtor.fromBase64.bind(BytesCtor)
 
 export const bytesSubarray = uncurryThis(Uint8Array.prototype.subarray) as (
   bytes: Uint8Array,

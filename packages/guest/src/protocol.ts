@@ -261,6 +261,11 @@ export interface ErrorText {
 /** The arguments of a call. */
 export interface CallBody {
   readonly args: readonly unknown[]
+  /**
+   * Whether `{ "$date": ms }` in the arguments stands for a Date, and `{ "$file": { name, type,
+   * base64 } }` for a File. Only for arguments that the server has made itself.
+   */
+  readonly isTyped?: boolean
 }
 
 /**

@@ -16,6 +16,7 @@ import { createUserData } from "./composition/user-data.ts"
 import { createVals } from "./composition/vals.ts"
 import type { Config } from "./config/config.ts"
 import type { Node } from "./domain/nodes.ts"
+import { toRetryDelay } from "./domain/queue/backoff.ts"
 import type { GatewayDeps } from "./gateway/deps.ts"
 import { createGateway, type Gateway } from "./gateway/gateway.ts"
 import { type App, createApp } from "./http/app.ts"
@@ -160,6 +161,7 @@ function build(foundation: Foundation, replacements: Replacements) {
 
 /** In this order: first what starts new work, then what runs it, then what records it. */
 async function stopAll({ deps, jobs, gateway, runtime }: Parts): Promise<void> {
+  await deps.queue.stop()
   await jobs.housekeeping.stop()
   await deps.dependencyJob?.stop()
   deps.followers.stop()
@@ -232,6 +234,9 @@ function startJobs(rules: Rules) {
     nodes: createNodeStore(db),
     hasEnded: ({ pidStarted }: Node) => !isAlive(pidStarted),
     checkSchema: schema.check,
+    delayOf: toRetryDelay,
+    onLost: () => rules.queue.loseAll(),
+    onTakeover: (taken) => rules.queue.noteTakeover(taken),
   })
   const accountWatch = new AccountWatch({ ...rules, accountBook: rules.quotas })
   return { housekeeping, nodeWatch, accountWatch }

@@ -16,6 +16,7 @@ import { type Statement, sql } from "../src/storage/database/sql.ts"
 import { createBundleStore } from "../src/storage/modules/bundles.ts"
 import { createImportStore } from "../src/storage/modules/imports.ts"
 import { createLockfileStore } from "../src/storage/modules/lockfiles.ts"
+import { createQueueStore } from "../src/storage/runs/queue.ts"
 import { createLargeDataSet, examples, idOf } from "./plans/large-data-set.ts"
 import { openPlanner, type Planner } from "./plans/planner.ts"
 import { recording } from "./plans/recording-database.ts"
@@ -478,7 +479,10 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
     )
     expect(await runs.listCancelRequests(nodeId)).toEqual([])
     expect(await runs.findInput(asked.id)).toBeUndefined()
-    while (await runs.finishOrphaned({ name: "Error", message: "gone" }, Date.now(), 50));
+    const queue = createQueueStore(recording(database.db, (it) => recorded.push(it)))
+    const error = { name: "Error", message: "gone" }
+    const takeover = { error, at: Date.now(), runsMax: 50, delayOf: () => 0 }
+    while ((await queue.takeOver(takeover)).hasMore);
     expect(recorded.length).toBeGreaterThan(10)
     expect(await planner.findFaults(recorded)).toEqual([])
   })

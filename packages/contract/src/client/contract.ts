@@ -736,6 +736,7 @@ export const contract: ContractFacts = {
     "module_not_parsable",
     "rate_limited",
     "too_many_runs",
+    "queue_full",
     "internal",
     "sqlite_unavailable",
     "mail_unavailable",

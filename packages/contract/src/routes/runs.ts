@@ -47,7 +47,7 @@ export const runRoutes = {
     body: createRunBody,
     hasAsync: true,
     responses: { 200: runDetail, 202: runDetail },
-    errors: ["version_not_found", ...refusals],
+    errors: ["version_not_found", "queue_full", ...refusals],
   }),
   callVal: route({
     ...call,
@@ -129,6 +129,6 @@ export const runRoutes = {
     params: params.run,
     hasAsync: true,
     responses: { 200: runDetail, 202: runDetail },
-    errors: ["run_not_found", "not_replayable", ...refusals],
+    errors: ["run_not_found", "not_replayable", "queue_full", ...refusals],
   }),
 }

@@ -201,8 +201,15 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The body of a run; by default the current version runs. */
-export const createRunBody = z.object({ args: args.optional(), version: z.int().min(0).optional() })
+/**
+ * The body of a run; by default the current version runs. `retries` is how often a failed run is
+ * attempted again. It needs the header `Prefer: respond-async`.
+ */
+export const createRunBody = z.object({
+  args: args.optional(),
+  version: z.int().min(0).optional(),
+  retries: z.int().min(0).max(limits.retriesMax).optional(),
+})
 
 /** The body of a call. */
 export const callValBody = z.object({ args: args.optional() })

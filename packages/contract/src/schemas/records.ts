@@ -133,6 +133,8 @@ export const run = z
     source: runSource,
     status: runStatus,
     durationMs: z.number().min(0).nullable(),
+    // 1, and one more for each time that it has failed and was attempted again.
+    attempt: z.int().min(1),
     val: valMention,
   })
   .meta({ id: "Run" })

@@ -1,10 +1,12 @@
 import { toErrorText } from "../errors/error-text.ts"
 import { bare, isArray, jsonParse, PromiseCtor, ResponseCtor, requestText } from "../primordials.ts"
+import type { CallBody } from "../protocol.ts"
 import { toFailure } from "../runs/failures.ts"
 import { closeRun, inRun, openRun, type Run } from "../runs/runs.ts"
 import type { Serving } from "../val/program.ts"
 import { describeResponse } from "../values/describe-response.ts"
 import { toReturned } from "../values/to-json.ts"
+import { decodeTyped } from "../values/typed-values.ts"
 
 /** Calls the val with the arguments in the request body. */
 export async function handleCall(
@@ -30,8 +32,9 @@ async function call(
   resolve: (response: Response) => void,
 ): Promise<void> {
   try {
-    const body = jsonParse(await requestText(request)) as { readonly args?: unknown }
+    const body = jsonParse(await requestText(request)) as Partial<CallBody>
     const args = isArray(body.args) ? body.args : []
+    if (body.isTyped === true) decodeTyped(args)
     const value = await inRun(run, serving.program.call, args)
     const text = await inRun(run, toText, { value, bytesMax: serving.returnBytesMax })
     if (run.failure !== undefined) throw run.failure.thrown

@@ -34,6 +34,7 @@ export async function serve(flags: readonly string[], env: Environment): Promise
   try {
     const { hamlet, first, isolation } = await start(config)
     starting.resolve(hamlet)
+    hamlet.deps.queue.start()
     printWelcome(config, hamlet, first, isolation, await makeSignInLink(config, hamlet, first))
   } catch (error) {
     await server.stop(true)
@@ -85,8 +86,11 @@ async function shutDown(server: Bun.Server<unknown>, hamlet: Hamlet): Promise<vo
   // A client that follows a run may wait forever.
   hamlet.deps.followers.stop()
   void hamlet.deps.backups.stop()
-  // No request waits for a run started with respond-async: it is drained as well.
-  const drained = server.stop().then(() => hamlet.deps.liveRuns.drain(limits.stopMsMax))
+  // Runs of the queue that have not started go to other nodes. Those that have are drained, although
+  // no request waits for them.
+  const drained = Promise.all([server.stop(), hamlet.deps.queue.stop()]).then(() =>
+    hamlet.deps.liveRuns.drain(limits.stopMsMax),
+  )
   await Promise.race([drained, Bun.sleep(limits.stopMsMax)])
   await hamlet.stop().catch((error: unknown) => fail("stop", error))
   process.exit(0)

@@ -189,6 +189,17 @@ export const options = [
     default: "3600",
     meaning: "Time after which a val gets a new process, even while it is busy.",
   },
+  {
+    env: "HAMLET_QUEUE_RUNS_MAX",
+    default: "256",
+    meaning:
+      "Runs of the queue that a node has at once: runs that no caller waits for. One account has at most a quarter of them; further runs wait.",
+  },
+  {
+    env: "HAMLET_QUEUED_RUNS_PER_ACCOUNT_MAX",
+    default: "10000",
+    meaning: "Runs of one account that wait in the queue; further ones are refused.",
+  },
   { env: "HAMLET_RUNS_KEPT_DAYS", default: "30", meaning: "Days for which runs are stored." },
   {
     env: "HAMLET_RUNS_KEPT_PER_VAL",

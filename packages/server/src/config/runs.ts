@@ -19,6 +19,9 @@ export interface RunConfig {
   readonly processesMemoryBytesMax: number
   readonly idleMsMax: number
   readonly processMsMax: number
+  /** Runs of the queue that this node has at once. */
+  readonly queueRunsMax: number
+  readonly queuedPerAccountMax: number
   readonly keptDays: number
   readonly keptPerVal: number
   readonly keptBytesPerAccount: number
@@ -69,6 +72,8 @@ export function loadRunConfig(read: ReadSetting): RunConfig {
     processesMemoryBytesMax,
     idleMsMax: integer("HAMLET_IDLE_SECONDS", 300, 604_800) * 1000,
     processMsMax: integer("HAMLET_PROCESS_SECONDS_MAX", 3600, 31_536_000) * 1000,
+    queueRunsMax: integer("HAMLET_QUEUE_RUNS_MAX", 256, 100_000),
+    queuedPerAccountMax: integer("HAMLET_QUEUED_RUNS_PER_ACCOUNT_MAX", 10_000, 1_000_000_000),
     keptDays: integer("HAMLET_RUNS_KEPT_DAYS", 30, 36_500),
     keptPerVal: integer("HAMLET_RUNS_KEPT_PER_VAL", 10_000, 1_000_000_000),
     keptBytesPerAccount: integer("HAMLET_RUNS_KEPT_MB", 512, 1_000_000_000) * mega,

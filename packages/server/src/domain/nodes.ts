@@ -9,16 +9,25 @@ export interface Node {
   readonly pidStarted: string
 }
 
-/** A node and when it last said that it lives, by its own clock. */
-export interface SeenNode extends Node {
-  readonly seenAt: number
+/** A node in the database. */
+export interface KnownNode extends Node {
+  /** Its lease has ended, by the clock of the database. */
+  readonly isExpired: boolean
 }
 
-/** Where nodes are kept. */
+/**
+ * Stores nodes. A node has a lease, by the clock of the database, so that the clocks of nodes may
+ * differ. While a node is stored, its runs are its own; another node removes it only after its lease
+ * has ended.
+ */
 export interface NodeStore {
-  /** The node lives. */
-  beat(node: Node, at: number): Promise<void>
-  list(): Promise<readonly SeenNode[]>
-  /** Removes the node, unless it has been heard of since then. */
-  remove(id: string, seenAt?: number): Promise<void>
+  /** Adds the node with a lease. */
+  add(node: Node, leaseMs: number): Promise<void>
+  /** Renews the lease. Returns false when the node was removed: its runs are no longer its own. */
+  renew(id: string, leaseMs: number): Promise<boolean>
+  list(): Promise<readonly KnownNode[]>
+  /** Removes the node. */
+  remove(id: string): Promise<void>
+  /** Removes the node, unless its lease was renewed meanwhile. Returns whether it was removed. */
+  removeExpired(id: string): Promise<boolean>
 }

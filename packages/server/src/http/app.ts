@@ -42,6 +42,7 @@ export function createApp(nouns: Nouns): App {
     () => ({ ...runs.liveRuns.stats(), ended: runs.liveRuns.endedRuns() }),
     () => api.loopDelay.report(),
     () => api.refusals.list(),
+    () => runs.queue.stats(),
   )
   const respond = createResponder(nouns, createHandlers(nouns, metrics))
   const isLogged = api.log.writes("info")

@@ -14,6 +14,7 @@ import type { StandardModules } from "../domain/modules/standard-modules.ts"
 import type { VersionLockfileDeps } from "../domain/modules/version-lockfiles.ts"
 import type { ChatDeps } from "../domain/openai.ts"
 import type { OwnerDatabaseDeps } from "../domain/owner-databases.ts"
+import type { EnqueueDeps } from "../domain/queue/enqueue-run.ts"
 import type { PreviewDeps } from "../domain/requests/preview-pass.ts"
 import type { ValRequestDeps } from "../domain/requests/val-requests.ts"
 import type { EvalDeps } from "../domain/runs/eval-code.ts"
@@ -61,6 +62,7 @@ export interface Nouns {
     toJavaScript(code: string, ownerId: string): Promise<string>
   }
   readonly runs: EvalDeps &
+    EnqueueDeps &
     StatDeps &
     ValRequestDeps &
     PreviewDeps & { readonly followers: RunFollowers }

@@ -1,13 +1,15 @@
 import { afterEach, expect, jest, test } from "bun:test"
 import { describeEachDatabase, openAgain, type TestDatabase } from "../../test/support/databases.ts"
 import type { Node } from "../domain/nodes.ts"
+import type { TakenOver } from "../domain/queue/queue-store.ts"
 import type { RunRecord } from "../domain/runs/runs.ts"
 import { createTokenStore } from "../storage/accounts/tokens.ts"
 import type { Database } from "../storage/database/database.ts"
 import { sql } from "../storage/database/sql.ts"
 import { createNodeStore } from "../storage/nodes.ts"
+import { createQueueStore } from "../storage/runs/queue.ts"
 import { createRunStore } from "../storage/runs/runs.ts"
-import { NodeWatch } from "./node-watch.ts"
+import { NodeWatch, type NodeWatchDeps } from "./node-watch.ts"
 
 /** Minutes, even of a quick machine. */
 const turnsMax = 1_000_000
@@ -44,17 +46,27 @@ describeEachDatabase("NodeWatch", (open) => {
     const [nodes, runs, tokens] = [createNodeStore(db), createRunStore(db), createTokenStore(db)]
     const clock = { at: 1_000_000 * Math.random() }
     const gone = new Set<string>()
-    const hasEnded = (other: Node) => gone.has(other.id)
-    const watch = new NodeWatch({
-      ...{ node, nodes, runs, tokens, hasEnded },
+    const taken: TakenOver[] = []
+    const deps: NodeWatchDeps = {
+      ...{ node, nodes, tokens, queueStore: createQueueStore(db) },
+      hasEnded: (other) => gone.has(other.id),
       checkSchema: async () => {},
+      delayOf: () => 0,
+      onLost: () => {},
+      onTakeover: (it) => taken.push(it),
       now: () => Math.floor(clock.at),
       onError(error) {
         throw error
       },
-    })
-    return { node, nodes, runs, tokens, clock, gone, watch }
+    }
+    return { node, nodes, runs, tokens, clock, gone, taken, deps, watch: new NodeWatch(deps) }
   }
+
+  /** Ends the lease of a node, as if it had been silent. */
+  const expire = ({ db }: TestDatabase, { id }: Node) =>
+    db.write(function* () {
+      yield sql`update nodes set lease_until = ${db.dialect.now} - 1 where id = ${id}`
+    })
 
   const begin = async (
     runs: ReturnType<typeof createRunStore>,
@@ -110,12 +122,9 @@ describeEachDatabase("NodeWatch", (open) => {
     await one.watch.start()
     await two.watch.start()
     const runs = [await begin(one.runs, one.node.id), await begin(two.runs, two.node.id)]
-    for (let beat = 0; beat < 8; beat++) {
-      for (const { nodes, node, clock, watch } of [one, two]) {
-        clock.at += 10_000
-        await nodes.beat(node, Math.floor(clock.at))
-        await watch.sweep()
-      }
+    for (const { clock, watch } of [one, two]) {
+      clock.at += 60_000
+      await watch.sweep()
     }
     for (const run of runs) expect(await statusOf(database, run)).toEqual(goesOn)
     await one.watch.stop()
@@ -145,15 +154,34 @@ describeEachDatabase("NodeWatch", (open) => {
     await dead.watch.stop()
   })
 
-  test("ends the runs of a node without a heartbeat for 45 s, by its own clock only", async () => {
+  test("ends the runs of a node whose lease has ended, by the clock of the database", async () => {
     const database = await setUp()
     const [silent, watching] = [startNode(database.db, "there"), startNode(await again(database))]
-    // Its clock is a year behind.
+    // The clock of the node is a year behind.
     silent.clock.at = watching.clock.at - 31_536_000_000
     await silent.watch.start()
     await watching.watch.start()
     const run = await begin(silent.runs, silent.node.id)
-    watching.clock.at += 44_999
+    watching.clock.at += 60_000
+    await watching.watch.sweep()
+    expect(await statusOf(database, run)).toEqual(goesOn)
+    await expire(database, silent.node)
+    await watching.watch.sweep()
+    expect(await statusOf(database, run)).toEqual(crashed)
+    expect(watching.taken.at(-1)).toMatchObject({ crashed: 1, requeued: 0 })
+    await watching.watch.stop()
+    await silent.watch.stop()
+  })
+
+  test("removes no other node before it has renewed its own lease for a while", async () => {
+    const database = await setUp()
+    const [silent, watching] = [startNode(database.db, "there"), startNode(await again(database))]
+    await silent.watch.start()
+    const run = await begin(silent.runs, silent.node.id)
+    await expire(database, silent.node)
+    // As after an outage of the database: all leases have ended.
+    await watching.watch.start()
+    watching.clock.at += 9_999
     await watching.watch.sweep()
     expect(await statusOf(database, run)).toEqual(goesOn)
     watching.clock.at += 1
@@ -163,13 +191,12 @@ describeEachDatabase("NodeWatch", (open) => {
     await silent.watch.stop()
   })
 
-  test("ends runs that a node wrote after it was considered dead; a live node may still record their outcome", async () => {
+  test("ends runs that a node wrote after it was removed; the node may still record how they ended", async () => {
     const database = await setUp()
     const [paused, watching] = [startNode(database.db, "there"), startNode(await again(database))]
     await paused.watch.start()
     await watching.watch.start()
-    watching.clock.at += 45_000
-    await watching.watch.sweep()
+    await watching.nodes.remove(paused.node.id)
     const late = await begin(paused.runs, paused.node.id)
     await watching.watch.sweep()
     expect(await statusOf(database, late)).toEqual(crashed)
@@ -180,32 +207,27 @@ describeEachDatabase("NodeWatch", (open) => {
     expect(await statusOf(database, late)).toEqual(crashed)
     await paused.runs.record([{ ...late, status: "succeeded", endedAt: 9, nodeId: null }])
     expect(await statusOf(database, late)).toEqual(["succeeded", true, false])
-    await paused.nodes.beat(paused.node, 1)
-    const next = await begin(paused.runs, paused.node.id)
-    await watching.watch.sweep()
-    expect(await statusOf(database, next)).toEqual(goesOn)
     await watching.watch.stop()
     await paused.watch.stop()
   })
 
-  test("sends a heartbeat every ten seconds, reports errors and continues, until the schema is newer", async () => {
+  test("renews its lease every five seconds, reports errors and continues, until the schema is newer", async () => {
     const database = await setUp()
-    const { node, nodes, runs, tokens, clock } = startNode(database.db)
+    const { node, nodes, deps } = startNode(database.db)
     const errors: unknown[] = []
+    const lost: string[] = []
     let [isAway, isNewer] = [false, false]
-    const beat: typeof nodes.beat = (...args) =>
-      isAway ? Promise.reject(new Error("away")) : nodes.beat(...args)
-    const checkSchema = () => (isNewer ? Promise.reject(new Error("newer")) : Promise.resolve())
-    const deps = {
-      node,
-      nodes: { ...nodes, beat },
-      runs,
-      tokens,
-      checkSchema,
-      hasEnded: () => false,
-      now: () => Math.floor(clock.at),
-    }
-    const watch = new NodeWatch({ ...deps, onError: (error) => errors.push(error) })
+    const watch = new NodeWatch({
+      ...deps,
+      nodes: {
+        ...nodes,
+        renew: (...args) => (isAway ? Promise.reject(new Error("away")) : nodes.renew(...args)),
+      },
+      checkSchema: () => (isNewer ? Promise.reject(new Error("newer")) : Promise.resolve()),
+      onLost: () => lost.push("lost"),
+      onError: (error) => errors.push(error),
+    })
+    const isExpired = async () => (await nodes.list())[0]?.isExpired
     jest.useFakeTimers()
     try {
       await watch.start()
@@ -213,23 +235,27 @@ describeEachDatabase("NodeWatch", (open) => {
         // In turns of the event loop: the test has replaced every clock.
         for (let turn = 0; !(await isSo()); turn++) {
           if (turn === turnsMax) throw new Error(`Waited ${turnsMax} turns for: ${isSo}`)
-          jest.advanceTimersByTime(10_000)
+          jest.advanceTimersByTime(5_000)
           await new Promise((resolve) => setImmediate(resolve))
         }
       }
-      const seenAt = async () => (await nodes.list())[0]?.seenAt
-      clock.at += 10_000
-      await passUntil(async () => (await seenAt()) === Math.floor(clock.at))
+      await expire(database, node)
+      await passUntil(async () => (await isExpired()) === false)
       isAway = true
       await passUntil(async () => errors.length > 0)
       isAway = false
-      clock.at += 10_000
-      await passUntil(async () => (await seenAt()) === Math.floor(clock.at))
+      await expire(database, node)
+      await passUntil(async () => (await isExpired()) === false)
+      expect(lost).toEqual([])
+      // Another node has removed it: it gives up its runs and comes back.
+      await nodes.remove(node.id)
+      await passUntil(async () => lost.length > 0 && (await nodes.list()).length === 1)
       isNewer = true
-      const [lastSeenAt, before] = [await seenAt(), errors.length]
-      clock.at += 10_000
+      const before = errors.length
       await passUntil(async () => errors.length >= before + 2)
-      expect(await seenAt()).toBe(lastSeenAt)
+      await expire(database, node)
+      await passUntil(async () => errors.length >= before + 4)
+      expect(await isExpired()).toBe(true)
     } finally {
       jest.useRealTimers()
     }

@@ -1,53 +1,75 @@
 import type { TokenStore } from "../domain/accounts/tokens.ts"
-import type { Node, NodeStore, SeenNode } from "../domain/nodes.ts"
-import type { RunStore } from "../domain/runs/runs.ts"
+import type { KnownNode, Node, NodeStore } from "../domain/nodes.ts"
+import type { QueueStore, TakenOver } from "../domain/queue/queue-store.ts"
 
 export interface NodeWatchDeps {
   /** This process. */
   readonly node: Node
   readonly nodes: NodeStore
-  readonly runs: RunStore
+  readonly queueStore: Pick<QueueStore, "takeOver">
   readonly tokens: TokenStore
+  readonly limits?: Partial<NodeWatchLimits>
   /**
-   * Throws when another node has migrated the database to a newer schema. This node then stops its
-   * heartbeat.
+   * Throws when another node has migrated the database to a newer schema. This node then no longer
+   * renews its lease.
    */
   checkSchema(): Promise<void>
   /** Whether a process of this host has ended. */
   hasEnded(node: Node): boolean
+  /** The delay before a run is attempted again. */
+  delayOf(attempt: number): number
+  /** Another node has removed this one: its claimed runs are no longer its own. */
+  onLost(): void
+  onTakeover(taken: TakenOver): void
   now(): number
   onError(error: unknown): void
 }
 
-const limits = {
-  /** Interval of the heartbeat. */
-  beatMs: 10_000,
-  /** A node without a heartbeat for this long is dead. */
-  silenceMsMax: 45_000,
-  /** Runs per batch. */
+export interface NodeWatchLimits {
+  /** How often the lease is renewed, and other nodes are looked at. */
+  readonly beatMs: number
+  /** How long a lease lasts. Runs of a dead node go on at most a lease and a beat after its death. */
+  readonly leaseMs: number
+  /**
+   * For how long this node must have renewed its own lease before it removes others. After an outage
+   * of the database all leases have ended, and their nodes need time to renew them.
+   */
+  readonly graceMs: number
+  /** Runs per transaction. */
+  readonly batchMax: number
+}
+
+const defaults: NodeWatchLimits = {
+  beatMs: 5_000,
+  leaseMs: 20_000,
+  graceMs: 10_000,
   batchMax: 500,
 }
 
 const died = { name: "ServerDied", message: "The server died while the val was running" }
 
 /**
- * Sends the heartbeat of this node, and marks the runs of dead nodes as crashed. The heartbeat has
- * the time of the sender's clock, so only a change of it counts: clocks may differ.
+ * Renews the lease of this node, which is the lease of all of its runs, and takes the runs of nodes
+ * whose lease has ended. Leases are times of the database's clock, so the clocks of nodes may differ.
  */
 export class NodeWatch {
   readonly #deps: NodeWatchDeps
-  readonly #seen = new Map<string, { readonly seenAt: number; readonly at: number }>()
+  readonly #limits: NodeWatchLimits
+  /** Since when this node has renewed its lease without a failure. */
+  #steadySince: number | undefined
   #timer: Timer | undefined
   #round: Promise<void> = Promise.resolve()
   #isStopped = false
 
   constructor(deps: NodeWatchDeps) {
     this.#deps = deps
+    this.#limits = { ...defaults, ...deps.limits }
   }
 
   /** Resolves when the database knows this node. No run may start before. */
   async start(): Promise<void> {
-    await this.#deps.nodes.beat(this.#deps.node, this.#deps.now())
+    await this.#deps.nodes.add(this.#deps.node, this.#limits.leaseMs)
+    this.#steadySince = this.#deps.now()
     await this.sweep()
     this.#arm()
   }
@@ -65,43 +87,62 @@ export class NodeWatch {
   }
 
   /**
-   * Removes dead nodes and marks their runs as crashed, also runs that a node wrote after it was
-   * considered dead.
+   * Removes nodes that are gone and takes their runs, also runs that a node wrote after it was
+   * removed.
    */
   async sweep(): Promise<void> {
-    const { nodes, runs, tokens, now } = this.#deps
-    const known = await nodes.list()
-    for (const node of known) if (this.#isDead(node)) await nodes.remove(node.id, node.seenAt)
-    for (const id of this.#seen.keys())
-      if (!known.some((node) => node.id === id)) this.#seen.delete(id)
+    const { nodes, tokens } = this.#deps
+    for (const node of await nodes.list()) await this.#removeGone(node)
     await tokens.removeLostRunTokens()
-    while (!this.#isStopped && (await runs.finishOrphaned(died, now(), limits.batchMax)))
-      await Bun.sleep(0)
+    await this.#takeOver()
   }
 
-  #isDead(node: SeenNode): boolean {
-    const { node: self, hasEnded, now } = this.#deps
-    if (node.id === self.id) return false
-    if (node.host === self.host && hasEnded(node)) return true
-    const before = this.#seen.get(node.id)
-    if (before?.seenAt === node.seenAt) return now() - before.at >= limits.silenceMsMax
-    this.#seen.set(node.id, { seenAt: node.seenAt, at: now() })
-    return false
+  async #removeGone(node: KnownNode): Promise<void> {
+    const { node: self, nodes, hasEnded } = this.#deps
+    if (node.id === self.id) return
+    if (node.host === self.host && hasEnded(node)) await nodes.remove(node.id)
+    else if (node.isExpired && this.#isSteady()) await nodes.removeExpired(node.id)
+  }
+
+  #isSteady(): boolean {
+    const since = this.#steadySince
+    return since !== undefined && this.#deps.now() - since >= this.#limits.graceMs
+  }
+
+  async #takeOver(): Promise<void> {
+    const { queueStore, delayOf, onTakeover, now } = this.#deps
+    for (let hasMore = true; hasMore && !this.#isStopped; ) {
+      const { batchMax: runsMax } = this.#limits
+      const taken = await queueStore.takeOver({ error: died, at: now(), runsMax, delayOf })
+      onTakeover(taken)
+      hasMore = taken.hasMore
+      if (hasMore) await Bun.sleep(0)
+    }
   }
 
   async #beat(): Promise<void> {
-    await this.#deps.checkSchema()
-    await this.#deps.nodes.beat(this.#deps.node, this.#deps.now())
+    const { node, nodes, checkSchema, onLost, now } = this.#deps
+    await checkSchema()
+    if (!(await nodes.renew(node.id, this.#limits.leaseMs))) {
+      onLost()
+      // Before the node is there again: afterwards they would seem to be running.
+      await this.#takeOver()
+      await nodes.add(node, this.#limits.leaseMs)
+    }
+    this.#steadySince ??= now()
     await this.sweep()
   }
 
   #arm(): void {
     this.#timer = setTimeout(() => {
       this.#round = this.#beat()
-        .catch((error: unknown) => this.#deps.onError(error))
+        .catch((error: unknown) => {
+          this.#steadySince = undefined
+          this.#deps.onError(error)
+        })
         .then(() => {
           if (!this.#isStopped) this.#arm()
         })
-    }, limits.beatMs)
+    }, this.#limits.beatMs)
   }
 }

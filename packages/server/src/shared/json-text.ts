@@ -7,6 +7,6 @@ export interface JsonText {
 }
 
 /** Whether it is the text of a value, as against the value. */
-export function isJsonText(value: readonly unknown[] | JsonText): value is JsonText {
+export function isJsonText(value: object): value is JsonText {
   return "json" in value
 }

@@ -126,6 +126,7 @@ function defineMine(suite: ApiSuite): void {
         runStartAt: "2024-05-01T13:00:00.000Z",
         runEndAt: "2024-05-01T13:00:00.005Z",
         durationMs: 5,
+        attempt: 1,
       },
     })
     expect(json.data[1]).toEqual({
@@ -137,7 +138,7 @@ function defineMine(suite: ApiSuite): void {
         error: null,
         val: mention,
       },
-      ...{ runStartAt: "2024-05-01T17:00:00.000Z", runEndAt: null, durationMs: null },
+      ...{ runStartAt: "2024-05-01T17:00:00.000Z", runEndAt: null, durationMs: null, attempt: 1 },
     })
   })
 

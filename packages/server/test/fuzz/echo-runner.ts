@@ -40,7 +40,7 @@ class EchoSeat implements RunSlot {
   }
 
   async call(given: CallArgs): Promise<CallOutcome> {
-    const args = isJsonText(given) ? (JSON.parse(given.json) as unknown[]) : given
+    const args = toArgs(given)
     this.#run.log({
       at: new Date().toISOString(),
       level: "log",
@@ -58,4 +58,9 @@ class EchoSeat implements RunSlot {
     Promise.resolve({ kind: "stopped", status: "failed", error })
   stop(): void {}
   release(): void {}
+}
+
+function toArgs(given: CallArgs): readonly unknown[] {
+  if (isJsonText(given)) return JSON.parse(given.json) as unknown[]
+  return "typed" in given ? given.typed : given
 }

@@ -72,6 +72,7 @@ export async function openApi(
       ...replacements,
     },
   )
+  hamlet.deps.queue.start()
   const { user, token } = await ensureFirstUser(hamlet.deps, {
     username: "admin",
     token: undefined,

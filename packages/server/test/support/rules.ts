@@ -44,7 +44,7 @@ export async function openRules(
   const { db } = database
   const clock = { at: Date.parse("2026-01-01T00:00:00.000Z") }
   const ownNode = { id: Bun.randomUUIDv7(), host: "here", pid: 1, pidStarted: "1" }
-  await createNodeStore(db).beat(ownNode, clock.at)
+  await createNodeStore(db).add(ownNode, 60_000)
   const deps: TestRules["deps"] = {
     vals: createValStore(db),
     versions: createVersionStore(db),

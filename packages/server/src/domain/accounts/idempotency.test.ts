@@ -225,7 +225,7 @@ describe("respondOnce", () => {
         ({ id }) => id,
       )
 
-    beforeEach(() => createNodeStore(rules.db).beat(deadNode, 1))
+    beforeEach(() => createNodeStore(rules.db).add(deadNode, 60_000))
 
     test("a finished request is not written again, and returns the stored response", async () => {
       const before = await listTokens()

@@ -45,11 +45,19 @@ export async function createRun(
   valId: string,
   { args, version }: CreateRunInput,
 ): Promise<StartedRun<unknown>> {
-  const val =
-    version === undefined
-      ? await getVal(deps, caller, valId)
-      : await getVersion(deps, caller, valId, version)
-  return startCall(deps, caller, val, args, null)
+  return startCall(deps, caller, await findRunVal(deps, caller, valId, version), args, null)
+}
+
+/** The val that the caller wants to run, at its current version or at the given one. */
+export function findRunVal(
+  deps: ExecuteDeps,
+  caller: Caller,
+  valId: string,
+  version: number | undefined,
+): Promise<Val> {
+  return version === undefined
+    ? getVal(deps, caller, valId)
+    : getVersion(deps, caller, valId, version)
 }
 
 /** Calls a val by its name and returns its result as JSON. */
@@ -124,7 +132,7 @@ export function getStartedRun(
 }
 
 /** Starts a call. `parentId` is the run that it replays. */
-export function startCall(
+function startCall(
   deps: ExecuteDeps,
   caller: Caller,
   val: Val,
@@ -147,7 +155,7 @@ export function callWith(args: CallArgs): RunWork<Returned | Stopped> {
 
 /** The arguments as the run records them: a truncated JSON text if they are too large. */
 export function toRecordedArgs(args: CallArgs): unknown {
-  if (!isJsonText(args)) return args
+  if (!isJsonText(args)) return "typed" in args ? args.typed : args
   const { json } = args
   return Buffer.byteLength(json) <= limits.runValueBytesMax
     ? JSON.parse(json)

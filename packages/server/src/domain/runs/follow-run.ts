@@ -90,9 +90,11 @@ export class RunFollowers {
     let next = from
     while (!signal.aborted) {
       const live = this.#deps.liveRuns.find(id)
-      if (live) {
+      // A run that was taken from this node, or whose attempt has failed, goes on elsewhere.
+      if (live && !hasMoved(live)) {
         yield* followLive(live, next, signal)
-        return
+        if (!hasMoved(live)) return
+        next = Math.max(next, live.logs.length)
       }
       // Checks each time whether the caller may still see the run.
       const run = await getRun(this.#deps, caller, id)
@@ -104,6 +106,10 @@ export class RunFollowers {
       await sleep(this.#limits.pollMs, signal)
     }
   }
+}
+
+function hasMoved({ isLost, isRetried }: LiveRun): boolean {
+  return isLost || isRetried
 }
 
 async function* followLive(
@@ -123,7 +129,7 @@ async function* followLive(
         wake = resolve
       })
       const isOver = live.endedAt !== null
-      const events = toEvents(live, next, isOver)
+      const events = toEvents(live, next, isOver && !hasMoved(live))
       next = Math.max(next, live.logs.length)
       if (events.length > 0) yield events
       if (isOver) return

@@ -2,6 +2,7 @@ import type { OutgoingRequest, RunEgress } from "../egress.ts"
 import { brokenResponse, type RunListener, type RunSlot } from "./runner.ts"
 import type {
   LogLine,
+  RecordedClaim,
   RunError,
   RunInput,
   RunRecord,
@@ -32,12 +33,30 @@ export interface NewRun
   readonly input: RunInput | null
 }
 
+/** A run of the queue that this node has claimed. */
+export interface AdoptedRun extends NewRun, Omit<RunClaim, "retryMs"> {
+  /** What earlier attempts have logged. */
+  readonly logs: readonly LogLine[]
+  readonly logsTruncated: boolean
+}
+
+/** The claim of a node to a run of the queue. */
+export interface RunClaim extends RecordedClaim {
+  /** 1 for the first attempt. */
+  readonly attempt: number
+  readonly retries: number
+  /** The delay before the next attempt. */
+  delayOf(attempt: number): number
+}
+
 /** How a run ended. */
 export interface RunEnd {
   readonly status: "succeeded" | "failed" | "timed_out" | "cancelled" | "crashed"
   readonly error: RunError | null
   readonly returnValue?: unknown
   readonly responseStatus?: number
+  /** Whether another attempt would fail in the same way. */
+  readonly isFinal?: boolean
 }
 
 /** The events that subscribers of a run receive. */
@@ -49,6 +68,10 @@ export type LiveEvent =
 export interface LiveRun extends RunListener {
   readonly startedAt: number
   readonly endedAt: number | null
+  /** This attempt has failed, and the run is in the queue again. */
+  readonly isRetried: boolean
+  /** The run was taken from this node: nothing that it does is recorded any more. */
+  readonly isLost: boolean
   readonly status: RunStatus
   readonly logs: readonly LogLine[]
   readonly logsTruncated: boolean
@@ -58,6 +81,8 @@ export interface LiveRun extends RunListener {
   /** Sets the slot in which it runs, which `cancel` stops. */
   attach(slot: RunSlot): void
   cancel(): void
+  /** Stops the run without recording anything: it was taken from this node. */
+  lose(): void
   /** Ends the run; later calls are ignored. An uncaught error makes a success a failure. */
   finish(end: RunEnd): void
   /** Resolves when the current state is on disk; rejects if the write fails, but it is retried. */
@@ -89,6 +114,7 @@ export interface RunPersistence {
 
 /** What a line counts besides its message, so that empty lines are limited too. */
 const lineBytes = 64
+const beginRetryMs = 500
 const noLogs: readonly LogLine[] = []
 
 /** A live run and its record in one object, since there are thousands per second. */
@@ -101,7 +127,7 @@ export class RecordedRun implements LiveRun, RunRecord {
   readonly parentId: string | null
   readonly depth: number
   readonly source: RunSource
-  readonly startedAt: number
+  startedAt: number
   readonly input: RunInput | null
   request: RunRequest | null
   readonly #keeper: RunPersistence
@@ -115,6 +141,11 @@ export class RecordedRun implements LiveRun, RunRecord {
   logsTruncated = false
   egress: RunEgress | null = null
   isCancelled = false
+  isLost = false
+  claim: RunClaim | undefined
+  begin: ((slot: RunSlot) => Promise<void>) | undefined
+  /** Its end is on disk. */
+  isEndWritten = false
   /** In the recorder's list of new runs: not on disk yet. */
   isFresh = false
   isChanged = false
@@ -149,6 +180,19 @@ export class RecordedRun implements LiveRun, RunRecord {
     this.args = run.args === null ? null : this.#keep(run.args)
   }
 
+  /** Continues a run of the queue, which is on disk. */
+  adopt({ fence, attempt, retries, delayOf, logs, logsTruncated }: AdoptedRun): void {
+    this.claim = { fence, attempt, retries, delayOf, retryMs: undefined }
+    for (const line of logs) this.#addLog(line, Buffer.byteLength(line.message))
+    this.logsTruncated = logsTruncated
+    this.writtenAt = this.#keeper.now()
+    this.begin = (slot) => this.#begin(slot)
+  }
+
+  get isRetried(): boolean {
+    return this.claim?.retryMs !== undefined
+  }
+
   /** Null when the run has ended, so that most runs are written without a node. */
   get nodeId(): string | null {
     return this.endedAt === null ? this.#keeper.nodeId : null
@@ -163,7 +207,7 @@ export class RecordedRun implements LiveRun, RunRecord {
       error === null ? 0 : error.name.length + error.message.length + (error.stack?.length ?? 0)
     const urlChars = egress === null ? 0 : egress.list.reduce((sum, { url }) => sum + url.length, 0)
     return (
-      1_000 + this.#logBytes + this.#valueChars + (input?.body.length ?? 0) + errorChars + urlChars
+      1_000 + this.#logBytes + this.#valueChars + countInputChars(input) + errorChars + urlChars
     )
   }
 
@@ -185,13 +229,17 @@ export class RecordedRun implements LiveRun, RunRecord {
       this.noteTruncatedLogs()
       return
     }
-    this.#logs ??= []
     const kept = bytes <= room ? line : { ...line, message: truncateText(line.message, room) }
-    this.#logs.push(kept)
-    this.#logBytes += Math.min(bytes, room) + lineBytes
+    this.#addLog(kept, Math.min(bytes, room))
     if (bytes > room) this.logsTruncated = true
     this.#keeper.noteChange(this)
-    if (this.#listeners) this.#emit({ kind: "log", index: this.#logs.length - 1, line: kept })
+    if (this.#listeners) this.#emit({ kind: "log", index: this.logs.length - 1, line: kept })
+  }
+
+  #addLog(line: LogLine, bytes: number): void {
+    this.#logs ??= []
+    this.#logs.push(line)
+    this.#logBytes += bytes + lineBytes
   }
 
   noteTruncatedLogs(): void {
@@ -232,6 +280,8 @@ export class RecordedRun implements LiveRun, RunRecord {
     if (this.isCancelled) slot.stop("cancelled")
     if (this.status !== "queued") return
     this.status = "running"
+    // A run of the queue may have waited for long.
+    if (this.claim) this.startedAt = this.#keeper.now()
     this.hasBegun = true
     this.#keeper.noteChange(this)
   }
@@ -243,8 +293,18 @@ export class RecordedRun implements LiveRun, RunRecord {
     this.#slot?.stop("cancelled")
   }
 
+  lose(): void {
+    if (this.isLost) return
+    this.isLost = true
+    this.cancel()
+    this.endedAt ??= this.#keeper.now()
+    this.#slot = undefined
+    if (this.#listeners) this.#emit({ kind: "end", status: this.status })
+  }
+
   finish(end: RunEnd): void {
     if (this.endedAt !== null) return
+    this.#prepareRetry(end)
     const { valueBytesMax } = this.#keeper.sizes
     this.endedAt = Math.max(this.#keeper.now(), this.startedAt)
     const isIncomplete = end.error?.name === brokenResponse
@@ -260,6 +320,37 @@ export class RecordedRun implements LiveRun, RunRecord {
     this.#keeper.noteEnd(this)
     this.#keeper.noteChange(this)
     if (this.#listeners) this.#emit({ kind: "end", status: this.status })
+  }
+
+  /** Resolves when it is on disk that the code of the run starts. */
+  async #begin(slot: RunSlot): Promise<void> {
+    this.attach(slot)
+    while (!this.isCancelled) {
+      try {
+        return await this.settled()
+      } catch (error) {
+        if (this.isLost) throw error
+        // The database is away, and the recorder says so. The run may wait as long as it may last.
+        await Bun.sleep(beginRetryMs)
+      }
+    }
+  }
+
+  /** A failed attempt of a run with retries left is noted in its log. */
+  #prepareRetry({ status, error, isFinal = false }: RunEnd): void {
+    const { claim } = this
+    const hasFailed =
+      (status !== "succeeded" || this.error !== null) && status !== "cancelled" && !isFinal
+    if (!claim || !hasFailed || claim.attempt > claim.retries) return
+    const retryMs = claim.delayOf(claim.attempt)
+    const cause = this.error ?? error
+    const reason = cause ? `${cause.name}: ${cause.message}` : status
+    this.log({
+      at: new Date(this.#keeper.now()).toISOString(),
+      level: "error",
+      message: `Attempt ${claim.attempt} ended as ${status === "succeeded" ? "failed" : status} (${reason}); attempt ${claim.attempt + 1} starts in ${Math.ceil(retryMs / 1000)} s`,
+    })
+    this.claim = { ...claim, retryMs }
   }
 
   settled(): Promise<void> {
@@ -281,4 +372,10 @@ export class RecordedRun implements LiveRun, RunRecord {
   #emit(event: LiveEvent): void {
     for (const listener of this.#listeners ?? []) listener(event)
   }
+}
+
+function countInputChars(input: RunInput | null): number {
+  if (input === null) return 0
+  if ("headers" in input) return input.body.length
+  return input.kind === "args" ? input.json.length : 0
 }

@@ -58,7 +58,7 @@ describe("LiveRuns", () => {
       batches.push(runs.map((run) => run.status))
       const error = failure(runs)
       if (error !== undefined) throw error
-      await rules.deps.runs.record(runs)
+      return rules.deps.runs.record(runs)
     }
     const runs = { ...rules.deps.runs, record }
     return new LiveRuns({
@@ -263,6 +263,7 @@ describe("LiveRuns", () => {
           calls += 1
           if (calls === 2) await gate.promise
           written.push(...statuses)
+          return []
         }
         const runs = { ...rules.deps.runs, record }
         const limits = { updateMs: 0, flushMs: 1 }
@@ -346,9 +347,9 @@ describe("LiveRuns", () => {
     })
 
     test("works from another node within a second", async () => {
-      await createNodeStore(rules.db).beat(
+      await createNodeStore(rules.db).add(
         { id: nodeId, host: "here", pid: 1, pidStarted: "" },
-        rules.clock.at,
+        60_000,
       )
       const run = live.open(toNew())
       const slot = new TestSlot()

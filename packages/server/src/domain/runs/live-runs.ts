@@ -1,6 +1,6 @@
 import { limits as wire } from "@hamlet/contract"
 import { Histogram } from "../../shared/histogram.ts"
-import { type LiveRun, type NewRun, RecordedRun } from "./live-run.ts"
+import { type AdoptedRun, type LiveRun, type NewRun, RecordedRun } from "./live-run.ts"
 import { type RecorderLimits, RunRecorder } from "./run-recorder.ts"
 import type { RunSource, RunStatus, RunStore } from "./runs.ts"
 
@@ -114,6 +114,20 @@ export class LiveRuns {
     }
   }
 
+  /** Continues a run of the queue that this node has claimed. */
+  adopt(run: AdoptedRun): LiveRun {
+    const live = new RecordedRun(run, this.#recorder, true)
+    live.adopt(run)
+    this.#recorder.adopt(live)
+    return live
+  }
+
+  /** Stops a run that was taken from this node, or that it has returned to the queue. */
+  forget(id: string): void {
+    const run = this.#recorder.open.get(id)
+    if (run) this.#recorder.forget(run)
+  }
+
   /** A run on this node that has not ended, or whose end is not on disk yet. */
   find(id: string): LiveRun | undefined {
     return this.#recorder.find(id)
@@ -137,6 +151,11 @@ export class LiveRuns {
       waiting: this.#recorder.waiting,
       dropped: this.#recorder.dropped,
     }
+  }
+
+  /** The number of runs that were taken from this node since the start. */
+  countLost(): number {
+    return this.#recorder.lost
   }
 
   /** The runs that have ended on this node since the start. */

@@ -33,7 +33,7 @@ describe("RunRecorder", () => {
       const batches: number[] = []
       const record: RunStore["record"] = async (runs) => {
         batches.push(runs.length)
-        await rules.deps.runs.record(runs)
+        return rules.deps.runs.record(runs)
       }
       const live = new LiveRuns({
         runs: { ...rules.deps.runs, record },

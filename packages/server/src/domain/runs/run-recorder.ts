@@ -2,6 +2,9 @@ import { AppError } from "../app-error.ts"
 import type { RecordedRun, RunPersistence, RunSizes } from "./live-run.ts"
 import type { RunStore } from "./runs.ts"
 
+/** The run was taken from this node before its state was recorded. */
+class LeaseLost extends Error {}
+
 /** How runs are written. */
 export interface RecorderLimits extends RunSizes {
   /** How long a run waits to be written together with others. */
@@ -51,6 +54,8 @@ export interface RecorderDeps {
  */
 export class RunRecorder implements RunPersistence {
   readonly #deps: RecorderDeps
+  /** The number of runs that were taken from this node since the start. */
+  lost = 0
   #fresh: RecordedRun[] = []
   #changed: RecordedRun[] = []
   readonly #open = new Map<string, RecordedRun>()
@@ -130,8 +135,22 @@ export class RunRecorder implements RunPersistence {
     ].filter(isOpen)
   }
 
+  /** Adds a run that is on disk. */
+  adopt(run: RecordedRun): void {
+    this.#open.set(run.id, run)
+  }
+
+  /** Forgets a run that is no longer this node's. */
+  forget(run: RecordedRun): void {
+    run.isFresh = false
+    run.isChanged = false
+    this.#open.delete(run.id)
+    run.lose()
+    this.#reject(run, new LeaseLost(`Run ${run.id} was taken from this node`))
+  }
+
   noteChange(run: RecordedRun): void {
-    if (run.isFresh || run.isChanged) return
+    if (run.isFresh || run.isChanged || run.isLost) return
     run.isChanged = true
     this.#changed.push(run)
     if (this.#timer === undefined) this.#arm()
@@ -250,9 +269,13 @@ export class RunRecorder implements RunPersistence {
 
   async #write(batch: readonly RecordedRun[]): Promise<void> {
     try {
-      await this.#deps.runs.record(batch)
+      const isEnd = batch.map(({ endedAt }) => endedAt !== null)
+      const lost = new Set(await this.#deps.runs.record(batch))
       this.#isFailing = false
-      for (const run of batch) this.#noteWritten(run)
+      for (const [index, run] of batch.entries()) {
+        if (lost.has(run.id)) this.#noteLost(run)
+        else this.#noteWritten(run, isEnd[index] === true)
+      }
     } catch (error) {
       if (error instanceof AppError && error.code === "database_unavailable")
         return this.#requeue(batch, error)
@@ -264,8 +287,20 @@ export class RunRecorder implements RunPersistence {
     }
   }
 
-  #noteWritten(run: RecordedRun): void {
+  #noteLost(run: RecordedRun): void {
     run.isWriting = false
+    if (run.isEndWritten) {
+      // It came late for an attempt that was repeated.
+      run.isLost = true
+      return
+    }
+    if (!run.isLost) this.lost += 1
+    this.forget(run)
+  }
+
+  #noteWritten(run: RecordedRun, isEnd: boolean): void {
+    run.isWriting = false
+    run.isEndWritten = isEnd
     if (run.writtenAt === 0) this.#deps.onRun(run.valId)
     this.#deps.onBytes(run.accountId, run.bytes)
     run.writtenAt = this.#deps.now()
@@ -285,6 +320,7 @@ export class RunRecorder implements RunPersistence {
     this.#isFailing = true
     for (const run of batch) {
       run.isWriting = false
+      if (run.isLost) continue
       if (!run.isChanged) this.#changed.push(run)
       run.isChanged = true
       this.#reject(run, error)

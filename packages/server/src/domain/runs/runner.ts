@@ -61,6 +61,11 @@ export interface RunListener {
   readonly id: string
   /** The number of vals that called each other before this run. */
   readonly depth: number
+  /**
+   * Called when the run has its slot, before any code of the val runs for it. The run does not start
+   * if this rejects, and `acquire` rejects with the error.
+   */
+  readonly begin?: ((slot: RunSlot) => Promise<void>) | undefined
   /** Bytes that another log line may have; 0 when the log is full. Absent: no limit per run. */
   readonly logBytesLeft?: number
   log(line: LogLine): void
@@ -131,8 +136,16 @@ export interface RunSlot {
   release(): void
 }
 
-/** The arguments of a call: an array, or the JSON of one. */
-export type CallArgs = readonly unknown[] | JsonText
+/** The arguments of a call: an array, the JSON of one, or values that JSON does not have. */
+export type CallArgs = readonly unknown[] | JsonText | TypedArgs
+
+/**
+ * Arguments that this server has made, not a client. Anywhere in them, `{ $date: ms }` stands for a
+ * Date and `{ $file: { name, type, base64 } }` for a File.
+ */
+export interface TypedArgs {
+  readonly typed: readonly unknown[]
+}
 
 /** A request to a val's endpoint. */
 export interface SlotRequest {

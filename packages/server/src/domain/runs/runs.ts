@@ -36,6 +36,8 @@ export interface Run {
   readonly error: RunError | null
   readonly source: RunSource
   readonly status: RunStatus
+  /** 1 unless it has failed before and was attempted again. */
+  readonly attempt: number
   readonly val: ValMention
 }
 
@@ -50,11 +52,32 @@ export interface RunDetail extends Run {
 }
 
 /** What a replay needs of a request besides method and URL. */
-export interface RunInput {
+export interface RequestInput {
   /** Without credentials. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   /** The body in base64. */
   readonly body: string
+}
+
+/** Arguments that are too large to be recorded. They are stored until the run has ended. */
+export interface LargeArgs {
+  readonly kind: "args"
+  readonly json: string
+}
+
+/** A due time of a schedule, in milliseconds; `lastRunAt` is null for the first run. */
+export interface IntervalInput {
+  readonly kind: "interval"
+  readonly scheduledAt: number
+  readonly lastRunAt: number | null
+}
+
+/** What a run is started with, where its recorded arguments are not enough. */
+export type RunInput = RequestInput | LargeArgs | IntervalInput
+
+/** Whether the run is started by a request. */
+export function isRequestInput(input: RunInput): input is RequestInput {
+  return "headers" in input
 }
 
 /** A run as it is stored. `accountId` is the user on whose account it runs. */
@@ -80,6 +103,20 @@ export interface RunRecord {
   /** Null when it has sent no outgoing request. */
   readonly egress?: RunEgress | null
   readonly logsTruncated: boolean
+  /** The number of vals that called each other before this run. It is stored in the queue only. */
+  readonly depth?: number
+  /** Set for a run of the queue. */
+  readonly claim?: RecordedClaim | undefined
+  /** Whether the end of the run was recorded before. */
+  readonly isEndWritten?: boolean
+}
+
+/** What else is recorded of a run of the queue, by the node that has claimed it. */
+export interface RecordedClaim {
+  /** The number of the claim. Nothing is recorded if the run was claimed by another node since. */
+  readonly fence: number
+  /** Set when the attempt has failed and is to be repeated: the delay, in milliseconds. */
+  readonly retryMs: number | undefined
 }
 
 /** Which runs a list shows. */
@@ -107,10 +144,13 @@ export interface RunStore {
   ): Promise<Page<Run>>
   /** The runs of the val on its owner's account. */
   listOfOwner(valId: string, filter: RunFilter, page: PageRequest): Promise<Page<Run>>
-  /** The request that started the run, for a replay. */
+  /** What the run was started with, for a replay. */
   findInput(id: string): Promise<RunInput | undefined>
-  /** Inserts or updates the runs in one transaction. A run that has ended stays ended. */
-  record(runs: readonly RunRecord[]): Promise<void>
+  /**
+   * Inserts or updates the runs. A run that has ended stays ended. Returns the ids of the runs that
+   * were taken from this node: nothing was recorded for them.
+   */
+  record(runs: readonly RunRecord[]): Promise<readonly string[]>
   /**
    * Tells the node of the run to cancel it, or ends the run if its node is gone. Returns false when
    * the run had ended before.
@@ -118,8 +158,6 @@ export interface RunStore {
   requestCancel(id: string, error: RunError, at: number): Promise<boolean>
   /** The ids of the runs on the node that are to be cancelled. */
   listCancelRequests(nodeId: string): Promise<readonly string[]>
-  /** Ends some runs of nodes that are gone. Returns false when there are none. */
-  finishOrphaned(error: RunError, at: number, runsMax: number): Promise<boolean>
   /** Deletes some runs of deleted vals. Returns false when there are none. */
   purge(runsMax: number): Promise<boolean>
   /** Deletes some runs that started before then. Returns false when there are none left. */

@@ -40,11 +40,15 @@ const recorder = () => {
   return { waiting: 3, dropped: 4, ended: ended.list() }
 }
 const refusals = () => [["overloaded", 2] as const]
+const queue = () => ({
+  ...{ claimed: 9, returned: 1, requeued: 2, retried: 3, crashed: 4, lost: 5, active: 6 },
+})
+const depth = { due: 7, later: 8, oldestMs: 1_500, isPartial: false }
 
 describe("createMetrics", () => {
   test("prints the status and the duration of ended runs", () => {
     const families = parseExposition(
-      createMetrics(stats, runner, recorder, loopDelay, refusals).print(),
+      createMetrics(stats, runner, recorder, loopDelay, refusals, queue).print(depth),
     )
     expect(
       families
@@ -60,9 +64,21 @@ describe("createMetrics", () => {
     expect([bucket("0.001"), bucket("2.5"), bucket("60"), bucket("+Inf")]).toEqual([2, 3, 3, 4])
   })
 
+  test("prints the queue, and leaves out what could not be counted", () => {
+    const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals, queue)
+    const valuesOf = (text: string, name: string) =>
+      parseExposition(text)
+        .get(name)
+        ?.samples.map(({ value }) => value)
+    expect(valuesOf(metrics.print(depth), "hamlet_queue_runs")).toEqual([7, 8])
+    expect(valuesOf(metrics.print(depth), "hamlet_queue_oldest_seconds")).toEqual([1.5])
+    expect(valuesOf(metrics.print(undefined), "hamlet_queue_runs")).toEqual([])
+    expect(valuesOf(metrics.print(undefined), "hamlet_queue_takeovers_total")).toEqual([2, 3, 4])
+  })
+
   test("prints cold starts, the memory of val processes, and refused requests", () => {
     const families = parseExposition(
-      createMetrics(stats, runner, recorder, loopDelay, refusals).print(),
+      createMetrics(stats, runner, recorder, loopDelay, refusals, queue).print(depth),
     )
     const starts = families.get("hamlet_val_cold_start_seconds")?.samples ?? []
     expect(starts.find(({ name }) => name.endsWith("_count"))?.value).toBe(2)
@@ -78,10 +94,10 @@ describe("createMetrics", () => {
   test("prints the text format of Prometheus, and counts every request", () => {
     fc.assert(
       fc.property(fc.array(observation, { maxLength: 60 }), (observations) => {
-        const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals)
+        const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals, queue)
         for (const { route, method, status, ms } of observations)
           metrics.observe(route, method, status, ms)
-        const families = parseExposition(metrics.print())
+        const families = parseExposition(metrics.print(depth))
 
         const counted = families.get("hamlet_http_requests_total")?.samples ?? []
         for (const { labels, value } of counted) {
@@ -115,18 +131,18 @@ describe("createMetrics", () => {
   })
 
   test("counts every route of the table, and requests without a route", () => {
-    const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals)
+    const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals, queue)
     for (const route of [...routeNames, "none"]) metrics.observe(route, "GET", 200, 100)
     const counted =
-      parseExposition(metrics.print()).get("hamlet_http_requests_total")?.samples ?? []
+      parseExposition(metrics.print(depth)).get("hamlet_http_requests_total")?.samples ?? []
     expect(counted.map(({ labels }) => labels.route)).toEqual([...routeNames, "none"])
   })
 
   test("counts unknown methods together", () => {
-    const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals)
+    const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals, queue)
     for (let n = 0; n < 1000; n++) metrics.observe("none", `METHOD${n}`, 405, 0)
     const counted =
-      parseExposition(metrics.print()).get("hamlet_http_requests_total")?.samples ?? []
+      parseExposition(metrics.print(depth)).get("hamlet_http_requests_total")?.samples ?? []
     expect(counted).toEqual([
       {
         name: "hamlet_http_requests_total",
@@ -144,9 +160,12 @@ describe("createMetrics", () => {
       recorder,
       loopDelay,
       refusals,
+      queue,
     )
     waiting = 7
-    const samples = parseExposition(metrics.print()).get("hamlet_database_connections")?.samples
+    const samples = parseExposition(metrics.print(depth)).get(
+      "hamlet_database_connections",
+    )?.samples
     expect(samples?.map(({ labels, value }) => [labels.state, value])).toEqual([
       ["open", 5],
       ["in_use", 3],
@@ -156,7 +175,7 @@ describe("createMetrics", () => {
 
   test("prints the memory of the process, also before the first request", () => {
     const families = parseExposition(
-      createMetrics(stats, runner, recorder, loopDelay, refusals).print(),
+      createMetrics(stats, runner, recorder, loopDelay, refusals, queue).print(depth),
     )
     expect(families.get("process_resident_memory_bytes")?.samples[0]?.value).toBeGreaterThan(
       1_000_000,

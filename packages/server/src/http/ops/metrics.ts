@@ -1,4 +1,6 @@
 import { type ErrorCode, errorCodes } from "@hamlet/contract"
+import type { QueueDepth } from "../../domain/queue/queue-store.ts"
+import type { QueueStats } from "../../domain/queue/run-queue.ts"
 import type { EndedRuns } from "../../domain/runs/live-runs.ts"
 import type { RunnerStatus } from "../../domain/runs/runner.ts"
 import type { Counter } from "../../shared/counter.ts"
@@ -8,7 +10,8 @@ import type { LoopDelayReport } from "../../shared/loop-delay.ts"
 /** The counters of `/metrics`. */
 export interface Metrics {
   observe(route: string, method: string, status: number, ms: number): void
-  print(): string
+  /** `depth` is undefined when the queue could not be counted. */
+  print(depth: QueueDepth | undefined): string
 }
 
 const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
@@ -25,6 +28,7 @@ export function createMetrics(
   recorderStats: () => { waiting: number; dropped: number; ended: readonly EndedRuns[] },
   loopDelay: () => LoopDelayReport,
   refusals: () => RefusalCounts,
+  queueStats: () => QueueStats,
 ): Metrics {
   const requests = new Map<string, number>()
   const latencies = new Map<string, Histogram>()
@@ -39,7 +43,7 @@ export function createMetrics(
       }
       latency.add(ms)
     },
-    print() {
+    print(depth) {
       const { connections, inUse, waiting } = databaseStats()
       const recorder = recorderStats()
       return [
@@ -78,6 +82,7 @@ export function createMetrics(
           "Runs whose record could not be written",
           [["", recorder.dropped]],
         ),
+        ...printQueue(queueStats(), depth),
         ...printLoopDelay(loopDelay()),
         ...printMetric("process_resident_memory_bytes", "gauge", "Resident memory of the server", [
           ["", process.memoryUsage.rss()],
@@ -170,6 +175,56 @@ function printVals(
         `{code="${code}",status="${errorCodes[code].status}"}`,
         count,
       ]),
+    ),
+  ]
+}
+
+function printQueue(queue: QueueStats, depth: QueueDepth | undefined): readonly string[] {
+  return [
+    ...printMetric(
+      "hamlet_queue_runs",
+      "gauge",
+      "Runs in the queue of all nodes; due ones could start, later ones wait for their time",
+      depth
+        ? [
+            ['{state="due"}', depth.due],
+            ['{state="later"}', depth.later],
+          ]
+        : [],
+    ),
+    ...printMetric(
+      "hamlet_queue_oldest_seconds",
+      "gauge",
+      "How long the first run that could start has been waiting",
+      depth ? [["", depth.oldestMs / 1000]] : [],
+    ),
+    ...printMetric("hamlet_queue_active_runs", "gauge", "Runs of the queue that this node has", [
+      ["", queue.active],
+    ]),
+    ...printMetric("hamlet_queue_claims_total", "counter", "Runs that this node has claimed", [
+      ["", queue.claimed],
+    ]),
+    ...printMetric(
+      "hamlet_queue_returns_total",
+      "counter",
+      "Claimed runs that this node could not start and has returned to the queue",
+      [["", queue.returned]],
+    ),
+    ...printMetric(
+      "hamlet_queue_takeovers_total",
+      "counter",
+      "Runs of nodes that were gone, by what this node did with them",
+      [
+        ['{outcome="requeued"}', queue.requeued],
+        ['{outcome="retried"}', queue.retried],
+        ['{outcome="crashed"}', queue.crashed],
+      ],
+    ),
+    ...printMetric(
+      "hamlet_queue_lease_losses_total",
+      "counter",
+      "Runs that were taken from this node while it had them",
+      [["", queue.lost]],
     ),
   ]
 }

@@ -204,6 +204,7 @@ export function toRunView(it: Run): z.infer<typeof run> {
     source: it.source,
     status: it.status,
     durationMs: it.endedAt === null ? null : Math.max(0, it.endedAt - it.startedAt),
+    attempt: it.attempt,
     val: toMentionView(it.val),
   }
 }

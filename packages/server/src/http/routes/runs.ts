@@ -3,6 +3,7 @@ import type { z } from "zod"
 import type { Caller } from "../../domain/access.ts"
 import { AppError } from "../../domain/app-error.ts"
 import { depthHeader, readDepth } from "../../domain/egress.ts"
+import { enqueueReplay, enqueueRun } from "../../domain/queue/enqueue-run.ts"
 import { callAnonymously } from "../../domain/runs/call-anonymously.ts"
 import { cancelRun } from "../../domain/runs/cancel-run.ts"
 import { evalCode } from "../../domain/runs/eval-code.ts"
@@ -14,7 +15,7 @@ import {
 } from "../../domain/runs/execute-run.ts"
 import { replayRun } from "../../domain/runs/replay-run.ts"
 import type { CallArgs } from "../../domain/runs/runner.ts"
-import { getRun, type RunFilter } from "../../domain/runs/runs.ts"
+import { getRun, type RunDetail, type RunFilter } from "../../domain/runs/runs.ts"
 import type { RunCounts } from "../../domain/stats/run-tally.ts"
 import {
   type Activity,
@@ -34,11 +35,23 @@ import { toRunDetailView } from "../response/views.ts"
 export function runHandlers({ runs, api }: Nouns) {
   return {
     createRun: async ({ caller, params, body, forwardedJson, request }) => {
-      const started = await createRun(runs, caller, params.val_id, {
-        args: toArgs(body.args, forwardedJson),
-        version: body.version,
-      })
-      return respondRun({ runs, api }, caller, started, request)
+      const { version, retries = 0 } = body
+      const args = toArgs(body.args, forwardedJson)
+      if (prefersAsync(request))
+        return respondQueued(
+          api,
+          await enqueueRun(runs, caller, params.val_id, { args, version, retries }),
+        )
+      if (retries > 0)
+        throw new AppError(
+          "invalid_request",
+          'Cannot run the val with "retries": the request needs the header "prefer: respond-async"',
+        )
+      return respondRun(
+        runs,
+        caller,
+        await createRun(runs, caller, params.val_id, { args, version }),
+      )
     },
     callVal: async ({ body, forwardedJson, ...call }) =>
       respondCall(runs, call, toArgs(body.args, forwardedJson)),
@@ -61,7 +74,9 @@ export function runHandlers({ runs, api }: Nouns) {
     cancelEvaluation: async ({ caller, params }) =>
       json(200, { found: await cancelRun(runs, caller, params.run_id, params.val_id) }),
     replayRun: async ({ caller, params, request }) =>
-      respondRun({ runs, api }, caller, await replayRun(runs, caller, params.run_id), request),
+      prefersAsync(request)
+        ? respondQueued(api, await enqueueReplay(runs, caller, params.run_id))
+        : respondRun(runs, caller, await replayRun(runs, caller, params.run_id)),
     getMyStats: async ({ caller, query }) =>
       json(200, toStatsView(await getAccountStats(runs, caller, query))),
     getValStats: async ({ caller, params, query }) =>
@@ -95,24 +110,20 @@ function toArgs(
   return json === undefined ? (args ?? []) : { json }
 }
 
-/** Responds when the run has ended, or at once if the client prefers that. */
+/** Responds when the run has ended. */
 async function respondRun(
-  { runs, api }: Pick<Nouns, "runs" | "api">,
+  runs: Nouns["runs"],
   caller: Caller,
   started: StartedRun<unknown>,
-  request: Request,
 ): Promise<ApiResponse> {
-  if (!prefersAsync(request)) {
-    await started.ended
-    return json(200, toRunDetailView(await getStartedRun(runs, caller, started)))
-  }
-  started.ended.catch((error: unknown) => {
-    // An expected error is recorded in the run; any other is logged for the operator.
-    if (!(error instanceof AppError))
-      api.log.error("run", { runId: started.id, error: String(error) })
-  })
-  const headers = { location: api.links.run(started.id), "preference-applied": "respond-async" }
-  return json(202, toRunDetailView(await getStartedRun(runs, caller, started)), headers)
+  await started.ended
+  return json(200, toRunDetailView(await getStartedRun(runs, caller, started)))
+}
+
+/** Responds with a run that waits. */
+function respondQueued({ links }: Nouns["api"], run: RunDetail): ApiResponse {
+  const headers = { location: links.run(run.id), "preference-applied": "respond-async" }
+  return json(202, toRunDetailView(run), headers)
 }
 
 async function followLogs(

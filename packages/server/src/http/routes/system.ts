@@ -27,6 +27,10 @@ export function systemHandlers({ runs, api }: Nouns, metrics: Metrics) {
       const warnings = api.isolationWarnings()
       return json(200, { status: "ok", version, ...database, isolation, warnings })
     },
-    getMetrics: async () => content("text/plain; version=0.0.4; charset=utf-8", metrics.print()),
+    getMetrics: async () =>
+      content(
+        "text/plain; version=0.0.4; charset=utf-8",
+        metrics.print(await runs.queue.readDepth()),
+      ),
   } satisfies Partial<Handlers>
 }

@@ -138,9 +138,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
         : await this.#owner.moveToFreshProcess(this))
     if (stopped) return stopped
     return this.#untilEnded<CallOutcome>((settle) => {
-      const body = Buffer.from(
-        isJsonText(args) ? `{"args":${args.json}}` : JSON.stringify({ args }),
-      )
+      const body = Buffer.from(toCallBody(args))
       const onResponse = async (response: ValResponse) => {
         const { outcome, logCount } = isFailure(response)
           ? await readFailure(response, this.process)
@@ -277,6 +275,11 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
     await Promise.race([arrived.promise, this.process.sandbox.exited, Bun.sleep(lateMessagesMs)])
     this.#onLog = undefined
   }
+}
+
+function toCallBody(args: CallArgs): string {
+  if (isJsonText(args)) return `{"args":${args.json}}`
+  return JSON.stringify("typed" in args ? { args: args.typed, isTyped: true } : { args })
 }
 
 const failureNames = {

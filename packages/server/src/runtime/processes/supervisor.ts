@@ -129,9 +129,10 @@ export class Supervisor implements Runner, RunSlotOwner {
     await this.#runLimiter.acquire(program.valId, program.accountId, client)
     const process = this.#openByKey.get(program.key)
     // A slot may have retired the process without the supervisor.
-    return process?.isOpen && this.#tryWork(process)
-      ? this.#addSlot(process, run)
-      : this.#bindAndOpenSlot(program, run)
+    if (!process?.isOpen || !this.#tryWork(process)) return this.#bindAndOpenSlot(program, run)
+    return run.begin || !process.isLoadRequested
+      ? this.#openSlot(process, run)
+      : this.#addSlot(process, run)
   }
 
   retire(outdated: Outdated): void {
@@ -200,16 +201,21 @@ export class Supervisor implements Runner, RunSlotOwner {
       this.#runLimiter.release(program.valId, program.accountId)
       throw error
     }
+    return this.#openSlot(process, run)
+  }
+
+  async #openSlot(process: ValProcess, run: RunListener): Promise<RunSlot> {
     const slot = this.#addSlot(process, run)
     try {
+      if (run.begin) await run.begin(slot)
       process.load()
+      return slot
     } catch (error) {
-      // For example because the disk is full.
+      // The run was taken from this node, or the disk is full.
       slot.release()
-      this.#end(process)
+      if (process.runs === 0 && process.state === "loading") this.#end(process)
       throw error
     }
-    return slot
   }
 
   #addSlot(process: ValProcess, run: RunListener): ProcessRunSlot {

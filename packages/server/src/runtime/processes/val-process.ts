@@ -94,12 +94,17 @@ export class ValProcess implements EgressClient {
     void sandbox.exited.then((exit) => this.#end(exit))
   }
 
+  /** Whether the guest was sent the program, or is about to be. */
+  get isLoadRequested(): boolean {
+    return this.#isLoading
+  }
+
   /**
    * Sends the program to the guest. The first run must have a slot: it gets what the module logs
    * while it is evaluated.
    */
   load(): void {
-    if (this.#isLoading) return
+    if (this.#isLoading || this.isEnding) return
     this.#isLoading = true
     const { sandbox, egressKey } = this
     sandbox.egressListener?.setClient(this)

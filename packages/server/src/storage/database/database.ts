@@ -70,7 +70,8 @@ export interface DatabaseStats {
 }
 
 /**
- * The columns of a run, in order. JSON can carry all of them to another thread.
+ * The columns of a run, in order; behind them, whether it ends with this write, and its depth. JSON
+ * can carry all of them to another thread.
  */
 export type RunValues = readonly Exclude<SqlValue, Uint8Array>[]
 
@@ -132,6 +133,13 @@ export interface Database {
    * where asking for it costs as much as reading.
    */
   readonly changeCount: (() => number) | undefined
+  /**
+   * Tells the processes that use this database, this one included. A notice may get lost, and where
+   * the database cannot pass it on, other processes never get any: they must also poll.
+   */
+  notify(channel: string): void
+  /** Calls back for each notice, and when some may have been lost. Returns a function that ends it. */
+  listen(channel: string, onNotice: () => void): () => void
   ping(): Promise<void>
   stats(): DatabaseStats
   /** Finishes the writes that were requested before, then closes. */

@@ -15,10 +15,20 @@ export interface Dialect extends Ddl {
    */
   readonly forUpdate: Statement
   /**
+   * Ends a select that leaves out the rows that another transaction has locked, and locks the
+   * others. Empty where transactions run one at a time.
+   */
+  readonly skipLocked: Statement
+  /**
    * The time in whole milliseconds, by the clock of the database. It does not change within a
    * statement, so that an index can be searched for it.
    */
   readonly now: Statement
+  /**
+   * A table of the objects in a JSON array, with the given columns; a property that is absent is
+   * null. One statement can then take any number of rows, whose values have types.
+   */
+  fromJson(rows: readonly object[], columns: JsonColumns): Statement
   /** How concurrent lookups are gathered into one statement, where round trips cost time. */
   readonly gather: Gather | undefined
   /**
@@ -44,6 +54,9 @@ export interface Dialect extends Ddl {
   /** Estimates the rows of a table, as `count`, without reading all of them. */
   estimateRows(table: string): Statement
 }
+
+/** The columns of a table of JSON objects. */
+export type JsonColumns = Readonly<Record<string, "id" | "integer" | "time" | "text">>
 
 /** Conditions that hold for any of many keys. */
 export interface Gather {

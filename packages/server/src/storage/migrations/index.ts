@@ -10,6 +10,7 @@ import { administration } from "./0008-administration.ts"
 import { runBytes } from "./0009-run-bytes.ts"
 import { bundleFiles } from "./0010-bundle-files.ts"
 import { schedules } from "./0011-schedules.ts"
+import { queue } from "./0012-queue.ts"
 
 /** Every migration, in the order of their numbers. One that has landed is never changed again. */
 export const migrations: readonly Migration[] = [
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   runBytes,
   bundleFiles,
   schedules,
+  queue,
 ]

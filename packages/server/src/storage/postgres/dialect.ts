@@ -68,7 +68,14 @@ export const postgresDialect: Dialect = {
   ...postgresDdl,
   name: "PostgreSQL",
   forUpdate: raw("for update"),
+  skipLocked: raw("for update skip locked"),
   now: raw("floor(extract(epoch from statement_timestamp()) * 1000)::bigint"),
+  fromJson: (rows, columns) => sql`
+    json_to_recordset(${JSON.stringify(rows)}::text::json) as rows_of_json(${raw(
+      Object.entries(columns)
+        .map(([name, type]) => `${name} ${postgresDdl.types[type]}`)
+        .join(", "),
+    )})`,
   gather: {
     isAnyId: (column, ids) => sql`${raw(column)} = any(${`{${ids.join(",")}}`}::uuid[])`,
     isAnyBytes: (column, keys) =>

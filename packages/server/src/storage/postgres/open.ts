@@ -3,6 +3,7 @@ import { unavailable } from "../database/errors.ts"
 import { type Statement, sql } from "../database/sql.ts"
 import { createClient, type PostgresLimits, parsePostgresUrl, postgresDefaults } from "./client.ts"
 import { postgresDialect } from "./dialect.ts"
+import { PostgresNotices } from "./notices.ts"
 import { PostgresPool } from "./pool.ts"
 import { PostgresReader } from "./reader.ts"
 import { PostgresSearches } from "./search.ts"
@@ -46,6 +47,10 @@ export async function openPostgres(
     watchdog,
     limits,
   )
+  const notices = new PostgresNotices(
+    () => createClient({ url, connectionsMax: 1, limits, isReadonly: true }),
+    limits.connectMsMax,
+  )
   let stopped: Promise<void> | undefined
 
   const database: Database = {
@@ -54,6 +59,8 @@ export async function openPostgres(
     read: <Row>(statement: Statement) => reader.read(statement) as Promise<readonly Row[]>,
     write: (script, { isPatient = false } = {}) => writer.write(script, isPatient),
     changeCount: undefined,
+    notify: (channel) => notices.notify(channel),
+    listen: (channel, onNotice) => notices.listen(channel, onNotice),
     async ping() {
       await reader.read(sql`select 1`)
     },
@@ -64,8 +71,8 @@ export async function openPostgres(
       waiting: writer.waiting,
     }),
     stop() {
-      stopped ??= Promise.all([writer.stop(), reader.stop(), searches.stop()]).then(() =>
-        watchdog.stop(),
+      stopped ??= Promise.all([writer.stop(), reader.stop(), searches.stop(), notices.stop()]).then(
+        () => watchdog.stop(),
       )
       return stopped
     },

@@ -24,10 +24,10 @@ export function* purgeOlder(before: number, runsMax: number): Script<boolean> {
   return doomed.length === runsMax
 }
 
-/** Deletes some of the val's runs beyond its latest ones. */
+/** Deletes some of the val's runs beyond its latest ones, but none that waits in the queue. */
 export function* purgeBeyond(valId: string, keptMax: number, runsMax: number): Script<boolean> {
   const doomed = yield* rows<{ id: string }>(sql`
-    select id from runs where val_id = ${valId} order by started_at desc, id desc limit ${runsMax} offset ${keptMax}`)
+    select id from runs where val_id = ${valId} and due_at is null order by started_at desc, id desc limit ${runsMax} offset ${keptMax}`)
   yield* deleteRuns(doomed)
   return doomed.length === runsMax
 }
@@ -43,14 +43,14 @@ export function sizesOf(
     select id, started_at, bytes from runs where account_id = ${accountId} ${rest} order by started_at desc, id desc limit ${runsMax}`
 }
 
-/** Deletes some of the runs of an account: the given one and earlier ones. */
+/** Deletes some of the runs of an account that do not wait: the given one and earlier ones. */
 export function* purgeFrom(
   accountId: string,
   { startedAt, id }: RunPosition,
   runsMax: number,
 ): Script<boolean> {
   const doomed = yield* rows<{ id: string }>(sql`
-    select id from runs where account_id = ${accountId} and (started_at, id) <= (${startedAt}, ${id})
+    select id from runs where account_id = ${accountId} and (started_at, id) <= (${startedAt}, ${id}) and due_at is null
     order by started_at desc, id desc limit ${runsMax}`)
   yield* deleteRuns(doomed)
   return doomed.length === runsMax

@@ -1,8 +1,17 @@
-import { type RunRecord, unsavedVersion } from "../../domain/runs/runs.ts"
+import type { EndedRun } from "../../domain/queue/queued-run.ts"
+import {
+  type RunError,
+  type RunRecord,
+  type RunSource,
+  type RunStatus,
+  unsavedVersion,
+} from "../../domain/runs/runs.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { type RunValues, rows, type Script } from "../database/database.ts"
+import type { Dialect } from "../database/dialect.ts"
 import { type SqlValue, type Statement, type Statements, sql } from "../database/sql.ts"
-import { toJson } from "./run-rows.ts"
+import { afterRunsEnded } from "./after-runs-ended.ts"
+import { fromJson, toJson } from "./run-rows.ts"
 
 const columns = [
   ...[
@@ -37,7 +46,12 @@ const columns = [
  */
 const rowBytes = 500
 
-/** The values of the columns of a run. */
+/** The bytes of a run with these texts. */
+export function countTextBytes(texts: readonly (string | null)[]): number {
+  return texts.reduce((sum, text) => sum + (text === null ? 0 : Buffer.byteLength(text)), rowBytes)
+}
+
+/** The values of the columns of a run; behind them, whether it ends with this write, and its depth. */
 export function toRunValues(run: RunRecord): RunValues {
   const { logs } = run
   const texts = [
@@ -63,7 +77,9 @@ export function toRunValues(run: RunRecord): RunValues {
     run.endedAt,
     run.logsTruncated ? 1 : 0,
     ...texts,
-    texts.reduce((sum, text) => sum + (text === null ? 0 : Buffer.byteLength(text)), rowBytes),
+    countTextBytes(texts),
+    run.endedAt !== null && run.isEndWritten !== true ? 1 : 0,
+    run.depth ?? 0,
   ]
 }
 
@@ -75,9 +91,13 @@ export function countRunBytes(runs: readonly RunValues[]): number {
 }
 
 /** A row, with the columns that this file needs. */
-interface Row {
+interface Row extends RunTimes {
   readonly values: RunValues
   readonly id: string
+}
+
+/** When a version ran. */
+export interface RunTimes {
   readonly valId: string
   readonly version: number
   readonly startedAt: number
@@ -100,7 +120,7 @@ function toRow(values: RunValues): Row {
 }
 
 /** Writes runs: new ones, and new states of existing ones. */
-export function* recordRuns(all: readonly RunValues[]): Script<void> {
+export function* recordRuns(dialect: Dialect, all: readonly RunValues[]): Script<void> {
   if (all.length === 0) return
   // PostgreSQL rejects a statement that would change a row twice.
   const distinct = [...new Map(all.map(toRow).map((run) => [run.id, run])).values()]
@@ -108,10 +128,40 @@ export function* recordRuns(all: readonly RunValues[]): Script<void> {
   const ofVals = distinct.filter((run) => run.version !== unsavedVersion)
   const existing = yield* findExisting([...new Set(ofVals.map((run) => run.valId))])
   const isLeft = (run: Row) => run.version === unsavedVersion || existing.has(run.valId)
-  for (const chunk of inBatches(distinct.filter(isLeft))) yield insertRuns(chunk)
+  const written = distinct.filter(isLeft)
+  for (const chunk of inBatches(written)) yield insertRuns(chunk)
   yield* updateLatest(ofVals.filter(isLeft))
+  yield* afterRunsEnded(dialect, written.filter(endsNow).map(toEndedRun))
 }
 
+const endsNowColumn = columns.length
+const depthColumn = columns.length + 1
+
+function endsNow({ values }: Row): boolean {
+  return values[endsNowColumn] === 1
+}
+
+const [sourceColumn, statusColumn, errorColumn, accountColumn, ownerColumn] = [
+  "source",
+  "status",
+  "error",
+  "account_id",
+  "owner_id",
+].map((name) => columns.indexOf(name)) as [number, number, number, number, number]
+
+function toEndedRun({ values, id, valId, version, startedAt, endedAt }: Row): EndedRun {
+  return {
+    ...{ id, valId, version, startedAt, endedAt: endedAt ?? startedAt },
+    accountId: values[accountColumn] as string,
+    ownerId: values[ownerColumn] as string,
+    source: values[sourceColumn] as RunSource,
+    status: values[statusColumn] as RunStatus,
+    error: fromJson<RunError>(values[errorColumn] as string | null),
+    depth: values[depthColumn] as number,
+  }
+}
+
+/** The vals among these that exist. */
 function* findExisting(valIds: readonly string[]): Statements<ReadonlySet<string>> {
   const existing = new Set<string>()
   for (const chunk of inBatches(valIds)) {
@@ -131,7 +181,9 @@ const insertTexts = new Map<number, string>()
  */
 function insertRuns(runs: readonly Row[]): Statement {
   const values: SqlValue[] = []
-  for (const run of runs) values.push(...run.values)
+  for (const run of runs)
+    for (let column = 0; column < columns.length; column++)
+      values.push(run.values[column] as SqlValue)
   let text = insertTexts.get(runs.length)
   if (text === undefined) {
     text = toInsertText(runs.length)
@@ -150,7 +202,8 @@ function toInsertText(count: number): string {
     where runs.ended_at is null or excluded.ended_at is not null`
 }
 
-function* updateLatest(runs: readonly Row[]): Statements<void> {
+/** Notes at vals and versions when they ran last. */
+export function* updateLatest(runs: readonly RunTimes[]): Statements<void> {
   for (const run of latestOf(runs, (run) => run.valId)) {
     yield sql`update vals set run_started_at = ${run.startedAt}, run_ended_at = ${run.endedAt}
       where id = ${run.valId} and (run_started_at is null or run_started_at <= ${run.startedAt})`
@@ -165,8 +218,11 @@ function* updateLatest(runs: readonly Row[]): Statements<void> {
  * The latest run for each key, in the order of the keys, so that two batches wait for each other
  * instead of deadlocking.
  */
-function latestOf(runs: readonly Row[], keyOf: (run: Row) => string): readonly Row[] {
-  const latest = new Map<string, Row>()
+function latestOf(
+  runs: readonly RunTimes[],
+  keyOf: (run: RunTimes) => string,
+): readonly RunTimes[] {
+  const latest = new Map<string, RunTimes>()
   for (const run of runs) {
     const key = keyOf(run)
     const other = latest.get(key)

@@ -23,6 +23,7 @@ export interface RunRow {
   readonly error: string | null
   readonly source: RunSource
   readonly status: RunStatus
+  readonly attempt: number
   readonly version: number
   readonly val_id: string
   readonly name: string
@@ -46,7 +47,7 @@ export interface RunDetailRow extends RunRow {
  * owner of the val.
  */
 export const runColumns =
-  raw(`r.id, r.parent_id, r.started_at, r.ended_at, r.error, r.source, r.status, r.version, r.val_id,
+  raw(`r.id, r.parent_id, r.started_at, r.ended_at, r.error, r.source, r.status, r.attempt, r.version, r.val_id,
   coalesce(v.name, '${evalName}') as name, coalesce(v.privacy, 'private') as privacy, r.owner_id, u.username as owner_name`)
 
 /** The joins for these columns. */
@@ -70,6 +71,7 @@ export function toRun(row: RunRow): Run {
     error: fromJson<RunError>(row.error),
     source: row.source,
     status: row.status,
+    attempt: row.attempt,
     val: {
       id: row.val_id,
       name: row.name,

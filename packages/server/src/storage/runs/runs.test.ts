@@ -125,7 +125,8 @@ describeEachDatabase("createRunStore", (open) => {
   test("requestCancel reaches the node of a run, whatever the run records meanwhile", async () => {
     const { runs, val, nodes } = await setUp()
     const [node, other] = [Bun.randomUUIDv7(), Bun.randomUUIDv7()]
-    for (const id of [node, other]) await nodes.beat({ id, host: "h", pid: 1, pidStarted: "" }, 1)
+    for (const id of [node, other])
+      await nodes.add({ id, host: "h", pid: 1, pidStarted: "" }, 60_000)
     const run = toRun(val, { status: "queued", endedAt: null, nodeId: node })
     await runs.record([run, toRun(val, { status: "running", endedAt: null, nodeId: node })])
     expect(await runs.requestCancel(run.id, cancelled, 5)).toBe(true)
@@ -136,27 +137,6 @@ describeEachDatabase("createRunStore", (open) => {
     expect(await runs.listCancelRequests(node)).toEqual([])
     expect(await runs.requestCancel(run.id, cancelled, 7)).toBe(false)
     expect(await runs.requestCancel(Bun.randomUUIDv7(), cancelled, 7)).toBe(false)
-  })
-
-  test("crashLost ends runs in batches until there are no more", async () => {
-    const { runs, val, nodes } = await setUp()
-    const [alive, dead] = [Bun.randomUUIDv7(), Bun.randomUUIDv7()]
-    await nodes.beat({ id: alive, host: "h", pid: 1, pidStarted: "" }, 1)
-    const open = (nodeId: string | null) => toRun(val, { status: "running", endedAt: null, nodeId })
-    const lost = Array.from({ length: 5 }, () => open(dead))
-    const others = [open(alive), open(null), toRun(val)]
-    await runs.record([...lost, ...others])
-    const batches: boolean[] = []
-    for (let batch = 0; batch < 3; batch++)
-      batches.push(await runs.finishOrphaned({ name: "Error", message: "gone" }, 7, 2))
-    expect(batches).toEqual([true, true, false])
-    for (const { id } of lost)
-      expect(await runs.find(user, id)).toMatchObject({
-        status: "crashed",
-        endedAt: 7,
-        error: { message: "gone" },
-      })
-    for (const { id, status } of others) expect(await runs.find(user, id)).toMatchObject({ status })
   })
 
   test("purgeOlder deletes by the time in the id, a batch at a time", async () => {

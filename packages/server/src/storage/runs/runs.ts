@@ -1,12 +1,13 @@
 import type { PageRequest } from "../../domain/paging.ts"
-import type { RunFilter, RunInput, RunStore } from "../../domain/runs/runs.ts"
+import type { RunFilter, RunStore } from "../../domain/runs/runs.ts"
 import type { Database } from "../database/database.ts"
 import { afterCursor, limitPart, limitTo, toPage, within } from "../database/pagination.ts"
 import { join, nothing, raw, type Statement, sql } from "../database/sql.ts"
 import { isVisible } from "../vals/val-rows.ts"
-import { crashLost, isOpen, requestCancel } from "./finish-orphaned-runs.ts"
 import { purgeBeyond, purgeFrom, purgeOlder, purgeRuns, sizesOf } from "./purge-runs.ts"
+import { recordClaimed, toClaimedState } from "./record-claimed.ts"
 import { recordRuns, toRunValues } from "./record-runs.ts"
+import { fromStoredInput, type StoredRunInput } from "./run-input.ts"
 import {
   fromJson,
   isOfNoVal,
@@ -18,6 +19,7 @@ import {
   toRun,
   toRunDetail,
 } from "./run-rows.ts"
+import { isOpen, requestCancel } from "./take-over-runs.ts"
 
 /** Runs in the database. */
 export function createRunStore(db: Database): RunStore {
@@ -56,19 +58,23 @@ export function createRunStore(db: Database): RunStore {
       const [row] = await db.read<{ input: string | null }>(
         sql`select input from runs where id = ${id}`,
       )
-      return toRunInput(fromJson<RunInput | OldRunInput>(row?.input ?? null))
+      return fromStoredInput(fromJson<StoredRunInput>(row?.input ?? null))
     },
     async record(all) {
-      const runs = all.map(toRunValues)
-      await db.write(() => recordRuns(runs), { runs })
+      const runs = all.filter(({ claim }) => claim === undefined).map(toRunValues)
+      const claimed = all.filter(({ claim }) => claim !== undefined).map(toClaimedState)
+      const [, lost] = await Promise.all([
+        runs.length > 0 && db.write(() => recordRuns(db.dialect, runs), { runs }),
+        claimed.length > 0 ? db.write(() => recordClaimed(db.dialect, claimed)) : [],
+      ])
+      return lost
     },
-    requestCancel: (id, error, at) => db.write(() => requestCancel(id, error, at)),
+    requestCancel: (id, error, at) => db.write(() => requestCancel(db.dialect, id, error, at)),
     async listCancelRequests(nodeId) {
       const found = await db.read<{ id: string }>(sql`
         select id from runs r where ${isOpen} and r.node_id = ${nodeId} and r.cancel_requested = 1`)
       return found.map(({ id }) => id)
     },
-    finishOrphaned: (error, at, runsMax) => db.write(() => crashLost(error, at, runsMax)),
     purge: (runsMax) => db.write(() => purgeRuns(runsMax)),
     purgeOlder: (before, runsMax) => db.write(() => purgeOlder(before, runsMax)),
     purgeBeyond: (valId, keptMax, runsMax) => db.write(() => purgeBeyond(valId, keptMax, runsMax)),
@@ -83,20 +89,6 @@ export function createRunStore(db: Database): RunStore {
       }))
     },
     purgeFrom: (accountId, from, runsMax) => db.write(() => purgeFrom(accountId, from, runsMax)),
-  }
-}
-
-/** The stored request of earlier versions of the server. */
-interface OldRunInput {
-  readonly contentType: string | null
-  readonly body: string
-}
-
-function toRunInput(stored: RunInput | OldRunInput | null): RunInput | undefined {
-  if (stored === null || "headers" in stored) return stored ?? undefined
-  return {
-    headers: stored.contentType === null ? [] : [["content-type", stored.contentType]],
-    body: stored.body,
   }
 }
 

@@ -127,7 +127,7 @@ create table nodes (
   host text collate "C" not null,
   pid integer not null,
   pid_started text collate "C" not null,
-  seen_at bigint not null,
+  lease_until bigint not null,
   constraint nodes_pkey PRIMARY KEY (id)
 );
 
@@ -176,6 +176,12 @@ create table runs (
   logs text collate "C",
   egress text collate "C",
   bytes integer not null default 0,
+  due_at bigint,
+  fence integer not null default 0,
+  attempt integer not null default 1,
+  retries integer not null default 0,
+  depth integer not null default 0,
+  follows_current integer not null default 0,
   constraint runs_pkey PRIMARY KEY (id),
   constraint runs_source_check CHECK (((source = 'http'::text) OR (source = ANY (ARRAY['ui'::text, 'api'::text, 'interval'::text, 'email'::text])))),
   constraint runs_status_check CHECK (((status = 'succeeded'::text) OR (status = ANY (ARRAY['queued'::text, 'running'::text, 'failed'::text, 'timed_out'::text, 'cancelled'::text, 'crashed'::text]))))
@@ -372,6 +378,12 @@ CREATE INDEX runs_by_val_and_source ON runs USING btree (val_id, source, started
 CREATE INDEX runs_of_others ON runs USING btree (val_id, account_id, started_at DESC, id DESC) WHERE (account_id <> owner_id);
 
 CREATE INDEX runs_open ON runs USING btree (node_id, id) WHERE ((status <> 'succeeded'::text) AND (status = ANY (ARRAY['queued'::text, 'running'::text])));
+
+CREATE INDEX runs_open_of_schedules ON runs USING btree (val_id) WHERE ((source = 'interval'::text) AND (status <> 'succeeded'::text) AND (status = ANY (ARRAY['queued'::text, 'running'::text])));
+
+CREATE INDEX runs_waiting ON runs USING btree (account_id, due_at, id) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX runs_waiting_by_time ON runs USING btree (due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX runs_with_error_by_account ON runs USING btree (account_id, started_at DESC, id DESC) WHERE ((status <> 'succeeded'::text) AND (status = ANY (ARRAY['failed'::text, 'timed_out'::text, 'cancelled'::text, 'crashed'::text])));
 

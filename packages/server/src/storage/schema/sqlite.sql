@@ -143,7 +143,7 @@ CREATE TABLE nodes (
   host text not null,
   pid integer not null,
   pid_started text not null,
-  seen_at integer not null
+  lease_until integer not null
 ) strict;
 
 CREATE TABLE object_chunks (
@@ -190,7 +190,13 @@ CREATE TABLE runs (
   return_value text,
   logs text,
   egress text,
-  bytes integer not null default 0
+  bytes integer not null default 0,
+  due_at integer,
+  fence integer not null default 0,
+  attempt integer not null default 1,
+  retries integer not null default 0,
+  depth integer not null default 0,
+  follows_current integer not null default 0
 ) strict;
 
 CREATE INDEX runs_by_account on runs (account_id, started_at desc, id desc, bytes);
@@ -204,6 +210,12 @@ CREATE INDEX runs_by_val_and_source on runs (val_id, source, started_at desc, id
 CREATE INDEX runs_of_others on runs (val_id, account_id, started_at desc, id desc) where account_id <> owner_id;
 
 CREATE INDEX runs_open on runs (node_id, id) where status <> 'succeeded' and status in ('queued', 'running');
+
+CREATE INDEX runs_open_of_schedules on runs (val_id) where source = 'interval' and status <> 'succeeded' and status in ('queued', 'running');
+
+CREATE INDEX runs_waiting on runs (account_id, due_at, id) where due_at is not null;
+
+CREATE INDEX runs_waiting_by_time on runs (due_at) where due_at is not null;
 
 CREATE INDEX runs_with_error_by_account on runs (account_id, started_at desc, id desc) where status <> 'succeeded' and status in ('failed', 'timed_out', 'cancelled', 'crashed');
 

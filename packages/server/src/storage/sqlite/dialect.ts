@@ -22,7 +22,14 @@ export const sqliteDialect: Dialect = {
   ...sqliteDdl,
   name: "SQLite",
   forUpdate: nothing,
+  skipLocked: nothing,
   now: raw("cast(round(unixepoch('subsec') * 1000) as integer)"),
+  fromJson: (rows, columns) => sql`
+    (select ${raw(
+      Object.keys(columns)
+        .map((name) => `value ->> '$.${name}' as ${name}`)
+        .join(", "),
+    )} from json_each(${JSON.stringify(rows)}))`,
   gather: undefined,
   lockName: () => [],
   explain: (statement) => sql`explain query plan ${statement}`,

@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events"
 import type { Database } from "../database/database.ts"
 import { unavailable } from "../database/errors.ts"
 import { type Statement, sql } from "../database/sql.ts"
@@ -61,6 +62,7 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
   })
   const runWriter = new SqliteRunWriter(path, limits)
   const searches = new SqliteSearches(path, limits)
+  const notices = new EventEmitter()
   const database: Database = {
     dialect: sqliteDialect,
     openSearch: (searcher) => searches.open(searcher),
@@ -77,6 +79,11 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
     changeCount() {
       if (stopped !== undefined) throw unavailable("it is closed")
       return changes.read()
+    },
+    notify: (channel) => void notices.emit(channel),
+    listen(channel, onNotice) {
+      notices.on(channel, onNotice)
+      return () => void notices.off(channel, onNotice)
     },
     async ping() {
       file.assertPresent()

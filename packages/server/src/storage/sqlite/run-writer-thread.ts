@@ -3,6 +3,7 @@ import { parentPort, workerData } from "node:worker_threads"
 import { type RunValues, runScript } from "../database/database.ts"
 import { recordRuns } from "../runs/record-runs.ts"
 import { connect } from "./connection.ts"
+import { sqliteDialect } from "./dialect.ts"
 import type { RunWriterOptions, RunWriterReply } from "./run-writer.ts"
 
 const niceness = 5
@@ -29,7 +30,7 @@ function record(runs: readonly RunValues[]): boolean {
   try {
     connection.command("begin immediate")
     runScript(
-      () => recordRuns(runs),
+      () => recordRuns(sqliteDialect, runs),
       (statement) => connection.run(statement),
       new Map(),
     )

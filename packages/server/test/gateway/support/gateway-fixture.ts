@@ -65,6 +65,7 @@ export async function openGatewayFixture(
     resolver: null,
   })
   starting.resolve(hamlet)
+  hamlet.deps.queue.start()
   const addUser = async (username: string): Promise<TestUser> => {
     const { user, token } = await createUser(hamlet.deps, { username, email: null })
     return { id: user.id, username, token }

@@ -87,6 +87,7 @@ export class PlainRunner implements Runner {
       this.taken.delete(slot),
     )
     this.taken.add(slot)
+    await run.begin?.(slot)
     return slot
   }
 

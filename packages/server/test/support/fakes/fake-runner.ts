@@ -35,6 +35,12 @@ export class FakeRunner implements Runner {
   isTruncated = false
 
   async acquire(program: Program, run: RunListener, client?: Client): Promise<RunSlot> {
+    const slot = await this.#acquire(program, run, client)
+    await run.begin?.(slot)
+    return slot
+  }
+
+  async #acquire(program: Program, run: RunListener, client?: Client): Promise<RunSlot> {
     if (this.refusal) throw this.refusal
     const slot = new FakeSeat(program, run, this.isTruncated)
     this.slots.push(slot)
@@ -76,7 +82,7 @@ class FakeSeat implements RunSlot {
 
   call(given: CallArgs): Promise<CallOutcome> {
     return this.#race(async () => {
-      const args = isJsonText(given) ? (JSON.parse(given.json) as unknown[]) : given
+      const args = toArgs(given)
       const value = await (await this.#load())?.(...args)
       const json = JSON.stringify(value) ?? "null"
       return { kind: "returned", json, kept: JSON.parse(json), isTruncated: this.#isTruncated }
@@ -135,6 +141,11 @@ class FakeSeat implements RunSlot {
     const exported = await evaluate({ log: log("log"), warn: log("warn"), error: log("error") })
     return (typeof exported === "function" ? exported : () => exported) as Exported
   }
+}
+
+function toArgs(given: CallArgs): readonly unknown[] {
+  if (isJsonText(given)) return JSON.parse(given.json) as unknown[]
+  return "typed" in given ? given.typed : given
 }
 
 function toInit(headers: HeaderList): [string, string][] {

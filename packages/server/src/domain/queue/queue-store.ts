@@ -1,0 +1,80 @@
+import type { RunError } from "../runs/runs.ts"
+import type { ClaimedRun, NewQueuedRun } from "./queued-run.ts"
+
+/** Which runs a node claims. */
+export interface ClaimRequest {
+  readonly nodeId: string
+  readonly runsMax: number
+  /** Accounts take turns in the order of their ids: the account behind this one is next. */
+  readonly after: string | null
+  /** How many runs of the account may be claimed now. */
+  roomOf(accountId: string): number
+}
+
+/** What a node has claimed. */
+export interface ClaimedBatch {
+  readonly runs: readonly ClaimedRun[]
+  /** The account behind which the next claim goes on; null when all accounts had their turn. */
+  readonly next: string | null
+}
+
+/** A run under the number of its claim. */
+export interface Fenced {
+  readonly id: string
+  readonly fence: number
+}
+
+/** How runs are taken from a node that is gone. */
+export interface Takeover {
+  /** The error of runs whose code had started and that have no retries left. */
+  readonly error: RunError
+  readonly at: number
+  readonly runsMax: number
+  /** The delay before a run is attempted again, in milliseconds. */
+  delayOf(attempt: number): number
+}
+
+/** How runs of nodes that are gone went on. */
+export interface TakenOver {
+  /** Runs that had not started and are in the queue again. */
+  readonly requeued: number
+  /** Runs that had started, failed, and are in the queue for another attempt. */
+  readonly retried: number
+  readonly crashed: number
+  /** Whether there may be more. */
+  readonly hasMore: boolean
+}
+
+/** The runs that wait. */
+export interface QueueDepth {
+  /** Runs that could start. */
+  readonly due: number
+  /** Runs that wait for their time. */
+  readonly later: number
+  /** For how long the first of the runs that could start has been waiting. */
+  readonly oldestMs: number
+  /** The count has stopped at its limit: there are more. */
+  readonly isPartial: boolean
+}
+
+/** Stores the queue: the runs that no caller waits for. */
+export interface QueueStore {
+  /**
+   * Adds the run and returns its id: that of the run which an earlier attempt at the same idempotent
+   * request has added, if there was one. Returns null when the val is gone.
+   */
+  enqueue(run: NewQueuedRun): Promise<string | null>
+  /** The number of runs on the account that wait, counted up to `countMax`. */
+  countWaiting(accountId: string, countMax: number): Promise<number>
+  /** Binds some due runs to the node, unless the node has lost its lease. */
+  claim(request: ClaimRequest): Promise<ClaimedBatch>
+  /** Puts claimed runs that have not started into the queue again. */
+  release(nodeId: string, runs: readonly Fenced[], delayMs: number): Promise<void>
+  /** Puts the claimed runs into the queue again that the node does not know of. */
+  releaseUnknown(nodeId: string, known: ReadonlySet<string>): Promise<void>
+  /** Deletes a claimed run whose val is gone. */
+  drop(run: Fenced): Promise<void>
+  /** Takes some runs of nodes that are gone. */
+  takeOver(takeover: Takeover): Promise<TakenOver>
+  depth(countMax: number): Promise<QueueDepth>
+}

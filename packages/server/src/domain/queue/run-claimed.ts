@@ -1,0 +1,140 @@
+import { errorCodes } from "@hamlet/contract"
+import { AppError } from "../app-error.ts"
+import { callWith, type ExecuteDeps, type RunWork } from "../runs/execute-run.ts"
+import type { LiveRun, RunEnd } from "../runs/live-run.ts"
+import { sendRequest } from "../runs/replay-run.ts"
+import { readCallArgs } from "../runs/run-arguments.ts"
+import type { RunSlot } from "../runs/runner.ts"
+import { isRequestInput, type RunError } from "../runs/runs.ts"
+import { canSee, type Val } from "../vals/vals.ts"
+import type { QueueStore } from "./queue-store.ts"
+import type { ClaimedRun } from "./queued-run.ts"
+
+/** What running claimed runs needs. */
+export interface RunClaimedDeps extends Omit<ExecuteDeps, "allowances"> {
+  readonly queueStore: Pick<QueueStore, "drop">
+  /** The delay after a failed attempt. */
+  delayOf(attempt: number): number
+}
+
+/**
+ * How it went with a claimed run: it is over for this node, or this node could not start it and must
+ * return it to the queue.
+ */
+export type ClaimedOutcome = "over" | "not_started"
+
+/** Runs a claimed run to its end. Rejects when the database fails before it has started. */
+export async function runClaimed(deps: RunClaimedDeps, run: ClaimedRun): Promise<ClaimedOutcome> {
+  const found = await findVal(deps, run)
+  if (found === undefined) {
+    await deps.queueStore.drop(run)
+    return "over"
+  }
+  const { val, refusal } = found
+  const live = deps.liveRuns.adopt({
+    ...run,
+    version: val?.version ?? run.version,
+    startedAt: run.queuedAt,
+    delayOf: deps.delayOf,
+  })
+  if (refusal !== undefined || val === undefined) {
+    live.finish({ status: "failed", error: refusal ?? deleted(run), isFinal: true })
+    return settle(live)
+  }
+  return execute(deps, live, run, val)
+}
+
+/** The val at the version to run. Undefined when the val is gone, so that its runs go too. */
+async function findVal(
+  deps: RunClaimedDeps,
+  run: ClaimedRun,
+): Promise<{ readonly val?: Val; readonly refusal?: RunError } | undefined> {
+  const current = await deps.vals.findById(run.valId)
+  if (current === undefined) return undefined
+  // The user may no longer see the val, or may no longer run anything.
+  if (!canSee(current, { userId: run.accountId })) return { refusal: hidden }
+  if (run.isAccountSuspended || current.isOwnerSuspended) return { refusal: suspended }
+  if (run.followsCurrent || run.version === current.version) return { val: current }
+  const val = await deps.versions.find(run.valId, run.version)
+  return val ? { val } : { refusal: deleted(run) }
+}
+
+const hidden = { name: "val_not_found", message: "The val was made private before the run started" }
+const suspended = {
+  name: "user_suspended",
+  message: "The account was suspended before the run started",
+}
+
+function deleted({ version }: ClaimedRun): RunError {
+  return {
+    name: "version_not_found",
+    message: `Version ${version} of the val was deleted before the run started`,
+  }
+}
+
+async function execute(
+  deps: RunClaimedDeps,
+  live: LiveRun,
+  run: ClaimedRun,
+  val: Val,
+): Promise<ClaimedOutcome> {
+  let work: RunWork<unknown>
+  let slot: RunSlot
+  try {
+    work = await toWork(run)
+    const program = await deps.programs.of(val, run.accountId)
+    slot = await deps.runner.acquire(program, live, live)
+  } catch (error) {
+    if (live.status === "queued" && !live.isCancelled && isTemporary(error)) return "not_started"
+    return end(live, error)
+  }
+  try {
+    const { end: outcome } = await work(slot, live)
+    live.finish(outcome)
+    return await settle(live)
+  } catch (error) {
+    return await end(live, error)
+  } finally {
+    slot.release()
+  }
+}
+
+async function toWork({ input, request, args }: ClaimedRun): Promise<RunWork<unknown>> {
+  return request && input && isRequestInput(input)
+    ? sendRequest(request.method, request.url, input)
+    : callWith(await readCallArgs(input, args))
+}
+
+/** Whether another node, or this one a little later, could run it. */
+function isTemporary(error: unknown): boolean {
+  if (!(error instanceof AppError)) return false
+  const row = errorCodes[error.code]
+  return "isRetryable" in row && row.isRetryable
+}
+
+async function end(live: LiveRun, error: unknown): Promise<ClaimedOutcome> {
+  if (!live.isLost) live.finish(toEnd(live, error))
+  const outcome = await settle(live)
+  if (live.isLost || live.isCancelled || error instanceof AppError) return outcome
+  throw error
+}
+
+function toEnd({ isCancelled }: LiveRun, error: unknown): RunEnd {
+  if (isCancelled)
+    return {
+      status: "cancelled",
+      error: { name: "Cancelled", message: "The run was cancelled" },
+    }
+  if (error instanceof AppError)
+    return { status: "failed", error: { name: error.code, message: error.message } }
+  return {
+    status: "crashed",
+    error: { name: "internal", message: "The server had an internal error" },
+  }
+}
+
+/** Waits until its end is on disk. If the database is away, the recorder writes it later. */
+async function settle(live: LiveRun): Promise<ClaimedOutcome> {
+  await live.settled().catch(() => {})
+  return "over"
+}

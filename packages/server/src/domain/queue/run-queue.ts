@@ -1,0 +1,96 @@
+import { AppError } from "../app-error.ts"
+import type { QueueDepth, QueueStore } from "./queue-store.ts"
+
+/** The queue: its runs start on any node. */
+export interface RunQueue {
+  /** From now on this node claims runs. */
+  start(): void
+  /** Call after the commit that has added runs: an idle node starts them at once. */
+  wake(): void
+  /** This node claims no more runs, and returns those that have not started. */
+  stop(): Promise<void>
+  /** Counts the runs that wait, for the metrics. Undefined when the database is unavailable. */
+  readDepth(): Promise<QueueDepth | undefined>
+  /** For the metrics. */
+  stats(): QueueStats
+}
+
+/** What this node has done with the queue since its start. */
+export interface QueueStats {
+  /** Runs that this node has claimed. */
+  readonly claimed: number
+  /** Runs that this node has returned, because it could not start them. */
+  readonly returned: number
+  /** Runs of nodes that were gone, by what this node did with them. */
+  readonly requeued: number
+  readonly retried: number
+  readonly crashed: number
+  /** Runs that were taken from this node. */
+  readonly lost: number
+  /** Runs of the queue that this node has now. */
+  readonly active: number
+}
+
+const limits = {
+  /** How long a count of waiting runs is valid. Meanwhile this node adds its own. */
+  countedMs: 1_000,
+  /** The same for a count that has reached the limit. */
+  fullMs: 100,
+  /** Accounts whose counts are remembered. */
+  accountsMax: 10_000,
+}
+
+/** What counting the runs of an account needs. */
+export interface QueueRoomDeps {
+  readonly queueStore: Pick<QueueStore, "countWaiting">
+  /** The most runs of an account that wait. */
+  readonly queuedMax: number
+  now(): number
+}
+
+/** Limits how many runs of an account wait. */
+export interface QueueRoom {
+  /** Counts one more run on the account. Throws `queue_full` when too many wait. */
+  take(accountId: string): Promise<void>
+}
+
+/**
+ * Counts seldom: with many waiting runs, counting them takes longer than adding one. Several nodes
+ * may exceed the limit together by what they add between two counts.
+ */
+export function createQueueRoom({ queueStore, queuedMax, now }: QueueRoomDeps): QueueRoom {
+  const counts = new Map<string, WaitingCount>()
+  const count = async (accountId: string): Promise<WaitingCount> => {
+    const counted = await queueStore.countWaiting(accountId, queuedMax)
+    const fresh = { at: now(), counted, count: counted }
+    if (counts.size >= limits.accountsMax) counts.clear()
+    counts.set(accountId, fresh)
+    return fresh
+  }
+  const isValid = (known: WaitingCount) => {
+    const ageMs = now() - known.at
+    if (known.count < queuedMax) return ageMs < limits.countedMs
+    // Runs that were added here may have started meanwhile.
+    return known.counted >= queuedMax && ageMs < limits.fullMs
+  }
+  return {
+    async take(accountId) {
+      const known = counts.get(accountId)
+      const waiting = known && isValid(known) ? known : await count(accountId)
+      if (waiting.count >= queuedMax)
+        throw new AppError(
+          "queue_full",
+          `Cannot queue another run: ${queuedMax} runs on this account wait already`,
+        )
+      waiting.count += 1
+    },
+  }
+}
+
+interface WaitingCount {
+  readonly at: number
+  /** The runs that waited then. */
+  readonly counted: number
+  /** The same and those that were added since. */
+  count: number
+}

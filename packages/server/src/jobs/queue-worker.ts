@@ -1,0 +1,266 @@
+import type { ClaimedBatch, Fenced, QueueDepth, QueueStore } from "../domain/queue/queue-store.ts"
+import type { ClaimedRun } from "../domain/queue/queued-run.ts"
+import { type RunClaimedDeps, runClaimed } from "../domain/queue/run-claimed.ts"
+import type { QueueStats, RunQueue } from "../domain/queue/run-queue.ts"
+
+/** How a node works on the queue. */
+export interface QueueWorkerLimits {
+  /** Runs of the queue that this node has at once. */
+  readonly runsMax: number
+  /** Those of one account, so that long runs of one account leave room for others. */
+  readonly runsPerAccountMax: number
+  /** How often an idle node looks for runs that are due. */
+  readonly pollMs: number
+  /** The delay before a run that could not start is tried again; up to twice as long, at random. */
+  readonly returnMs: number
+  /** How many waiting runs the metrics count, and for how long a count is valid. */
+  readonly countMax: number
+  readonly countedMs: number
+}
+
+export const queueWorkerLimits: QueueWorkerLimits = {
+  runsMax: 256,
+  runsPerAccountMax: 64,
+  pollMs: 1_000,
+  returnMs: 1_000,
+  countMax: 100_000,
+  countedMs: 5_000,
+}
+
+export interface QueueWorkerDeps extends RunClaimedDeps {
+  readonly nodeId: string
+  readonly queueStore: QueueStore
+  readonly limits: QueueWorkerLimits
+  /** Tells all nodes that runs were added. It may get lost. */
+  notify(): void
+  /** Calls back when any node has added runs. Returns a function that ends it. */
+  listen(onNotice: () => void): () => void
+  onError(error: unknown): void
+}
+
+/** Runs of nodes that are gone, by what this node did with them. */
+export interface TakeoverCounts {
+  readonly requeued: number
+  readonly retried: number
+  readonly crashed: number
+}
+
+/**
+ * Claims due runs in batches, as many as this node has room for, and runs them.
+ *
+ *   waiting ──claim──▶ queued on this node ──begin──▶ running ──▶ ended
+ *      ▲                   │ no slot, stop,               │ failed, retries left
+ *      └───────────────────┴─ or the node is gone ────────┘
+ */
+export class QueueWorker implements RunQueue {
+  readonly #deps: QueueWorkerDeps
+  /** The claimed runs by id. */
+  readonly #active = new Map<string, ClaimedRun>()
+  readonly #perAccount = new Map<string, number>()
+  #state: "new" | "started" | "stopped" = "new"
+  #endListening: (() => void) | undefined
+  #timer: Timer | undefined
+  /** The account behind which the next claim begins. */
+  #after: string | null = null
+  #claiming: Promise<void> | undefined
+  #mustClaimAgain = false
+  /** Runs may wait that this node had no room for. */
+  #hasMore = false
+  /** The node may have claims that it does not know of, because a write seemed to fail. */
+  #mayHaveUnknown = false
+  #isFailing = false
+  #isNoticeSent = false
+  #depth: { readonly at: number; readonly depth: QueueDepth } | undefined
+  #claimed = 0
+  #returned = 0
+  #takenOver: TakeoverCounts = { requeued: 0, retried: 0, crashed: 0 }
+
+  constructor(deps: QueueWorkerDeps) {
+    this.#deps = deps
+  }
+
+  start(): void {
+    if (this.#state !== "new") return
+    this.#state = "started"
+    this.#endListening = this.#deps.listen(() => this.#pump())
+    this.#timer = setInterval(() => this.#pump(), this.#deps.limits.pollMs)
+    this.#pump()
+  }
+
+  wake(): void {
+    this.#pump()
+    // Many runs may be added in one turn of the event loop: one notice is enough.
+    if (this.#isNoticeSent || this.#state === "stopped") return
+    this.#isNoticeSent = true
+    setImmediate(() => {
+      this.#isNoticeSent = false
+      this.#deps.notify()
+    })
+  }
+
+  async stop(): Promise<void> {
+    if (this.#state === "stopped") return
+    this.#state = "stopped"
+    clearInterval(this.#timer)
+    this.#endListening?.()
+    await this.#claiming
+    const { liveRuns } = this.#deps
+    const unstarted = [...this.#active.values()].filter(
+      ({ id }) => (liveRuns.find(id)?.status ?? "queued") === "queued",
+    )
+    await this.#return(unstarted, 0)
+    // Another node takes them at once.
+    if (unstarted.length > 0) this.#deps.notify()
+  }
+
+  /** The node has lost its lease: its runs may be running elsewhere, so they end here. */
+  loseAll(): void {
+    for (const id of this.#active.keys()) this.#deps.liveRuns.forget(id)
+  }
+
+  /** For the metrics. */
+  noteTakeover({ requeued, retried, crashed }: TakeoverCounts): void {
+    const before = this.#takenOver
+    this.#takenOver = {
+      requeued: before.requeued + requeued,
+      retried: before.retried + retried,
+      crashed: before.crashed + crashed,
+    }
+    if (requeued + retried > 0) this.wake()
+  }
+
+  async readDepth(): Promise<QueueDepth | undefined> {
+    const { countMax, countedMs } = this.#deps.limits
+    const now = performance.now()
+    if (this.#depth && now - this.#depth.at < countedMs) return this.#depth.depth
+    try {
+      const depth = await this.#deps.queueStore.depth(countMax)
+      this.#depth = { at: now, depth }
+      return depth
+    } catch (error) {
+      this.#report(error)
+      return undefined
+    }
+  }
+
+  stats(): QueueStats {
+    return {
+      ...this.#takenOver,
+      claimed: this.#claimed,
+      returned: this.#returned,
+      lost: this.#deps.liveRuns.countLost(),
+      active: this.#active.size,
+    }
+  }
+
+  #pump(): void {
+    if (this.#state !== "started") return
+    this.#mustClaimAgain = true
+    this.#claiming ??= this.#claimAll().finally(() => {
+      this.#claiming = undefined
+      if (this.#mustClaimAgain && !this.#isFailing) this.#pump()
+    })
+  }
+
+  /** Claims until nothing is due or this node has no room. */
+  async #claimAll(): Promise<void> {
+    try {
+      await this.#releaseUnknown()
+      let hasClaimed = true
+      while (this.#state === "started" && (hasClaimed || this.#mustClaimAgain)) {
+        this.#mustClaimAgain = false
+        hasClaimed = await this.#claimOfAll()
+      }
+      this.#isFailing = false
+    } catch (error) {
+      this.#mayHaveUnknown = true
+      this.#mustClaimAgain = false
+      this.#report(error)
+    }
+  }
+
+  /** Gives the remaining accounts their turn. Returns whether another round may claim more. */
+  async #claimOfAll(): Promise<boolean> {
+    let hasClaimed = this.#after !== null
+    this.#hasMore = false
+    do {
+      const room = this.#deps.limits.runsMax - this.#active.size
+      if (room <= 0 || this.#state !== "started") {
+        this.#hasMore = true
+        return false
+      }
+      const claim = await this.#claim(room)
+      hasClaimed ||= claim.runs.length > 0
+      this.#after = claim.next
+    } while (this.#after !== null)
+    return hasClaimed
+  }
+
+  async #claim(runsMax: number): Promise<ClaimedBatch> {
+    const { queueStore, nodeId, limits } = this.#deps
+    const claim = await queueStore.claim({
+      nodeId,
+      runsMax,
+      after: this.#after,
+      roomOf: (accountId) => {
+        const room = limits.runsPerAccountMax - (this.#perAccount.get(accountId) ?? 0)
+        if (room <= 0) this.#hasMore = true
+        return room
+      },
+    })
+    this.#claimed += claim.runs.length
+    for (const run of claim.runs) void this.#run(run)
+    return claim
+  }
+
+  async #run(run: ClaimedRun): Promise<void> {
+    const { limits } = this.#deps
+    this.#active.set(run.id, run)
+    this.#count(run.accountId, 1)
+    try {
+      const outcome = await runClaimed(this.#deps, run)
+      if (outcome === "not_started")
+        await this.#return([run], limits.returnMs * (1 + Math.random()))
+    } catch (error) {
+      this.#report(error)
+      await this.#return([run], limits.returnMs * (1 + Math.random()))
+    } finally {
+      this.#active.delete(run.id)
+      this.#count(run.accountId, -1)
+      if (this.#hasMore) this.#pump()
+    }
+  }
+
+  /** Has no effect on runs that have started. */
+  async #return(runs: readonly Fenced[], delayMs: number): Promise<void> {
+    if (runs.length === 0) return
+    const { queueStore, nodeId, liveRuns } = this.#deps
+    this.#returned += runs.length
+    try {
+      await queueStore.release(nodeId, runs, Math.round(delayMs))
+    } catch (error) {
+      this.#mayHaveUnknown = true
+      this.#report(error)
+    }
+    for (const { id } of runs) liveRuns.forget(id)
+  }
+
+  async #releaseUnknown(): Promise<void> {
+    if (!this.#mayHaveUnknown) return
+    const { queueStore, nodeId } = this.#deps
+    await queueStore.releaseUnknown(nodeId, new Set(this.#active.keys()))
+    this.#mayHaveUnknown = false
+  }
+
+  #count(accountId: string, change: number): void {
+    const count = (this.#perAccount.get(accountId) ?? 0) + change
+    if (count > 0) this.#perAccount.set(accountId, count)
+    else this.#perAccount.delete(accountId)
+  }
+
+  /** Reports an outage once, not with every poll. */
+  #report(error: unknown): void {
+    if (!this.#isFailing) this.#deps.onError(error)
+    this.#isFailing = true
+  }
+}

@@ -1,0 +1,323 @@
+import { afterEach, expect, test } from "bun:test"
+import {
+  describeEachDatabase,
+  openAgain,
+  type TestDatabase,
+} from "../../../test/support/databases.ts"
+import type { ClaimRequest } from "../../domain/queue/queue-store.ts"
+import type { ClaimedRun, NewQueuedRun } from "../../domain/queue/queued-run.ts"
+import type { RunRecord } from "../../domain/runs/runs.ts"
+import { readClock } from "../database/clock.ts"
+import type { Database } from "../database/database.ts"
+import { sql } from "../database/sql.ts"
+import { createNodeStore } from "../nodes.ts"
+import { enqueueRuns } from "./enqueue-runs.ts"
+import { createQueueStore } from "./queue.ts"
+import { createRunStore } from "./runs.ts"
+
+const died = { name: "ServerDied", message: "gone" }
+const [ada, bob] = [Bun.randomUUIDv7(), Bun.randomUUIDv7()]
+
+describeEachDatabase("createQueueStore", (open) => {
+  const opened: Database[] = []
+
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((db) => db.stop()))
+  })
+
+  async function setUp() {
+    const database = await open()
+    const { db } = database
+    const val = Bun.randomUUIDv7()
+    await db.write(function* () {
+      for (const [id, name] of [
+        [ada, "ada"],
+        [bob, "bob"],
+      ] as const)
+        yield sql`insert into users (id, username, username_key, created_at) values (${id}, ${name}, ${name}, 1)`
+      yield sql`insert into vals (id, owner_id, name, name_key, privacy, type, version, version_last, created_at, updated_at)
+        values (${val}, ${ada}, 'hello', 'hello', 'public', 'script', 1, 1, 1, 1)`
+      yield sql`insert into versions (val_id, version, created_at, code) values (${val}, 1, 1, '1')`
+    })
+    return { database, val, ...createStores(db) }
+  }
+
+  function createStores(db: Database) {
+    return {
+      db,
+      queue: createQueueStore(db),
+      runs: createRunStore(db),
+      nodes: createNodeStore(db),
+      async addNode(leaseMs = 60_000): Promise<string> {
+        const id = Bun.randomUUIDv7()
+        await createNodeStore(db).add({ id, host: "h", pid: 1, pidStarted: id }, leaseMs)
+        return id
+      },
+      add: (runs: readonly NewQueuedRun[]) => db.write(() => enqueueRuns(db.dialect, runs)),
+    }
+  }
+
+  async function again(database: TestDatabase) {
+    const db = await openAgain(database)
+    opened.push(db)
+    return createStores(db)
+  }
+
+  const toRun = (valId: string, more: Partial<NewQueuedRun> = {}): NewQueuedRun => ({
+    id: Bun.randomUUIDv7(),
+    valId,
+    version: 1,
+    accountId: ada,
+    source: "api",
+    args: [1],
+    ...more,
+  })
+
+  const toRequest = (nodeId: string, more: Partial<ClaimRequest> = {}): ClaimRequest => ({
+    nodeId,
+    runsMax: 10,
+    after: null,
+    roomOf: () => 1_000,
+    ...more,
+  })
+
+  /** What a node records of a run that it has claimed. */
+  const toRecord = (run: ClaimedRun, nodeId: string, more: Partial<RunRecord>): RunRecord => ({
+    ...run,
+    nodeId,
+    status: "running",
+    startedAt: 5,
+    endedAt: null,
+    error: null,
+    returnValue: null,
+    claim: { fence: run.fence, retryMs: undefined },
+    ...more,
+  })
+
+  const takeOver = (queue: ReturnType<typeof createQueueStore>) =>
+    queue.takeOver({ error: died, at: 9, runsMax: 100, delayOf: () => 60_000 })
+
+  test("claim gives every run to exactly one of the nodes that ask at once", async () => {
+    const { database, val, add } = await setUp()
+    const runs = Array.from({ length: 300 }, (_, index) =>
+      toRun(val, { accountId: index % 2 === 0 ? ada : bob }),
+    )
+    await add(runs)
+    const claimed: string[] = []
+    await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const { queue, addNode } = await again(database)
+        const nodeId = await addNode()
+        for (let misses = 0; misses < 3; ) {
+          const claim = await queue.claim(toRequest(nodeId))
+          if (claim.runs.length === 0) misses++
+          claimed.push(...claim.runs.map(({ id }) => id))
+        }
+      }),
+    )
+    expect(claimed.toSorted()).toEqual(runs.map(({ id }) => id).toSorted())
+  })
+
+  test("claim returns what the run needs, and counts the claims", async () => {
+    const { val, add, queue, addNode } = await setUp()
+    const run = toRun(val, {
+      args: [{ a: "é" }],
+      input: { kind: "interval", scheduledAt: 7, lastRunAt: null },
+      retries: 2,
+      depth: 3,
+      version: "current",
+      source: "interval",
+    })
+    await add([run])
+    const nodeId = await addNode()
+    const { runs } = await queue.claim(toRequest(nodeId))
+    expect(runs).toMatchObject([
+      {
+        ...{
+          id: run.id,
+          valId: val,
+          version: 1,
+          followsCurrent: true,
+          accountId: ada,
+          ownerId: ada,
+        },
+        ...{ source: "interval", args: [{ a: "é" }], input: run.input, logs: [] },
+        ...{ fence: 1, attempt: 1, retries: 2, depth: 3, isAccountSuspended: false },
+      },
+    ])
+    await queue.release(nodeId, runs, 0)
+    expect((await queue.claim(toRequest(nodeId))).runs).toMatchObject([{ id: run.id, fence: 3 }])
+  })
+
+  test("claim leaves out runs that are not due", async () => {
+    const { db, val, add, queue, addNode } = await setUp()
+    const now = await readClock(db)
+    const [later, due] = [toRun(val, { dueAt: now + 60_000 }), toRun(val, { dueAt: now - 60_000 })]
+    await add([later, due, toRun(val, { accountId: bob, dueAt: now + 60_000 })])
+    const { runs, next } = await queue.claim(toRequest(await addNode()))
+    expect([runs.map(({ id }) => id), next]).toEqual([[due.id], null])
+  })
+
+  test("claim gives every account its turn, however many runs another has", async () => {
+    const { val, add, queue, addNode } = await setUp()
+    const of = (accountId: string, count: number) =>
+      Array.from({ length: count }, () => toRun(val, { accountId }))
+    await add(of(ada, 500))
+    await add(of(bob, 3))
+    const nodeId = await addNode()
+    const accounts = ({ runs }: { runs: readonly ClaimedRun[] }) =>
+      [ada, bob].map((id) => runs.filter(({ accountId }) => accountId === id).length)
+    expect(accounts(await queue.claim(toRequest(nodeId)))).toEqual([5, 3])
+    await add(of(bob, 1))
+    // One place: the accounts take turns.
+    const [first, second] = [ada, bob].toSorted()
+    const one = await queue.claim(toRequest(nodeId, { runsMax: 1 }))
+    expect([one.runs[0]?.accountId, one.next]).toEqual([first, first])
+    const other = await queue.claim(toRequest(nodeId, { runsMax: 1, after: one.next }))
+    expect([other.runs[0]?.accountId, other.next]).toEqual([second, null])
+    // An account without room is left out.
+    const roomOf = (id: string) => (id === ada ? 0 : 5)
+    expect(
+      (await queue.claim(toRequest(nodeId, { roomOf }))).runs.map((run) => run.accountId),
+    ).toEqual(second === bob ? [] : [bob])
+  })
+
+  test("claim gives nothing to a node that was removed", async () => {
+    const { val, add, queue, nodes, addNode } = await setUp()
+    await add([toRun(val)])
+    const nodeId = await addNode()
+    await nodes.remove(nodeId)
+    expect((await queue.claim(toRequest(nodeId))).runs).toEqual([])
+  })
+
+  test("takeOver queues what had not started, ends what had, and repeats what has retries", async () => {
+    const { val, add, queue, runs, nodes, addNode } = await setUp()
+    const [fresh, started, retried, waiting, foreign] = [
+      toRun(val),
+      toRun(val),
+      toRun(val, { retries: 1 }),
+      toRun(val, { dueAt: Date.now() + 3_600_000 }),
+      toRun(val),
+    ] as const
+    await add([fresh, started, retried, waiting])
+    const [dead, alive] = [await addNode(), await addNode()]
+    const { runs: claimed } = await queue.claim(toRequest(dead))
+    await add([foreign])
+    await queue.claim(toRequest(alive))
+    const of = (run: NewQueuedRun) => claimed.find(({ id }) => id === run.id) as ClaimedRun
+    expect(
+      await runs.record([toRecord(of(started), dead, {}), toRecord(of(retried), dead, {})]),
+    ).toEqual([])
+    expect(await takeOver(queue)).toMatchObject({ requeued: 0, retried: 0, crashed: 0 })
+
+    await nodes.remove(dead)
+    expect(await takeOver(queue)).toEqual({ requeued: 1, retried: 1, crashed: 1, hasMore: false })
+    expect(await runs.find(ada, started.id)).toMatchObject({ status: "crashed", error: died })
+    expect(await runs.find(ada, retried.id)).toMatchObject({ status: "queued", attempt: 2 })
+    expect(await queue.depth(100)).toMatchObject({ due: 1, later: 2 })
+    const next = await queue.claim(toRequest(alive))
+    expect(next.runs).toMatchObject([{ id: fresh.id, attempt: 1, fence: 3 }])
+  })
+
+  test("record refuses the states and outcomes of a node that has lost the run", async () => {
+    const { val, add, queue, runs, nodes, addNode } = await setUp()
+    const [requeued, crashed] = [toRun(val), toRun(val)]
+    await add([requeued, crashed])
+    const [paused, next] = [await addNode(), await addNode()]
+    const { runs: claimed } = await queue.claim(toRequest(paused))
+    const of = (run: NewQueuedRun) => claimed.find(({ id }) => id === run.id) as ClaimedRun
+    await runs.record([toRecord(of(crashed), paused, {})])
+    await nodes.remove(paused)
+    await takeOver(queue)
+    const log = { at: "2026-01-01T00:00:00.000Z", level: "log", message: "still here" } as const
+    const late = [
+      toRecord(of(requeued), paused, { status: "running" }),
+      toRecord(of(crashed), paused, { logs: [log] }),
+      toRecord(of(crashed), paused, { status: "succeeded", endedAt: 9, logs: [log] }),
+    ]
+    for (const record of late) expect(await runs.record([record])).toEqual([record.id])
+    expect(await runs.find(ada, crashed.id)).toMatchObject({ status: "crashed", logs: [] })
+    const { runs: again } = await queue.claim(toRequest(next))
+    expect(again).toMatchObject([{ id: requeued.id }])
+    const [own] = again as [ClaimedRun]
+    expect(await runs.record([toRecord(of(requeued), paused, { endedAt: 9 })])).toEqual([own.id])
+    expect(
+      await runs.record([toRecord(own, next, { status: "succeeded", endedAt: 9, nodeId: null })]),
+    ).toEqual([])
+    expect(await runs.find(ada, own.id)).toMatchObject({ status: "succeeded" })
+  })
+
+  test("record queues a failed attempt again, and refuses what its first attempt says later", async () => {
+    const { val, add, queue, runs, addNode } = await setUp()
+    await add([toRun(val, { retries: 1, args: "…", input: { kind: "args", json: "[1]" } })])
+    const nodeId = await addNode()
+    const [run] = (await queue.claim(toRequest(nodeId))).runs as [ClaimedRun]
+    const log = { at: "2026-01-01T00:00:00.000Z", level: "error", message: "failed" } as const
+    const failed = toRecord(run, nodeId, {
+      ...{ status: "failed", endedAt: 8, error: died, logs: [log] },
+      claim: { fence: run.fence, retryMs: 0 },
+    })
+    expect(await runs.record([failed])).toEqual([])
+    expect(await runs.find(ada, run.id)).toMatchObject({
+      ...{ status: "queued", endedAt: null, error: null, attempt: 2, logs: [log] },
+    })
+    const [again] = (await queue.claim(toRequest(nodeId))).runs as [ClaimedRun]
+    expect(again).toMatchObject({ attempt: 2, logs: [log], input: { kind: "args", json: "[1]" } })
+    expect(await runs.record([failed])).toEqual([run.id])
+    const ended = toRecord(again, nodeId, {
+      status: "failed",
+      endedAt: 9,
+      error: died,
+      nodeId: null,
+    })
+    expect(await runs.record([ended])).toEqual([])
+    expect(await runs.find(ada, run.id)).toMatchObject({ status: "failed", error: died })
+    // Arguments that are too large to be shown are not kept either.
+    expect(await runs.findInput(run.id)).toBeUndefined()
+  })
+
+  test("releaseUnknown returns the claims that the node does not know of", async () => {
+    const { val, add, queue, addNode, runs } = await setUp()
+    await add([toRun(val), toRun(val), toRun(val)])
+    const nodeId = await addNode()
+    const claimed = (await queue.claim(toRequest(nodeId))).runs
+    const [known, unknown, started] = claimed as [ClaimedRun, ClaimedRun, ClaimedRun]
+    await runs.record([toRecord(started, nodeId, {})])
+    await queue.releaseUnknown(nodeId, new Set([known.id]))
+    expect((await queue.claim(toRequest(nodeId))).runs.map(({ id }) => id)).toEqual([unknown.id])
+  })
+
+  test("requestCancel ends a run that waits, and no node gets it", async () => {
+    const { val, add, queue, runs, addNode } = await setUp()
+    const run = toRun(val)
+    await add([run])
+    const error = { name: "Cancelled", message: "The run was cancelled" }
+    expect(await runs.requestCancel(run.id, error, 9)).toBe(true)
+    expect(await runs.find(ada, run.id)).toMatchObject({ status: "cancelled", error })
+    expect((await queue.claim(toRequest(await addNode()))).runs).toEqual([])
+    expect(await queue.countWaiting(ada, 10)).toBe(0)
+  })
+
+  test("enqueue adds no run of a val that is gone, and takes the current version", async () => {
+    const { db, val, add, queue, runs } = await setUp()
+    expect(await queue.enqueue(toRun(Bun.randomUUIDv7()))).toBeNull()
+    const run = toRun(val, { version: "current" })
+    expect(await queue.enqueue(run)).toBe(run.id)
+    expect(await runs.find(ada, run.id)).toMatchObject({ status: "queued", val: { version: 1 } })
+    expect(await add(Array.from({ length: 75 }, () => toRun(val)))).toHaveLength(75)
+    expect([await queue.countWaiting(ada, 10), await queue.countWaiting(ada, 100)]).toEqual([
+      10, 76,
+    ])
+    expect(await queue.depth(50)).toMatchObject({ due: 50, later: 0, isPartial: true })
+    expect(Math.abs((await readClock(db)) - Date.now())).toBeLessThan(600_000)
+  })
+
+  test("purgeBeyond and purgeFrom leave runs that wait", async () => {
+    const { val, add, runs, queue } = await setUp()
+    await add([toRun(val), toRun(val)])
+    expect(await runs.purgeBeyond(val, 0, 10)).toBe(false)
+    const last = { id: Bun.randomUUIDv7(), startedAt: Date.now() + 3_600_000 }
+    expect(await runs.purgeFrom(ada, last, 10)).toBe(false)
+    expect(await queue.countWaiting(ada, 10)).toBe(2)
+  })
+})
