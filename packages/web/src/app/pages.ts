@@ -26,6 +26,7 @@ const pages: readonly PageRow[] = [
   { pattern: "/search", load: () => import("./pages/search.tsx") },
   { pattern: "/runs", isPersonal: true, load: () => import("./pages/runs.tsx") },
   { pattern: "/runs/{runId}", isPersonal: true, load: () => import("./pages/run.tsx") },
+  { pattern: "/schedules", isPersonal: true, load: () => import("./pages/schedules.tsx") },
   { pattern: "/account", isPersonal: true, load: loadAccount },
   { pattern: "/account/{section}", isPersonal: true, load: loadAccount },
   { pattern: "/u/{username}", load: () => import("./pages/user.tsx") },

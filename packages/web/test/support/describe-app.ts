@@ -22,13 +22,17 @@ export interface App {
   openOwn(): Promise<OpenTab>
 }
 
-/** A suite with its own server. */
-export function describeApp(title: string, define: (app: App) => void): void {
+/** A suite with its own server, which may have settings. */
+export function describeApp(
+  title: string,
+  define: (app: App) => void,
+  env: Readonly<Record<string, string>> = {},
+): void {
   describeInBrowser(`web app: ${title}`, (getBrowser) => {
     let opened: AppStage | undefined
     let own: OpenTab | undefined
     beforeAll(async () => {
-      opened = await openAppStage()
+      opened = await openAppStage(env)
     })
     // Hooks run in the order of their definition: the tabs are closed first.
     afterAll(() => opened?.[Symbol.asyncDispose]())

@@ -67,6 +67,8 @@ export const pageCases: Readonly<Record<"visitor" | "ada" | "newcomer", readonly
       path: (seeded) => `/runs/${seeded.runIds.failed}`,
       text: "no number was given",
     },
+    { name: "schedules", path: "/schedules", text: "Europe/Berlin" },
+    { name: "val, schedule", path: "/u/ada/ticks/schedule", text: "Europe/Berlin" },
     { name: "profile", path: "/account", text: "About you" },
     { name: "tokens", path: "/account/tokens", text: "a token whose name is long" },
     {
@@ -97,6 +99,7 @@ export const pageCases: Readonly<Record<"visitor" | "ada" | "newcomer", readonly
     },
     { name: "new", path: "/new", text: "Or start with an example" },
     { name: "runs", path: "/runs", text: "No runs in this period" },
+    { name: "schedules", path: "/schedules", text: "No schedules" },
     { name: "secrets", path: "/account/secrets", text: "No secrets" },
     { name: "user", path: "/u/newcomer", text: "has no vals that you can see" },
   ],

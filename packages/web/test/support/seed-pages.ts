@@ -89,12 +89,22 @@ export async function seedPages(stage: AppStage): Promise<SeededPages> {
     value: "x",
     hosts: ["api.example.com", `${"long-".repeat(11)}host.example.com`],
   })
+  const ticks = await client.createVal({
+    name: "ticks",
+    code: "export default 1",
+    type: "interval",
+  })
+  await client.putSchedule({ val_id: ticks.id, cron: "0 9 * * 1-5", timeZone: "Europe/Berlin" })
   const run = async (...args: unknown[]) => (await client.createRun({ val_id: val.id, args })).id
   return {
     ada,
     newcomer,
     name: longName,
     otherName: longUser,
-    runIds: { succeeded: await run(1, 2), failed: await run(), loud: await run(3) },
+    runIds: {
+      succeeded: await run(1, 2),
+      failed: await run(),
+      loud: await run(3),
+    },
   }
 }

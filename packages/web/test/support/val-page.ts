@@ -6,7 +6,7 @@ import { eventually } from "./eventually.ts"
 /** The input of `makeVal`. */
 export interface ValGiven {
   readonly code: string
-  readonly type?: "http" | "script"
+  readonly type?: "http" | "script" | "interval" | "email"
   readonly privacy?: "public" | "unlisted" | "private"
   readonly readme?: string
 }

@@ -15,6 +15,7 @@ const pages: ReadonlySet<string> = new Set([
   "invitation",
   "new",
   "runs",
+  "schedules",
   "search",
   "sign-in",
   "u",

@@ -84,5 +84,7 @@ function withoutDuplicates<Element>(items: readonly Element[]): readonly Element
 }
 
 function toId(item: unknown): unknown {
-  return (item as { readonly id?: string }).id ?? item
+  const { id, val } = item as { readonly id?: string; readonly val?: { readonly id: string } }
+  // A val has at most one schedule, which has no id of its own.
+  return id ?? val?.id ?? item
 }

@@ -23,6 +23,9 @@ export function AccountMenu({ me }: { me: Me }) {
       <a role="menuitem" href="/account">
         <Icon name="settings" /> Account
       </a>
+      <a role="menuitem" href="/schedules">
+        <Icon name="timer" /> Schedules
+      </a>
       <hr />
       {themes.map((name) => (
         <button

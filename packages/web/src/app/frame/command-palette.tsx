@@ -187,6 +187,7 @@ function globalCommands(): readonly PaletteCommand[] {
         go("New val", "plus", "/new"),
         go("Your vals", "home", "/"),
         go("Runs", "play", "/runs"),
+        go("Schedules", "timer", "/schedules"),
         go("Your page", "account", `/u/${me.username}`),
         go("Account", "settings", "/account"),
         go("Tokens", "key", "/account/tokens"),

@@ -19,7 +19,12 @@ export function Shell({ children }: { children: ComponentChildren }) {
         <Brand href="/" label="Hamlet, home" />
         <nav class="top-nav" aria-label="Main">
           <NavLink href="/" label="Home" />
-          {session.value.kind === "signed-in" ? <NavLink href="/runs" label="Runs" /> : null}
+          {session.value.kind === "signed-in" ? (
+            <>
+              <NavLink href="/runs" label="Runs" />
+              <NavLink href="/schedules" label="Schedules" />
+            </>
+          ) : null}
           <NavLink href="/search" label="Explore" />
           <a href="/docs">API</a>
         </nav>

@@ -6,7 +6,9 @@ export interface Example {
   readonly title: string
   readonly summary: string
   readonly icon: IconName
-  readonly type: "http" | "script"
+  readonly type: "http" | "script" | "interval"
+  /** The schedule of an interval val. */
+  readonly every?: string
   /** The web address of a private val would be closed to other users. */
   readonly privacy: "private" | "unlisted"
   readonly name: string
@@ -94,5 +96,26 @@ export default function check(person: unknown = { name: "Ada", email: "ada@examp
 `,
 }
 
+const schedule: Example = {
+  key: "schedule",
+  title: "A schedule",
+  summary: "Runs by itself every hour, or at the times that you choose",
+  icon: "timer",
+  type: "interval",
+  every: "1h",
+  privacy: "private",
+  name: "heartbeat",
+  code: `import { blob } from "/std/blob"
+
+// Called when it is due; the tab Schedule shows when that is.
+export default async function (interval?: { lastRunAt?: Date; scheduledAt: Date }) {
+  const beats = (((await blob.getJSON("beats")) as number | undefined) ?? 0) + 1
+  await blob.setJSON("beats", beats)
+  console.log("beat", beats, "last run at", interval?.lastRunAt)
+  return beats
+}
+`,
+}
+
 /** The examples. */
-export const examples: readonly Example[] = [page, api, script, packages]
+export const examples: readonly Example[] = [page, api, script, schedule, packages]

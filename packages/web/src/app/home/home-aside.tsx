@@ -6,6 +6,7 @@ import { usePoll } from "../data/poll.ts"
 import { StatusBadge } from "../parts/badges.tsx"
 import { Section } from "../parts/section.tsx"
 import { TimeAgo } from "../parts/time-ago.tsx"
+import { FailingSchedules } from "./failing-schedules.tsx"
 
 const limits = { shownMax: 6, pollMs: 3_000 }
 
@@ -17,6 +18,7 @@ export function HomeAside() {
   usePoll(limits.pollMs, runs.refresh)
   return (
     <aside class="home-aside" aria-label="Recent activity">
+      <FailingSchedules />
       <AsideList
         title="Latest runs"
         end={<a href="/runs">All</a>}

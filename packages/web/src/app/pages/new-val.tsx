@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals"
 import { bindText } from "../../ui/bind.ts"
 import { useTitle } from "../../ui/page-title.ts"
 import { api } from "../api.ts"
-import { navigate } from "../frame/location.ts"
+import { currentLocation, navigate } from "../frame/location.ts"
 import { ExampleCards } from "../home/example-cards.tsx"
 import { privacyChoices, typeChoices, withMeaning } from "../parts/badges.tsx"
 import { Field, Select, valNameInput } from "../parts/field.tsx"
@@ -12,15 +12,22 @@ import { Section } from "../parts/section.tsx"
 const starts = {
   http: `export default function (request: Request): Response {\n  return new Response("Hello")\n}\n`,
   script: `export default function () {\n  console.log("Hello")\n  return 42\n}\n`,
-  interval: `export default function () {\n  console.log("tick")\n}\n`,
-  email: `export default function (email: unknown) {\n  console.log(email)\n}\n`,
+  interval: `export default function (interval?: { lastRunAt?: Date; scheduledAt: Date }) {
+  console.log("last run at", interval?.lastRunAt)
+}
+`,
+  email: `export default function (email: { from: string; subject?: string; text?: string }) {
+  console.log(email.from, "wrote", email.subject)
+}
+`,
 } as const
 
 /** Creates a val: from an example with one click, or by name. */
 export function Page() {
   useTitle("New val")
   const name = useSignal("")
-  const type = useSignal<keyof typeof starts>("http")
+  const wanted = currentLocation.value.query.get("type")
+  const type = useSignal(typeChoices.find(({ value }) => value === wanted)?.value ?? "http")
   const privacy = useSignal<"public" | "unlisted" | "private">("private")
   const submit = async () => {
     const chosenName = name.value.trim()

@@ -10,6 +10,8 @@ interface NewVal {
   readonly readme?: string | null
   /** Private by default. */
   readonly privacy?: "private" | "unlisted"
+  /** The schedule of an interval val. */
+  readonly every?: string
 }
 
 const limits = { triesMax: 20, nameCharsMax: 48 }
@@ -20,6 +22,8 @@ export async function createFromExample(example: NewVal): Promise<void> {
     for (let number = 1; number <= limits.triesMax; number += 1) {
       const val = await create(example, toName(example.name, number))
       if (val) {
+        if (example.every !== undefined)
+          await api.putSchedule({ val_id: val.id, every: example.every })
         navigate(new URL(val.url).pathname)
         return
       }

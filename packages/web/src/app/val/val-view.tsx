@@ -12,6 +12,7 @@ import { GraphTab } from "./graph-tab.tsx"
 import { ReadmeEditing } from "./readme/readme-editing.ts"
 import { ReadmeTab } from "./readme/readme-tab.tsx"
 import { RunsTab } from "./runs-tab.tsx"
+import { ScheduleTab } from "./schedule-tab.tsx"
 import { SettingsTab } from "./settings-tab.tsx"
 import { ValHead } from "./val-head.tsx"
 import { VersionsTab } from "./versions/versions-tab.tsx"
@@ -23,6 +24,7 @@ const tabs = {
   runs: RunsTab,
   discussion: DiscussionTab,
   graph: GraphTab,
+  schedule: ScheduleTab,
   settings: SettingsTab,
 } as const
 
@@ -50,9 +52,9 @@ export function ValView({ loaded, tab }: { loaded: Val; tab: string }) {
       ),
     [editing, readme],
   )
-  const { name, author, referenceCount } = editing.val.value
+  const { name, author, referenceCount, type } = editing.val.value
   const base = `/u/${author.username}/${name}`
-  if (!isTab(tab) || (tab === "settings" && !isOwn)) return <NotFound />
+  if (!isTab(tab) || (["schedule", "settings"].includes(tab) && !isOwn)) return <NotFound />
   const Tab = tabs[tab]
   return (
     <div class={`val-page ${tab === "" ? "val-page-code" : ""}`}>
@@ -62,6 +64,9 @@ export function ValView({ loaded, tab }: { loaded: Val; tab: string }) {
         current={tab === "" ? base : `${base}/${tab}`}
         tabs={[
           { href: base, label: "Code", icon: "script" },
+          ...(type === "interval" && isOwn
+            ? [{ href: `${base}/schedule`, label: "Schedule", icon: "timer" as const }]
+            : []),
           { href: `${base}/readme`, label: "Readme", icon: "comment" },
           { href: `${base}/versions`, label: "Versions", icon: "history" },
           { href: `${base}/runs`, label: "Runs", icon: "play" },

@@ -1,0 +1,52 @@
+import { StatusBadge } from "../parts/badges.tsx"
+import { TimeAgo } from "../parts/time-ago.tsx"
+import type { Schedule } from "./timing.ts"
+
+/** Whether a schedule runs its val: active, failing or paused. */
+export function ScheduleBadge({ schedule }: { schedule: Schedule }) {
+  const { isPaused, isFailing, pausedReason } = schedule
+  if (isPaused)
+    return (
+      <span
+        class={`badge status status-${pausedReason === null ? "cancelled" : "failed"}`}
+        {...(pausedReason === null ? {} : { title: pausedReason })}
+      >
+        Paused
+      </span>
+    )
+  return isFailing ? (
+    <span class="badge status status-failed" title={toFailures(schedule)}>
+      Failing
+    </span>
+  ) : (
+    <span class="badge status status-succeeded">Active</span>
+  )
+}
+
+/** How the last run ended. */
+export function LastOutcome({ schedule }: { schedule: Schedule }) {
+  const { lastRunAt, lastRunId, lastStatus } = schedule
+  if (lastRunAt === null) return <span class="quiet">not run yet</span>
+  const outcome = (
+    <>
+      {lastStatus === null ? null : <StatusBadge status={lastStatus} />}{" "}
+      <span class="quiet">
+        <TimeAgo at={lastRunAt} />
+      </span>
+    </>
+  )
+  return lastRunId === null ? (
+    <span class="last-outcome">{outcome}</span>
+  ) : (
+    <a class="last-outcome" href={`/runs/${lastRunId}`}>
+      {outcome}
+    </a>
+  )
+}
+
+/** The failures in a row, in words. */
+export function toFailures({ failureCount }: Schedule): string {
+  return failureCount === 1
+    ? "The last run failed."
+    : `The last ${failureCount.toLocaleString("en")} runs failed.`
+}

@@ -1,0 +1,96 @@
+import { ApiError } from "@hamlet/contract/client"
+import { Icon } from "../../ui/icon.tsx"
+import { Bars } from "../../ui/page-states.tsx"
+import { api } from "../api.ts"
+import { Loaded } from "../data/loaded.tsx"
+import { usePoll } from "../data/poll.ts"
+import { useResource } from "../data/resource.ts"
+import { showDone } from "../frame/toast-list.ts"
+import { useAction } from "../parts/use-action.ts"
+import { ScheduleEditor } from "../schedules/schedule-editor.tsx"
+import { LastOutcome, ScheduleBadge, toFailures } from "../schedules/schedule-marks.tsx"
+import type { Schedule } from "../schedules/timing.ts"
+import type { ValTabProps } from "./val-tab-props.ts"
+
+const pollMs = 5_000
+
+/** The schedule of an interval val. */
+export function ScheduleTab({ editing }: ValTabProps) {
+  const { id } = editing.val.value
+  const schedule = useResource(`schedule ${id}`, (signal) => findSchedule(id, signal))
+  usePoll(pollMs, schedule.reload)
+  return (
+    <Loaded of={schedule} skeleton={<Bars count={6} />}>
+      {(found) => (
+        <>
+          {found ? <ScheduleState schedule={found} onChange={schedule.set} /> : null}
+          <ScheduleEditor
+            key={found ? "saved" : "new"}
+            valId={id}
+            schedule={found}
+            onSaved={schedule.set}
+          />
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+async function findSchedule(valId: string, signal: AbortSignal): Promise<Schedule | undefined> {
+  try {
+    return await api.getSchedule({ val_id: valId }, { signal })
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "schedule_not_found") return undefined
+    throw error
+  }
+}
+
+function ScheduleState(props: {
+  readonly schedule: Schedule
+  readonly onChange: (schedule: Schedule | undefined) => void
+}) {
+  const { schedule, onChange } = props
+  const { isPaused, isFailing, pausedReason, val } = schedule
+  const { isBusy, run } = useAction()
+  const pause = () =>
+    run(async () => {
+      onChange(await api.putSchedule({ val_id: val.id, isPaused: !isPaused }))
+      showDone(isPaused ? "The schedule runs again" : "The schedule is paused")
+    })
+  const remove = () =>
+    run(async () => {
+      if (!confirm("Remove the schedule? The val and its runs stay.")) return
+      await api.deleteSchedule({ val_id: val.id })
+      onChange(undefined)
+      showDone("The schedule is removed")
+    })
+  return (
+    <section class="schedule-state card card-pad" aria-label="State of the schedule">
+      <p class="schedule-line">
+        <ScheduleBadge schedule={schedule} />
+        <span class="quiet">Last run:</span>
+        <LastOutcome schedule={schedule} />
+        <span class="schedule-actions">
+          <button
+            type="button"
+            class="button button-quiet button-small"
+            disabled={isBusy}
+            onClick={() => void pause()}
+          >
+            <Icon name={isPaused ? "play" : "stop"} /> {isPaused ? "Resume" : "Pause"}
+          </button>
+          <button
+            type="button"
+            class="button button-danger-quiet button-small"
+            disabled={isBusy}
+            onClick={() => void remove()}
+          >
+            Remove
+          </button>
+        </span>
+      </p>
+      {pausedReason ? <p class="bad">{pausedReason}</p> : null}
+      {isFailing && !pausedReason ? <p class="bad">{toFailures(schedule)}</p> : null}
+    </section>
+  )
+}

@@ -1,0 +1,77 @@
+import { expect, test } from "bun:test"
+import type { Page } from "playwright-core"
+import { describeApp } from "../support/describe-app.ts"
+import { eventually, seeNote } from "../support/eventually.ts"
+import { makeVal } from "../support/val-page.ts"
+
+/** Everything that starts vals by itself. */
+describeApp("schedules", (app) => {
+  test("a schedule is explained while it is typed, saved, paused and removed", async () => {
+    const { admin } = app.stage
+    const val = await makeVal(admin, { code: `console.log("tick")`, type: "interval" })
+    await using tab = await app.open(admin, { timezoneId: "America/New_York" })
+    const { page } = tab
+    page.on("dialog", (dialog) => void dialog.accept())
+    await page.goto(val.path)
+    await page.getByRole("link", { name: "Schedule", exact: true }).click()
+    const meaning = page.getByRole("status")
+    const times = page.getByRole("region", { name: "The next times" })
+    await expectTimes(page, 10)
+    await page.getByRole("button", { name: "Cron" }).click()
+    const field = page.getByLabel("Cron expression")
+    await field.fill("0 9 * * 1-5")
+    // The browser's own time zone is offered first.
+    await meaning.getByText(/weekday at 09:00 in America\/New_York/).waitFor()
+    await page.getByLabel("Time zone").selectOption("Europe/Berlin")
+    await meaning.getByText(/weekday at 09:00 in Europe\/Berlin/).waitFor()
+    await expectTimes(page, 10)
+    expect(await times.locator(".next-time").first().textContent()).toMatch(/^09:00 CES?T$/)
+    await field.fill("0 25 * * *")
+    await page
+      .getByRole("alert")
+      .filter({ hasText: /^This is not a cron expression/ })
+      .waitFor()
+    expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true)
+    await page.getByRole("button", { name: "on Mondays" }).click()
+    await page.getByLabel(/still running/).selectOption({ label: "Run both at the same time" })
+    await page
+      .getByLabel(/server was off/)
+      .selectOption({ label: "Run once when the server is back" })
+    await seeNote(page, "The schedule is saved", () =>
+      page.getByRole("button", { name: "Save" }).click(),
+    )
+    expect(await admin.client.getSchedule({ val_id: val.id })).toMatchObject({
+      cron: "0 9 * * 1",
+      timeZone: "Europe/Berlin",
+      overlap: "allow",
+      catchUp: "one",
+      isPaused: false,
+    })
+    const state = page.getByRole("region", { name: "State of the schedule" })
+    await state.getByText("Active", { exact: true }).waitFor()
+    await state.getByText("not run yet").waitFor()
+    await state.getByRole("button", { name: "Pause" }).click()
+    await state.getByText("Paused", { exact: true }).waitFor()
+
+    await page.getByRole("link", { name: "Schedules", exact: true }).click()
+    const row = page.getByRole("row").filter({ hasText: val.name })
+    await row.getByText(/Monday at 09:00/).waitFor()
+    await row.getByText("Paused", { exact: true }).waitFor()
+    await row.getByText(/Monday at 09:00/).click({ force: true })
+    await state.getByRole("button", { name: "Resume" }).click()
+    await state.getByText("Active", { exact: true }).waitFor()
+    await state.getByRole("button", { name: "Remove" }).click()
+    await state.waitFor({ state: "detached" })
+    await expect(admin.client.getSchedule({ val_id: val.id })).rejects.toMatchObject({
+      code: "schedule_not_found",
+    })
+    expect(tab.problems).toEqual([])
+  })
+})
+
+function expectTimes(page: Page, count: number): Promise<unknown> {
+  return eventually(
+    () => page.locator(".next-times > li").count(),
+    (found) => expect(found).toBe(count),
+  )
+}
