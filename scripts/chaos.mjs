@@ -1,34 +1,51 @@
 // npm run chaos: the long versions of the chaos, stream and backup tests, without a time limit.
+// npm run chaos -- schedules: that of the test of schedules on several nodes.
 import { runTests } from "./testing/run.mjs"
 
-const guestsDefault = 300
-const serversDefault = 50
-const backups = 50
-const [guests = String(guestsDefault), servers = String(serversDefault), ...args] =
-  process.argv.slice(2)
-for (const kills of [guests, servers])
-  if (!/^\d+$/.test(kills)) {
-    console.error(
-      `Cannot kill "${kills}" times: give two whole numbers, of guests and of servers, as in npm run chaos -- 300 50`,
-    )
-    process.exit(2)
-  }
-process.exitCode = await runTests({
-  // bun treats 0 as no limit.
-  parts: [
-    [
-      "--timeout",
-      "0",
-      ...args,
-      "./packages/server/test/chaos/chaos.test.ts",
-      "./packages/server/test/attacks/streams.test.ts",
-      "./packages/server/test/backup/write-load.test.ts",
-    ],
-  ],
-  env: {
-    HAMLET_TEST_BACKUPS: String(backups),
+const args = process.argv.slice(2)
+process.exitCode = await (args[0] === "schedules" ? runSchedules(args.slice(1)) : runAll(args))
+
+/** @param {string[]} args */
+function runAll([guests = "300", servers = "50", ...args]) {
+  assertCounts([guests, servers], "of guests and of servers, as in npm run chaos -- 300 50")
+  const files = [
+    "./packages/server/test/chaos/chaos.test.ts",
+    "./packages/server/test/attacks/streams.test.ts",
+    "./packages/server/test/backup/write-load.test.ts",
+  ]
+  return runLong([...args, ...files], {
+    HAMLET_TEST_BACKUPS: "50",
     HAMLET_CHAOS: "long",
     HAMLET_CHAOS_GUESTS: guests,
     HAMLET_CHAOS_SERVERS: servers,
-  },
-})
+  })
+}
+
+/** @param {string[]} args */
+function runSchedules([schedules = "1000", seconds = "240", ...args]) {
+  assertCounts([schedules, seconds], "as in npm run chaos -- schedules 1000 240")
+  return runLong([...args, "./packages/server/test/schedules/many-nodes.test.ts"], {
+    HAMLET_CHAOS_SCHEDULES: schedules,
+    HAMLET_CHAOS_SECONDS: seconds,
+  })
+}
+
+/**
+ * @param {string[]} args
+ * @param {Record<string, string>} env
+ */
+function runLong(args, env) {
+  // bun treats 0 as no limit.
+  return runTests({ parts: [["--timeout", "0", ...args]], env })
+}
+
+/**
+ * @param {string[]} counts
+ * @param {string} usage
+ */
+function assertCounts(counts, usage) {
+  const wrong = counts.find((count) => !/^\d+$/.test(count))
+  if (wrong === undefined) return
+  console.error(`Cannot understand "${wrong}": give two whole numbers, ${usage}`)
+  process.exit(2)
+}

@@ -1,4 +1,4 @@
-import { accessSync, constants, readdirSync } from "node:fs"
+import { accessSync, constants, existsSync, readdirSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 
 /** Where Debian keeps PostgreSQL: one folder for each major version, none of them on the PATH. */
@@ -50,6 +50,16 @@ export function findChromium() {
  */
 export function findNginx() {
   return findOnPath("nginx") ?? ["/usr/sbin/nginx", "/usr/local/sbin/nginx"].find(isProgram)
+}
+
+/**
+ * The library that gives a process a wrong clock, when it is loaded before all others.
+ * @returns {string | undefined}
+ */
+export function findLibfaketime() {
+  return listFolder("/usr/lib")
+    .map((folder) => join("/usr/lib", folder, "faketime", "libfaketimeMT.so.1"))
+    .find((path) => existsSync(path))
 }
 
 /**

@@ -3,6 +3,7 @@ import { existsSync, rmSync, writeFileSync } from "node:fs"
 import {
   findChromium,
   findHeadlessShell,
+  findLibfaketime,
   findNginx,
   findOnPath,
   findPostgresBin,
@@ -44,6 +45,12 @@ export const requirements = {
     debianPackage: "linux-libc-dev",
     suites: "the comparison of our system call numbers with the kernel's",
     find: () => ["/usr/include/asm-generic/unistd.h"].find((path) => existsSync(path)),
+  },
+  libfaketime: {
+    name: "libfaketime",
+    debianPackage: "libfaketime",
+    suites: "the suite of schedules on nodes with wrong clocks",
+    find: findLibfaketime,
   },
   nginx: {
     name: "nginx",

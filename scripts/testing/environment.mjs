@@ -41,6 +41,7 @@ function toFoundPrograms(postgresUrl) {
     HAMLET_TEST_POSTGRES_URL: postgresUrl,
     HAMLET_TEST_POSTGRES_BIN: requirements.postgres.find(),
     HAMLET_TEST_CHROMIUM: requirements.chromium.find(),
+    HAMLET_TEST_LIBFAKETIME: requirements.libfaketime.find(),
   }
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined))
 }

@@ -117,7 +117,7 @@ function build(foundation: Foundation, replacements: Replacements) {
   const modules = createModules(foundation, vals, resolver)
   const userData = createUserData(foundation)
   const runs = createRuns(foundation, { ...accounts, ...vals, ...modules }, runner)
-  const schedules = createSchedules(foundation)
+  const schedules = createSchedules(foundation, runs.queue)
 
   // 2. The background jobs.
   const rules = {
@@ -161,6 +161,7 @@ function build(foundation: Foundation, replacements: Replacements) {
 
 /** In this order: first what starts new work, then what runs it, then what records it. */
 async function stopAll({ deps, jobs, gateway, runtime }: Parts): Promise<void> {
+  await deps.scheduleJob.stop()
   await deps.queue.stop()
   await jobs.housekeeping.stop()
   await deps.dependencyJob?.stop()
@@ -222,6 +223,7 @@ function startJobs(rules: Rules) {
   const retention = { keptMs: keptDays * 86_400_000, keptPerVal, keptBytesPerAccount }
   const housekeeping = new Housekeeping({ ...rules, retention })
   housekeeping.start()
+  rules.scheduleJob.start()
   rules.dependencyJob?.start()
   const nodeWatch = new NodeWatch({
     ...rules,

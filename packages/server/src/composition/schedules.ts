@@ -1,7 +1,13 @@
+import { ScheduleJob } from "../jobs/schedule-job.ts"
 import { createScheduleStore } from "../storage/schedules/schedules.ts"
 import type { Foundation } from "./foundation.ts"
 
-/** Schedules of vals. */
-export function createSchedules({ config, db }: Foundation) {
-  return { schedules: createScheduleStore(db), scheduleLimits: config.schedules }
+/** Schedules of vals, and the job that starts their runs. */
+export function createSchedules(
+  { config, db, newId, onError }: Foundation,
+  queue: { wake(): void },
+) {
+  const schedules = createScheduleStore(db, newId)
+  const scheduleJob = new ScheduleJob({ schedules, queue, onError })
+  return { schedules, scheduleJob, scheduleWork: scheduleJob, scheduleLimits: config.schedules }
 }

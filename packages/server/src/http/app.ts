@@ -35,7 +35,7 @@ export interface App {
 
 /** Creates the API. Every request gets a response with a request id, and is logged and counted. */
 export function createApp(nouns: Nouns): App {
-  const { runs, api } = nouns
+  const { runs, schedules, api } = nouns
   const metrics = createMetrics(
     api.databaseStats,
     () => runs.runner.status(),
@@ -43,6 +43,7 @@ export function createApp(nouns: Nouns): App {
     () => api.loopDelay.report(),
     () => api.refusals.list(),
     () => runs.queue.stats(),
+    () => schedules.scheduleWork.stats(),
   )
   const respond = createResponder(nouns, createHandlers(nouns, metrics))
   const isLogged = api.log.writes("info")

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test"
 import { expectStatus, type TestUser } from "../support/api.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import { describeApi } from "./suite.ts"
 
 const idle = "export default () => 1"
@@ -177,3 +178,36 @@ describeApi(
   },
   { HAMLET_SCHEDULES_PER_USER_MAX: "3", HAMLET_SCHEDULE_SECONDS_MIN: "30" },
 )
+
+describeApi("a val of type interval", ({ call, addUser, val }) => {
+  const isSucceeded = (run: { status: string }) => run.status === "succeeded"
+
+  test("runs at its due times as its owner, with dates and the owner's secrets", async () => {
+    const ada = await addUser()
+    expectStatus(
+      await call("PUT", "/v1/me/secrets/GREETING", { as: ada, body: { value: "good morning" } }),
+      204,
+    )
+    const code = `export default ({ lastRunAt, scheduledAt }) => [
+      lastRunAt instanceof Date, scheduledAt instanceof Date, scheduledAt.getTime() % 1000,
+      Deno.env.get("GREETING").length,
+    ]`
+    const { id } = await val(ada, { code, type: "interval", privacy: "private" })
+    const put = (body: unknown) => call("PUT", `/v1/vals/${id}/schedule`, { as: ada, body })
+    expectStatus(await put({ cron: "* * * * * *" }), 200)
+    const list = async () =>
+      (await call("GET", `/v1/vals/${id}/runs?source=interval`, { as: ada })).json.data
+    await waitUntil(async () => (await list()).filter(isSucceeded).length >= 2)
+    expectStatus(await put({ isPaused: true }), 200)
+    const oldest: { id: string }[] = (await list()).filter(isSucceeded).reverse().slice(0, 2)
+    const [first, second] = await Promise.all(
+      oldest.map(async (run) => (await call("GET", `/v1/runs/${run.id}`, { as: ada })).json),
+    )
+    expect(first.returnValue).toEqual([false, true, 0, 12])
+    expect(second.returnValue).toEqual([true, true, 0, 12])
+    expect(Object.keys(second.args[0])).toEqual(["lastRunAt", "scheduledAt"])
+    const schedule = (await call("GET", `/v1/vals/${id}/schedule`, { as: ada })).json
+    expect(schedule).toMatchObject({ failureCount: 0, isPaused: true })
+    expect(schedule.lastRunAt).not.toBeNull()
+  })
+})

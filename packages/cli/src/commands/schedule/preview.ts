@@ -32,9 +32,7 @@ async function previewSchedule(
     ...(every !== undefined && { every }),
     ...(timeZone !== undefined && { timeZone }),
   })
-  output.print({
-    json: preview,
-    plain: preview.nextAt.join("\n"),
-    human: [preview.description, ...preview.nextAt.map((at) => `  ${at}`)].join("\n"),
-  })
+  if (output.mode === "json") return output.json(preview)
+  const heading = output.mode === "human" ? [preview.description] : []
+  output.text(`${[...heading, ...preview.nextAt].join("\n")}\n`)
 }

@@ -1,5 +1,6 @@
 import { type scheduleCatchUp, type scheduleOverlap, limits as wire } from "@hamlet/contract"
 import type { z } from "zod"
+import type { Histogram } from "../../shared/histogram.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { Page, PageRequest } from "../paging.ts"
@@ -88,6 +89,31 @@ export interface ScheduleStore {
   ): Promise<Schedule | "full" | undefined>
   /** Returns false when the val has no schedule, and undefined when there is no such val. */
   delete(valId: string, assert: AssertVal<ScheduledVal>): Promise<boolean | undefined>
+  /** Starts the runs of some schedules that are due. */
+  fireDue(countMax: number): Promise<FiredBatch>
+  /**
+   * Lets schedules be due again that wait for a run that has ended. That happens when the run ends;
+   * this is for a run that was deleted meanwhile.
+   */
+  releaseWaiting(): Promise<void>
+}
+
+/** What `fireDue` did. */
+export interface FiredBatch {
+  /** How late each run was started, in milliseconds. */
+  readonly delaysMs: readonly number[]
+  /** How many due times got no run: missed, or the previous run had not ended. */
+  readonly dropped: number
+  /** How long until the next schedule is due; undefined if none is. */
+  readonly nextInMs: number | undefined
+}
+
+/** What this node has done, for the metrics. */
+export interface ScheduleStats {
+  /** How late runs were added to the queue. */
+  readonly delays: Histogram
+  /** Due times without a run. */
+  readonly dropped: number
 }
 
 /** What the rules of schedules need. */
@@ -95,6 +121,8 @@ export interface ScheduleDeps {
   readonly vals: ValStore
   readonly schedules: ScheduleStore
   readonly scheduleLimits: ScheduleLimits
+  /** Starts the runs that are due. */
+  readonly scheduleWork: { wake(): void; stats(): ScheduleStats }
   now(): number
 }
 
@@ -125,6 +153,7 @@ export async function putSchedule(
       "too_many_schedules",
       `Cannot add a schedule: you have ${perUserMax} already`,
     )
+  deps.scheduleWork.wake()
   return put
 }
 

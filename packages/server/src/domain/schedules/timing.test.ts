@@ -1,6 +1,13 @@
 import { describe, expect, test } from "bun:test"
 import { AppError } from "../app-error.ts"
-import { listNextTimes, readTiming, type Timing, type TimingInput } from "./timing.ts"
+import {
+  findLastTime,
+  findNextTime,
+  listNextTimes,
+  readTiming,
+  type Timing,
+  type TimingInput,
+} from "./timing.ts"
 
 const now = Date.parse("2026-11-16T08:30:00Z")
 
@@ -117,5 +124,30 @@ describe("findNextTime", () => {
       "2026-10-25T01:00Z 2026-10-25T01:20Z 2026-10-25T01:40Z 2026-10-25T02:00Z",
     )
     expect(toTimes(berlin, "2026-03-29T00:40:00Z", 2)).toBe("2026-03-29T01:00Z 2026-03-29T01:20Z")
+  })
+})
+
+describe("findLastTime", () => {
+  test.each<[Timing, string, string]>([
+    [{ cron: null, every: "15m", timeZone: "UTC" }, "2026-11-16T10:14:59Z", "2026-11-16T10:00Z"],
+    [{ cron: null, every: "15m", timeZone: "UTC" }, "2026-11-16T10:15:00Z", "2026-11-16T10:15Z"],
+    [toCron("*/15 * * * *"), "2026-11-16T10:14:59.999Z", "2026-11-16T10:00Z"],
+    [toCron("*/15 * * * *"), "2026-11-16T10:15:00Z", "2026-11-16T10:15Z"],
+    [toCron("*/15 * * * *"), "2026-11-16T08:30:00Z", "2026-11-16T08:30Z"],
+  ])("is the last due time of %o until %s", (timing, until, expected) => {
+    const last = findLastTime(timing, now, now, Date.parse(until))
+    expect(new Date(last).toISOString().replace(":00.000Z", "Z")).toBe(expected)
+  })
+
+  test("equals the last of the next times", () => {
+    for (const cron of ["*/7 * * * *", "0 9 * * 1-5", "30 2 * * *", "0 0 L * *"]) {
+      const timing = toCron(cron, "America/New_York")
+      const times = listNextTimes(timing, now, now, 20)
+      const [first = 0] = times
+      for (const at of times) {
+        expect(findLastTime(timing, now, first, at)).toBe(at)
+        expect(findLastTime(timing, now, first, (findNextTime(timing, now, at) ?? 0) - 1)).toBe(at)
+      }
+    }
   })
 })

@@ -62,6 +62,23 @@ export function findNextTime(timing: Timing, anchorAt: number, after: number): n
   return toCron(timing).nextRun(new Date(after))?.getTime() ?? null
 }
 
+/** The last due time from `from`, which is one, to `until`. */
+export function findLastTime(
+  timing: Timing,
+  anchorAt: number,
+  from: number,
+  until: number,
+): number {
+  if (timing.every !== null) {
+    const stepMs = toMs(timing.every)
+    return Math.max(from, anchorAt + Math.floor((until - anchorAt) / stepMs) * stepMs)
+  }
+  // Croner looks at whole seconds, and before the one that it is given.
+  const before = new Date(Math.floor(until / 1_000) * 1_000 + 1_000)
+  const [last] = toCron(timing).previousRuns(1, before)
+  return Math.max(from, last?.getTime() ?? from)
+}
+
 /** The first due times after `after`, at most `countMax`. */
 export function listNextTimes(
   timing: Timing,

@@ -43,12 +43,13 @@ const refusals = () => [["overloaded", 2] as const]
 const queue = () => ({
   ...{ claimed: 9, returned: 1, requeued: 2, retried: 3, crashed: 4, lost: 5, active: 6 },
 })
+const schedules = () => ({ delays: histogram, dropped: 7 })
 const depth = { due: 7, later: 8, oldestMs: 1_500, isPartial: false }
 
 describe("createMetrics", () => {
   test("prints the status and the duration of ended runs", () => {
     const families = parseExposition(
-      createMetrics(stats, runner, recorder, loopDelay, refusals, queue).print(depth),
+      createMetrics(stats, runner, recorder, loopDelay, refusals, queue, schedules).print(depth),
     )
     expect(
       families
@@ -65,7 +66,7 @@ describe("createMetrics", () => {
   })
 
   test("prints the queue, and leaves out what could not be counted", () => {
-    const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals, queue)
+    const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals, queue, schedules)
     const valuesOf = (text: string, name: string) =>
       parseExposition(text)
         .get(name)
@@ -74,11 +75,12 @@ describe("createMetrics", () => {
     expect(valuesOf(metrics.print(depth), "hamlet_queue_oldest_seconds")).toEqual([1.5])
     expect(valuesOf(metrics.print(undefined), "hamlet_queue_runs")).toEqual([])
     expect(valuesOf(metrics.print(undefined), "hamlet_queue_takeovers_total")).toEqual([2, 3, 4])
+    expect(valuesOf(metrics.print(depth), "hamlet_schedule_due_times_dropped_total")).toEqual([7])
   })
 
   test("prints cold starts, the memory of val processes, and refused requests", () => {
     const families = parseExposition(
-      createMetrics(stats, runner, recorder, loopDelay, refusals, queue).print(depth),
+      createMetrics(stats, runner, recorder, loopDelay, refusals, queue, schedules).print(depth),
     )
     const starts = families.get("hamlet_val_cold_start_seconds")?.samples ?? []
     expect(starts.find(({ name }) => name.endsWith("_count"))?.value).toBe(2)
@@ -94,7 +96,15 @@ describe("createMetrics", () => {
   test("prints the text format of Prometheus, and counts every request", () => {
     fc.assert(
       fc.property(fc.array(observation, { maxLength: 60 }), (observations) => {
-        const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals, queue)
+        const metrics = createMetrics(
+          stats,
+          runner,
+          recorder,
+          loopDelay,
+          refusals,
+          queue,
+          schedules,
+        )
         for (const { route, method, status, ms } of observations)
           metrics.observe(route, method, status, ms)
         const families = parseExposition(metrics.print(depth))
@@ -131,7 +141,7 @@ describe("createMetrics", () => {
   })
 
   test("counts every route of the table, and requests without a route", () => {
-    const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals, queue)
+    const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals, queue, schedules)
     for (const route of [...routeNames, "none"]) metrics.observe(route, "GET", 200, 100)
     const counted =
       parseExposition(metrics.print(depth)).get("hamlet_http_requests_total")?.samples ?? []
@@ -139,7 +149,7 @@ describe("createMetrics", () => {
   })
 
   test("counts unknown methods together", () => {
-    const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals, queue)
+    const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals, queue, schedules)
     for (let n = 0; n < 1000; n++) metrics.observe("none", `METHOD${n}`, 405, 0)
     const counted =
       parseExposition(metrics.print(depth)).get("hamlet_http_requests_total")?.samples ?? []
@@ -161,6 +171,7 @@ describe("createMetrics", () => {
       loopDelay,
       refusals,
       queue,
+      schedules,
     )
     waiting = 7
     const samples = parseExposition(metrics.print(depth)).get(
@@ -175,7 +186,7 @@ describe("createMetrics", () => {
 
   test("prints the memory of the process, also before the first request", () => {
     const families = parseExposition(
-      createMetrics(stats, runner, recorder, loopDelay, refusals, queue).print(depth),
+      createMetrics(stats, runner, recorder, loopDelay, refusals, queue, schedules).print(depth),
     )
     expect(families.get("process_resident_memory_bytes")?.samples[0]?.value).toBeGreaterThan(
       1_000_000,

@@ -3,6 +3,7 @@ import type { QueueDepth } from "../../domain/queue/queue-store.ts"
 import type { QueueStats } from "../../domain/queue/run-queue.ts"
 import type { EndedRuns } from "../../domain/runs/live-runs.ts"
 import type { RunnerStatus } from "../../domain/runs/runner.ts"
+import type { ScheduleStats } from "../../domain/schedules/schedules.ts"
 import type { Counter } from "../../shared/counter.ts"
 import { Histogram } from "../../shared/histogram.ts"
 import type { LoopDelayReport } from "../../shared/loop-delay.ts"
@@ -29,6 +30,7 @@ export function createMetrics(
   loopDelay: () => LoopDelayReport,
   refusals: () => RefusalCounts,
   queueStats: () => QueueStats,
+  scheduleStats: () => ScheduleStats,
 ): Metrics {
   const requests = new Map<string, number>()
   const latencies = new Map<string, Histogram>()
@@ -83,6 +85,7 @@ export function createMetrics(
           [["", recorder.dropped]],
         ),
         ...printQueue(queueStats(), depth),
+        ...printSchedules(scheduleStats()),
         ...printLoopDelay(loopDelay()),
         ...printMetric("process_resident_memory_bytes", "gauge", "Resident memory of the server", [
           ["", process.memoryUsage.rss()],
@@ -175,6 +178,23 @@ function printVals(
         `{code="${code}",status="${errorCodes[code].status}"}`,
         count,
       ]),
+    ),
+  ]
+}
+
+function printSchedules({ delays, dropped }: ScheduleStats): readonly string[] {
+  return [
+    ...printMetric(
+      "hamlet_schedule_delay_seconds",
+      "histogram",
+      "Time from a due time of a schedule until this node added its run to the queue",
+      toBuckets("", delays),
+    ),
+    ...printMetric(
+      "hamlet_schedule_due_times_dropped_total",
+      "counter",
+      "Due times without a run: missed, or the previous run had not ended",
+      [["", dropped]],
     ),
   ]
 }

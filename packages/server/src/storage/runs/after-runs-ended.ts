@@ -1,6 +1,7 @@
 import type { EndedRun } from "../../domain/queue/queued-run.ts"
 import type { Dialect } from "../database/dialect.ts"
 import type { Statements } from "../database/sql.ts"
+import { noteScheduledRuns } from "../schedules/note-ended-runs.ts"
 
 /** Statements for runs that end, in the transaction that records their end. */
 export type AfterRunsEnded = (dialect: Dialect, ended: readonly EndedRun[]) => Statements<void>
@@ -10,7 +11,7 @@ export type AfterRunsEnded = (dialect: Dialect, ended: readonly EndedRun[]) => S
  * nothing when none of them concerns it. It may run on a thread: it has only its arguments. A run
  * may end twice, if an error becomes known after its response: it is then listed again as failed.
  */
-const parts: readonly AfterRunsEnded[] = []
+const parts: readonly AfterRunsEnded[] = [noteScheduledRuns]
 
 export function* afterRunsEnded(dialect: Dialect, ended: readonly EndedRun[]): Statements<void> {
   if (ended.length === 0) return

@@ -10,6 +10,7 @@ import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
 import { type Statement, type Statements, sql } from "../database/sql.ts"
+import { findNextInMs, fireDue, releaseWaiting } from "./fire-schedules.ts"
 import {
   type ScheduledValRow,
   type ScheduleRow,
@@ -21,7 +22,7 @@ import {
 } from "./schedule-rows.ts"
 
 /** Schedules in the database. */
-export function createScheduleStore(db: Database): ScheduleStore {
+export function createScheduleStore(db: Database, newId: () => string): ScheduleStore {
   const { dialect } = db
   return {
     async find(valId) {
@@ -37,6 +38,11 @@ export function createScheduleStore(db: Database): ScheduleStore {
     },
     put: (valId, change, countMax) => db.write(() => putSchedule(dialect, valId, change, countMax)),
     delete: (valId, assert) => db.write(() => deleteSchedule(valId, assert)),
+    async fireDue(countMax) {
+      const fired = await db.write(() => fireDue(dialect, countMax, newId))
+      return { ...fired, nextInMs: await findNextInMs(db) }
+    },
+    releaseWaiting: () => db.write(() => releaseWaiting(dialect)),
   }
 }
 

@@ -1,0 +1,264 @@
+import { expect, test } from "bun:test"
+import { describeEachDatabase } from "../../../test/support/databases.ts"
+import type { EndedRun } from "../../domain/queue/queued-run.ts"
+import type { RunStatus } from "../../domain/runs/runs.ts"
+import { failureLimits } from "../../domain/schedules/failures.ts"
+import { changeSchedule, type ScheduleInput } from "../../domain/schedules/schedules.ts"
+import type { Database } from "../database/database.ts"
+import { sql } from "../database/sql.ts"
+import { noteScheduledRuns } from "./note-ended-runs.ts"
+import { createScheduleStore } from "./schedules.ts"
+
+const user = Bun.randomUUIDv7()
+const minute = 60_000
+
+interface RunRow {
+  readonly id: string
+  readonly val_id: string
+  readonly source: string
+  readonly status: string
+  readonly account_id: string
+  readonly args: string
+  readonly input: string
+}
+
+describeEachDatabase("fireDue", (open) => {
+  async function setUp(valCount = 1) {
+    const { db } = await open()
+    const vals = Array.from({ length: valCount }, () => Bun.randomUUIDv7())
+    await db.write(function* () {
+      yield sql`insert into users (id, username, username_key, created_at) values (${user}, 'ada', 'ada', 1)`
+      for (const [index, val] of vals.entries()) {
+        yield sql`insert into vals (id, owner_id, name, name_key, privacy, type, version, version_last, created_at, updated_at)
+          values (${val}, ${user}, ${`val${index}`}, ${`val${index}`}, 'private', 'interval', 1, 1, 1, 1)`
+        yield sql`insert into versions (val_id, version, created_at, code) values (${val}, 1, 1, '1')`
+      }
+    })
+    const schedules = createScheduleStore(db, () => Bun.randomUUIDv7())
+    const put = (valId: string, input: ScheduleInput) =>
+      schedules.put(valId, ({ current, now }) => changeSchedule(current, input, 1, now), valCount)
+    return { db, vals, val: vals[0] ?? "", schedules, put }
+  }
+
+  /** Makes the schedule due: its first due time was `agoMs` ago. */
+  async function makeDue(db: Database, valId: string, agoMs = 0): Promise<number> {
+    const [row] = await db.read<{ now: number | string }>(sql`select ${db.dialect.now} as now`)
+    const at = Number(row?.now) - agoMs
+    await db.write(function* () {
+      yield sql`update schedules set next_at = ${at}, anchor_at = ${at} where val_id = ${valId}`
+    })
+    return at
+  }
+
+  const listRuns = (db: Database) =>
+    db.read<RunRow>(
+      sql`select id, val_id, source, status, account_id, args, input from runs order by started_at, id`,
+    )
+
+  async function endRun(db: Database, run: RunRow | undefined, status: RunStatus): Promise<void> {
+    const ended: EndedRun = {
+      id: run?.id ?? "",
+      valId: run?.val_id ?? "",
+      version: 1,
+      accountId: user,
+      ownerId: user,
+      source: "interval",
+      status,
+      startedAt: 1,
+      endedAt: 2,
+      error: null,
+      depth: 0,
+    }
+    await db.write(function* () {
+      yield sql`update runs set status = ${status}, ended_at = 2, due_at = null where id = ${ended.id}`
+      yield* noteScheduledRuns(db.dialect, [ended])
+    })
+  }
+
+  test("queues a run on the owner's account with the due time and the previous one", async () => {
+    const { db, val, schedules, put } = await setUp()
+    await put(val, { every: "1h" })
+    expect(await schedules.fireDue(10)).toMatchObject({ delaysMs: [], dropped: 0 })
+    const first = await makeDue(db, val)
+    const fired = await schedules.fireDue(10)
+    expect([fired.delaysMs.length, fired.dropped]).toEqual([1, 0])
+    expect(fired.nextInMs).toBeGreaterThan(59 * minute)
+    const [run] = await listRuns(db)
+    expect(run).toMatchObject({
+      val_id: val,
+      source: "interval",
+      status: "queued",
+      account_id: user,
+    })
+    expect(JSON.parse(run?.input ?? "")).toEqual({
+      kind: "interval",
+      lastRunAt: null,
+      scheduledAt: first,
+    })
+    expect(JSON.parse(run?.args ?? "")).toEqual([{ scheduledAt: new Date(first).toISOString() }])
+    const after = await schedules.find(val)
+    expect(after).toMatchObject({
+      lastRunId: run?.id ?? "",
+      lastStatus: "queued",
+      nextAt: first + 60 * minute,
+    })
+
+    await endRun(db, run, "succeeded")
+    const second = await makeDue(db, val)
+    await schedules.fireDue(10)
+    const [, next] = await listRuns(db)
+    expect(JSON.parse(next?.input ?? "")).toEqual({
+      kind: "interval",
+      lastRunAt: after?.lastRunAt ?? 0,
+      scheduledAt: second,
+    })
+  })
+
+  test("starts each due time once, however many nodes look at the same time", async () => {
+    const { db, vals, schedules, put } = await setUp(30)
+    for (const val of vals) await put(val, { every: "1h", overlap: "allow" })
+    for (const val of vals) await makeDue(db, val)
+    const fired = await Promise.all(Array.from({ length: 8 }, () => schedules.fireDue(7)))
+    let left = 30 - fired.reduce((sum, { delaysMs }) => sum + delaysMs.length, 0)
+    // What another node had locked is found when it looks again.
+    while (left > 0) left -= (await schedules.fireDue(100)).delaysMs.length
+    expect(left).toBe(0)
+    const runs = await listRuns(db)
+    expect(new Set(runs.map(({ val_id }) => val_id)).size).toBe(30)
+    expect(runs.length).toBe(30)
+    expect((await schedules.fireDue(100)).delaysMs).toEqual([])
+  })
+
+  test("starts every due time of a short delay, and none that was missed", async () => {
+    const { db, val, schedules, put } = await setUp()
+    await put(val, { every: "10s", overlap: "allow" })
+    await makeDue(db, val, 35_000)
+    let count = 0
+    for (let round = 0; round < 6; round++) count += (await schedules.fireDue(10)).delaysMs.length
+    expect(count).toBe(4)
+    await makeDue(db, val, 10 * minute + 5_000)
+    expect(await schedules.fireDue(10)).toMatchObject({ delaysMs: [], dropped: 1 })
+  })
+
+  test("makes up for missed due times with one run", async () => {
+    const { db, val, schedules, put } = await setUp()
+    await put(val, { every: "1m", overlap: "allow", catchUp: "one" })
+    const dueAt = await makeDue(db, val, 10 * minute + 5_000)
+    expect((await schedules.fireDue(10)).delaysMs.length).toBe(1)
+    expect((await schedules.fireDue(10)).delaysMs.length).toBe(0)
+    const [run] = await listRuns(db)
+    expect(JSON.parse(run?.input ?? "").scheduledAt).toBe(dueAt + 10 * minute)
+  })
+
+  test("drops a due time while the previous run goes on, with overlap skip", async () => {
+    const { db, val, schedules, put } = await setUp()
+    await put(val, { every: "1h" })
+    await makeDue(db, val)
+    await schedules.fireDue(10)
+    await makeDue(db, val)
+    expect(await schedules.fireDue(10)).toMatchObject({ delaysMs: [], dropped: 1 })
+    const [run] = await listRuns(db)
+    await endRun(db, run, "succeeded")
+    await makeDue(db, val)
+    expect((await schedules.fireDue(10)).delaysMs.length).toBe(1)
+  })
+
+  test("lets due times wait for the previous run, with overlap queue", async () => {
+    const { db, val, schedules, put } = await setUp()
+    await put(val, { every: "20s", overlap: "queue" })
+    await makeDue(db, val)
+    await schedules.fireDue(10)
+    const [first] = await listRuns(db)
+    const dueAt = await makeDue(db, val, 50_000)
+    expect(await schedules.fireDue(10)).toEqual({ delaysMs: [], dropped: 0, nextInMs: undefined })
+    await endRun(db, first, "failed")
+    // One after the other, each when the one before has ended.
+    for (const count of [2, 3, 4]) {
+      expect((await schedules.fireDue(10)).delaysMs.length).toBe(1)
+      expect((await schedules.fireDue(10)).delaysMs.length).toBe(0)
+      const runs = await listRuns(db)
+      expect(runs.length).toBe(count)
+      const last = runs.find(({ status }) => status === "queued")
+      expect(JSON.parse(last?.input ?? "").scheduledAt).toBe(dueAt + (count - 2) * 20_000)
+      await endRun(db, last, "succeeded")
+    }
+    expect(await schedules.fireDue(10)).toMatchObject({ delaysMs: [], dropped: 0 })
+  })
+
+  test("lets a schedule go on whose run was deleted while it waited", async () => {
+    const { db, val, schedules, put } = await setUp()
+    await put(val, { every: "1h", overlap: "queue" })
+    await makeDue(db, val)
+    await schedules.fireDue(10)
+    await makeDue(db, val)
+    await schedules.fireDue(10)
+    await schedules.releaseWaiting()
+    expect((await schedules.fireDue(10)).nextInMs).toBeUndefined()
+    await db.write(function* () {
+      yield sql`delete from runs`
+    })
+    await schedules.releaseWaiting()
+    expect((await schedules.fireDue(10)).delaysMs.length).toBe(1)
+  })
+
+  test("starts nothing for a paused schedule, a val of another type, or a suspended owner", async () => {
+    const { db, val, schedules, put } = await setUp()
+    await put(val, { every: "1h", isPaused: true })
+    expect((await schedules.fireDue(10)).nextInMs).toBeUndefined()
+    await put(val, { isPaused: false })
+    await db.write(function* () {
+      yield sql`update vals set type = 'script' where id = ${val}`
+    })
+    await makeDue(db, val)
+    expect(await schedules.fireDue(10)).toMatchObject({ delaysMs: [], dropped: 1 })
+    await db.write(function* () {
+      yield sql`update vals set type = 'interval' where id = ${val}`
+      yield sql`update users set suspended_at = 1 where id = ${user}`
+    })
+    await makeDue(db, val)
+    expect(await schedules.fireDue(10)).toMatchObject({ delaysMs: [], dropped: 1 })
+    await db.write(function* () {
+      yield sql`update users set suspended_at = null where id = ${user}`
+    })
+    await makeDue(db, val)
+    expect((await schedules.fireDue(10)).delaysMs.length).toBe(1)
+  })
+
+  test("counts failures in a row, and pauses the schedule when they do not end", async () => {
+    const { db, val, schedules, put } = await setUp()
+    await put(val, { every: "1h" })
+    const failOnce = async (status: RunStatus) => {
+      await makeDue(db, val)
+      expect((await schedules.fireDue(10)).delaysMs.length).toBe(1)
+      const runs = await listRuns(db)
+      await endRun(
+        db,
+        runs.find((run) => run.status === "queued"),
+        status,
+      )
+      return (await schedules.find(val))?.failureCount
+    }
+    expect(await failOnce("failed")).toBe(1)
+    expect(await failOnce("timed_out")).toBe(2)
+    expect(await failOnce("cancelled")).toBe(2)
+    expect(await failOnce("crashed")).toBe(3)
+    expect(await failOnce("succeeded")).toBe(0)
+    await db.write(function* () {
+      yield sql`update schedules set failure_count = ${failureLimits.pausedAfter - 2} where val_id = ${val}`
+    })
+    expect(await failOnce("failed")).toBe(failureLimits.pausedAfter - 1)
+    expect((await schedules.find(val))?.isPaused).toBe(false)
+    expect(await failOnce("failed")).toBe(failureLimits.pausedAfter)
+    expect(await schedules.find(val)).toMatchObject({
+      isPaused: true,
+      pausedReason: "The last 100 runs failed",
+      nextAt: null,
+    })
+    await put(val, { isPaused: false })
+    expect(await schedules.find(val)).toMatchObject({
+      isPaused: false,
+      pausedReason: null,
+      failureCount: 0,
+    })
+  })
+})

@@ -1,0 +1,160 @@
+import type { NewQueuedRun } from "../../domain/queue/queued-run.ts"
+import { type DueDecision, type DueSchedule, decideDue } from "../../domain/schedules/due.ts"
+import type { CatchUp, FiredBatch, Overlap } from "../../domain/schedules/schedules.ts"
+import type { ValType } from "../../domain/vals/vals.ts"
+import { inBatches, list } from "../database/batch-sizes.ts"
+import { type Database, rows, type Script } from "../database/database.ts"
+import type { Dialect } from "../database/dialect.ts"
+import { type Statement, type Statements, sql } from "../database/sql.ts"
+import { enqueueRuns } from "../runs/enqueue-runs.ts"
+import { toTime } from "../vals/val-rows.ts"
+
+interface DueRow {
+  readonly val_id: string
+  readonly owner_id: string
+  readonly cron: string | null
+  readonly every: string | null
+  readonly time_zone: string
+  readonly overlap: Overlap
+  readonly catch_up: CatchUp
+  readonly anchor_at: number | string
+  readonly next_at: number | string
+  readonly last_run_at: number | string | null
+  readonly last_run_id: string | null
+  readonly released_at: number | string | null
+  readonly now: number | string
+}
+
+/** What decides whether a due schedule runs, besides its own row. */
+interface StateRow {
+  readonly val_id: string
+  readonly type: ValType
+  readonly is_suspended: number
+  readonly has_open_run: number
+}
+
+/** A schedule that is due, what happens to it, and the id of its run, if it gets one. */
+interface Fired {
+  readonly row: DueRow
+  readonly decision: DueDecision
+  readonly id: string
+}
+
+/**
+ * Starts the runs of some schedules that are due. A due time, the move to the next one and the run
+ * are one transaction, and the row lock keeps other nodes away: so each due time has exactly one
+ * run.
+ */
+export function* fireDue(
+  dialect: Dialect,
+  countMax: number,
+  newId: () => string,
+): Script<Omit<FiredBatch, "nextInMs">> {
+  const due = yield* rows<DueRow>(sql`
+    select val_id, owner_id, cron, every, time_zone, overlap, catch_up, anchor_at, next_at, last_run_at,
+      last_run_id, released_at, ${dialect.now} as now
+    from schedules where next_at <= ${dialect.now} and waits_for_id is null
+    order by next_at limit ${countMax} ${dialect.skipLocked}`)
+  if (due.length === 0) return { delaysMs: [], dropped: 0 }
+  // Read after the lock: only then a run that another node has started just now is visible.
+  const states = yield* readStates(due)
+  const fired = due.map((row) => ({
+    row,
+    id: newId(),
+    decision: decideDue(toDue(row, states.get(row.val_id)), Number(row.now)),
+  }))
+  const started = fired.filter(({ decision }) => decision.kind === "run")
+  yield* enqueueRuns(dialect, started.map(toQueuedRun))
+  yield moveOn(dialect, fired)
+  return {
+    delaysMs: started.map(({ row, decision }) => Number(row.now) - decision.dueAt),
+    dropped: fired.filter(({ decision }) => decision.kind === "drop").length,
+  }
+}
+
+function* readStates(due: readonly DueRow[]): Statements<ReadonlyMap<string, StateRow>> {
+  const states = new Map<string, StateRow>()
+  for (const ids of inBatches(due.map((row) => row.val_id))) {
+    const found = yield* rows<StateRow>(sql`
+      select s.val_id, v.type, case when u.suspended_at is null then 0 else 1 end as is_suspended,
+        case when r.id is not null and r.ended_at is null then 1 else 0 end as has_open_run
+      from schedules s join vals v on v.id = s.val_id join users u on u.id = s.owner_id
+      left join runs r on r.id = s.last_run_id
+      where s.val_id in (${list(ids)})`)
+    for (const state of found) states.set(state.val_id, state)
+  }
+  return states
+}
+
+function toDue(row: DueRow, state: StateRow | undefined): DueSchedule {
+  return {
+    timing: { cron: row.cron, every: row.every, timeZone: row.time_zone },
+    anchorAt: Number(row.anchor_at),
+    dueAt: Number(row.next_at),
+    overlap: row.overlap,
+    catchUp: row.catch_up,
+    canRun: state?.type === "interval" && state.is_suspended === 0,
+    hasOpenRun: state?.has_open_run === 1,
+    releasedAt: toTime(row.released_at),
+  }
+}
+
+/** The run is on the account of the val's owner, with the owner's secrets. */
+function toQueuedRun({ row, decision, id }: Fired): NewQueuedRun {
+  const lastRunAt = toTime(row.last_run_at)
+  const scheduledAt = decision.dueAt
+  const toText = (at: number) => new Date(at).toISOString()
+  return {
+    id,
+    valId: row.val_id,
+    version: "current",
+    accountId: row.owner_id,
+    source: "interval",
+    args: [
+      {
+        ...(lastRunAt === null ? {} : { lastRunAt: toText(lastRunAt) }),
+        scheduledAt: toText(scheduledAt),
+      },
+    ],
+    input: { kind: "interval", lastRunAt, scheduledAt },
+  }
+}
+
+/** Moves the schedules to their next due times, in one statement. */
+function moveOn(dialect: Dialect, fired: readonly Fired[]): Statement {
+  const moved = fired.map(({ row, decision, id }) => ({
+    moved_val_id: row.val_id,
+    to_at: decision.nextAt,
+    run_id: decision.kind === "run" ? id : null,
+    run_at: decision.kind === "run" ? Number(row.now) : null,
+    wait_id: decision.kind === "wait" ? row.last_run_id : null,
+  }))
+  const table = dialect.fromJson(moved, {
+    moved_val_id: "id",
+    to_at: "time",
+    run_id: "id",
+    run_at: "time",
+    wait_id: "id",
+  })
+  return sql`
+    update schedules set next_at = to_at, waits_for_id = wait_id, last_run_id = coalesce(run_id, last_run_id),
+      last_run_at = coalesce(run_at, last_run_at), last_status = case when run_id is null then last_status else 'queued' end
+    from ${table} where val_id = moved_val_id`
+}
+
+/** How long until the next schedule is due, by the clock of the database. */
+export async function findNextInMs(db: Database): Promise<number | undefined> {
+  const [row] = await db.read<{ next_at: number | string | null; now: number | string }>(sql`
+    select min(next_at) as next_at, ${db.dialect.now} as now from schedules
+    where next_at is not null and waits_for_id is null`)
+  if (!row || row.next_at === null) return undefined
+  return Math.max(0, Number(row.next_at) - Number(row.now))
+}
+
+/** Lets schedules be due again that wait for a run that has ended or is gone. */
+export function* releaseWaiting(dialect: Dialect): Script<void> {
+  yield sql`
+    update schedules set waits_for_id = null, released_at = ${dialect.now}
+    where waits_for_id is not null
+      and not exists (select 1 from runs r where r.id = schedules.waits_for_id and r.ended_at is null)`
+}
