@@ -108,6 +108,34 @@ describe("The files of a package", () => {
     expect(one.hash).not.toBe(Bun.SHA256.hash(joined, "hex"))
   })
 
+  test("may have paths that take more than the description of the imports", async () => {
+    await using small = await openResolver({ limits: { answerBytesMax: 3_000 } })
+    const files = Array.from({ length: 60 }, (_, index) => [`${"long".repeat(20)}${index}.bin`, ""])
+    small.registry.publish("many", "1.0.0", {
+      "index.js": "exports.it = __dirname",
+      ...Object.fromEntries(files),
+    })
+    const { bundle, imports } = await small.resolve("import 'npm:many'")
+    expect(imports.map(({ error }) => error)).toEqual([null])
+    const { list } = await readArchive((await bundle?.files?.read()) ?? new Uint8Array())
+    expect(list.files).toHaveLength(62)
+  })
+
+  test("are left out when their paths are too long in total", async () => {
+    await using small = await openResolver({ limits: { filePathBytesMax: 300 } })
+    small.registry.publish("long", "1.0.0", {
+      "index.js": "exports.it = __dirname",
+      [`${"long".repeat(50)}.bin`]: "",
+    })
+    small.registry.publish("short", "1.0.0", { "index.js": "exports.it = __dirname" })
+    const { bundle, imports } = await small.resolve("import 'npm:long'; import 'npm:short'")
+    expect(imports.map(({ error }) => error)).toEqual([null, null])
+    const { list } = await readArchive((await bundle?.files?.read()) ?? new Uint8Array())
+    expect(list.files.map(([path]) => path)).toEqual(
+      ["index.js", "package.json"].map((name) => `short@1.0.0/node_modules/short/${name}`),
+    )
+  })
+
   test("are left out when they are too many or too large, the largest package first", async () => {
     await using small = await openResolver({ limits: { fileBytesTotalMax: 2_000 } })
     small.registry.publish("large", "1.0.0", {

@@ -12,8 +12,6 @@ export interface ResolverLimits
   readonly atOnceMax: number
   /** Requests of one resolution, so that modules cannot import further ones without an end. */
   readonly requestsMax: number
-  /** The metadata of the imports, without their code. It is stored with the version. */
-  readonly answerBytesMax: number
 }
 
 const mebibyte = 1024 ** 2
@@ -32,6 +30,7 @@ export const resolverLimits: ResolverLimits = {
   exportsMax: 5_000,
   filesMax: 10_000,
   fileBytesTotalMax: 48 * mebibyte,
+  filePathBytesMax: 1.75 * mebibyte,
   // With bubblewrap, fetched files are in memory too.
   memoryBytesMax: 1024 * mebibyte,
   heapBytesMax: 256 * mebibyte,

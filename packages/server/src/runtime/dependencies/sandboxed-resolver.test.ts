@@ -121,6 +121,22 @@ export default () => [data, import("${url}", { with: { "type": 'json' }, }), imp
   })
 })
 
+describe("resolve refuses", () => {
+  test("imports whose exported names are too many to be stored, with a sentence", async () => {
+    await using small = await openResolver({ limits: { answerBytesMax: 2_000 } })
+    const names = Array.from({ length: 200 }, (_, index) => `export const someName${index} = 1`)
+    small.registry.publish("wide", "1.0.0", { "index.js": names.join("\n") }, { type: "module" })
+    const { imports, bundle } = await small.resolve("import 'npm:wide'")
+    expect(bundle).toBeNull()
+    expect(imports).toMatchObject([
+      {
+        resolved: null,
+        error: "the names of all that the val imports take more than 2000 bytes",
+      },
+    ])
+  })
+})
+
 describe("resolve resolves", () => {
   test("to the newest version that matches, exactly", async () => {
     const resolved = await open.resolve(

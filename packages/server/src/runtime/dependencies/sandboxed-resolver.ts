@@ -9,7 +9,7 @@ import type {
 import { isRemoteImport } from "../../domain/modules/remote-imports.ts"
 import type { StandardModules } from "../../domain/modules/standard-modules.ts"
 import type { ToolFailure, ToolJob, ToolOutcome } from "../sandbox/launch/tool-run.ts"
-import { compressArchive } from "../sandbox/packages/file-archive.ts"
+import { archiveLimits, compressArchive } from "../sandbox/packages/file-archive.ts"
 import { ConcurrencyLimit } from "./concurrency-limit.ts"
 import { type Explanation, explainFailure } from "./explain-failure.ts"
 import { findRegistry } from "./find-registry.ts"
@@ -96,7 +96,7 @@ export class SandboxedResolver implements DependencyResolver {
       })
     const response = readResolveResponse(
       outcome.kind === "done" ? outcome.output : outcome.partial,
-      limits.answerBytesMax,
+      limits.answerBytesMax + archiveLimits.listBytesMax,
     )
     if (outcome.kind === "failed" || !response?.imports) {
       const reason = outcome.kind === "failed" ? outcome.stderr : invalidOutput
@@ -152,7 +152,10 @@ export class SandboxedResolver implements DependencyResolver {
         ...limits,
         msMax: limits.resolveMsMax,
         outputBytesMax:
-          limits.bundleBytesMax + limits.fileBytesTotalMax + 2 * limits.answerBytesMax,
+          limits.bundleBytesMax +
+          limits.fileBytesTotalMax +
+          2 * limits.answerBytesMax +
+          archiveLimits.listBytesMax,
       },
       openEgress: (path) => this.#deps.openEgress(path, { allow, note }),
       signal: AbortSignal.any([signal, excess.signal]),
@@ -219,9 +222,11 @@ const cacheShareMax = 4
 
 function toResolveLimits(limits: ResolverLimits): ResolveRequest["limits"] {
   const { importsMax, placesMax, packagesMax, modulesMax, bundleBytesMax, exportsMax } = limits
-  const { filesMax, fileBytesTotalMax } = limits
-  const ofFiles = { filesMax, fileBytesTotalMax }
-  return { importsMax, placesMax, packagesMax, modulesMax, bundleBytesMax, exportsMax, ...ofFiles }
+  const { filesMax, fileBytesTotalMax, filePathBytesMax, answerBytesMax } = limits
+  return {
+    ...{ importsMax, placesMax, packagesMax, modulesMax, bundleBytesMax, exportsMax },
+    ...{ filesMax, fileBytesTotalMax, filePathBytesMax, answerBytesMax },
+  }
 }
 
 function toHostAndPort(address: string): string {

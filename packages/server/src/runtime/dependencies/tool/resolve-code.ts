@@ -53,6 +53,7 @@ export async function resolveCode(
     const resolved = failure ? null : toResolved(graph, specifier, jsrUrl)
     return { specifier, places, resolved, failure, entry, exports: packed.exports[entry] ?? [] }
   })
+  if (JSON.stringify(imports).length > limits.answerBytesMax) return refuseLarge(imports, limits)
   const { isAsync, files, contents } = packed
   const codeBytes = packed.code.length
   const bundle = packed.entries.length > 0 ? { codeBytes, isAsync, files } : null
@@ -178,6 +179,19 @@ function findExcess(
   return Object.keys(bundled.inputs).length > modulesMax
     ? `all that the val imports has more than ${modulesMax} modules`
     : undefined
+}
+
+/** What is stored with a version must not be too large. Most of it is names of exports. */
+function refuseLarge(
+  imports: readonly ToolImport[],
+  { answerBytesMax }: ToolResolveLimits,
+): Resolved {
+  const error = `the names of all that the val imports take more than ${answerBytesMax} bytes`
+  const refused = imports.map((one) => ({
+    ...one,
+    ...{ resolved: null, entry: -1, exports: [], failure: one.failure ?? ours(error) },
+  }))
+  return { response: { imports: refused, bundle: null }, body: new Uint8Array() }
 }
 
 function tooManyPackages(

@@ -32,6 +32,10 @@ export interface ToolResolveLimits {
   readonly filesMax: number
   /** The size of all of them. */
   readonly fileBytesTotalMax: number
+  /** The size of their paths. The list of links needs room as well. */
+  readonly filePathBytesMax: number
+  /** The metadata of the imports, without their code. It is stored with the version. */
+  readonly answerBytesMax: number
 }
 
 /**

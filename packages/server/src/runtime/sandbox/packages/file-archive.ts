@@ -19,7 +19,8 @@ export interface FileArchive {
   readonly contents: readonly Uint8Array[]
 }
 
-const archiveLimits = {
+/** What an archive may contain. */
+export const archiveLimits = {
   /** The size of an archive before it is compressed. */
   bytesMax: 56 * 1024 ** 2,
   /** The list is parsed and checked at once, which must not take long. */

@@ -15,6 +15,8 @@ export interface CollectedFiles {
 export interface FileLimits {
   readonly filesMax: number
   readonly fileBytesTotalMax: number
+  /** The size of their paths. */
+  readonly filePathBytesMax: number
 }
 
 /**
@@ -32,7 +34,7 @@ export function collectFiles(
 ): CollectedFiles | undefined {
   const root = join(folder, installFolder)
   const direct = new Set(required.flatMap((path) => findPackageRoot(path, folder) ?? []))
-  const packages = [...listRoots(located, direct, folder)].map((path) => measure(path))
+  const packages = [...listRoots(located, direct, folder)].map((path) => measure(path, root))
   const chosen = choose(
     packages.toSorted(
       (left, right) => left.bytes - right.bytes || (left.path < right.path ? -1 : 1),
@@ -126,16 +128,26 @@ interface MeasuredPackage {
   readonly path: string
   readonly files: readonly { readonly path: string; readonly bytes: number }[]
   readonly bytes: number
+  readonly pathBytes: number
 }
 
 /** Files that no program reads: source maps, declarations except those of TypeScript, documents. */
 const skipped =
   /\.map$|^(?!lib\.).*\.d\.[cm]?ts$|\.(?:md|markdown|flow|tsbuildinfo)$|^(?:license|licence|changelog)\b/i
 
-function measure(path: string): MeasuredPackage {
+function measure(path: string, root: string): MeasuredPackage {
   const files = listFiles(path)
-  return { path, files, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) }
+  const sum = (sizes: readonly number[]) => sizes.reduce((total, size) => total + size, 0)
+  return {
+    path,
+    files,
+    bytes: sum(files.map((file) => file.bytes)),
+    pathBytes: sum(files.map((file) => Buffer.byteLength(relative(root, file.path)) + entryBytes)),
+  }
 }
+
+/** What an entry of the list takes beside its path: quotes, brackets and a size. */
+const entryBytes = 16
 
 function listFiles(folder: string): { path: string; bytes: number }[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
@@ -149,13 +161,15 @@ function listFiles(folder: string): { path: string; bytes: number }[] {
 
 function choose(
   packages: readonly MeasuredPackage[],
-  { filesMax, fileBytesTotalMax }: FileLimits,
+  { filesMax, fileBytesTotalMax, filePathBytesMax }: FileLimits,
 ): MeasuredPackage[] {
-  let [count, bytes] = [0, 0]
+  let [count, bytes, pathBytes] = [0, 0, 0]
   return packages.filter((one) => {
     if (count + one.files.length > filesMax || bytes + one.bytes > fileBytesTotalMax) return false
+    if (pathBytes + one.pathBytes > filePathBytesMax) return false
     count += one.files.length
     bytes += one.bytes
+    pathBytes += one.pathBytes
     return true
   })
 }
