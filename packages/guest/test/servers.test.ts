@@ -257,6 +257,18 @@ describe("startServers", () => {
     expect((await guest.call()).value).toMatchObject({ status: 200, body: "node /" })
   })
 
+  test.each([
+    ["res.json({ a: 1 })", "7"],
+    [`res.send("héllo")`, "6"],
+    ["res.send(new Uint8Array(9))", "9"],
+    [`res.set("content-length", "5"), res.end()`, "5"],
+    [`res.end("hello")`, null],
+  ])("sends HEAD the length that it states, and no other: %s", async (statement, length) => {
+    const guest = await startVal(`export default (req, res) => { ${statement} }`)
+    const response = await guest.request("/", { method: "HEAD" })
+    expect([response.status, response.headers.get("content-length")]).toEqual([200, length])
+  })
+
   test("gives a function the path and the query of any request", async () => {
     const guest = await startVal(`export default (req, res) => res.json([req.path, req.query.a])`)
     for (const path of ["/x", "//x/y", "//%00/y", "/%ff"])

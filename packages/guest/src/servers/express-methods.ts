@@ -73,24 +73,34 @@ export function addResponseMethods(response: http.ServerResponse): void {
     },
     json(value: unknown) {
       setDefaultType("application/json; charset=utf-8")
-      return response.end(JSON.stringify(value))
+      return endWith(JSON.stringify(value))
     },
     send(value?: unknown) {
-      if (typeof value === "string") setDefaultType("text/html; charset=utf-8")
-      else if (ArrayBuffer.isView(value)) setDefaultType("application/octet-stream")
-      else if (value !== undefined) return methods.json(value)
-      return response.end(value)
+      if (typeof value === "string") {
+        setDefaultType("text/html; charset=utf-8")
+        return endWith(value)
+      }
+      if (value !== undefined && !ArrayBuffer.isView(value)) return methods.json(value)
+      if (value) setDefaultType("application/octet-stream")
+      return endWith(value)
     },
     sendStatus(code: number) {
       response.statusCode = code
       setDefaultType("text/plain; charset=utf-8")
-      return response.end(String(code))
+      return endWith(String(code))
     },
     redirect(first: number | string, second?: string) {
       response.statusCode = typeof first === "number" ? first : 302
       response.setHeader("location", typeof first === "number" ? (second ?? "/") : first)
       return response.end()
     },
+  }
+  /** With its length, which Node.js does not send to HEAD by itself. */
+  const endWith = (content: string | ArrayBufferView | undefined) => {
+    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content
+    if (bytes && !response.headersSent && !response.hasHeader("content-length"))
+      response.setHeader("content-length", bytes.byteLength)
+    return response.end(bytes)
   }
   const setDefaultType = (type: string) => {
     if (!response.hasHeader("content-type")) response.setHeader("content-type", type)

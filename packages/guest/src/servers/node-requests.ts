@@ -106,12 +106,19 @@ function toWebResponse(message: http.IncomingMessage, method: string): Response 
   const hasBody = method !== "HEAD" && !withoutBody.has(status)
   const { Readable } = getBuiltIn("stream") as unknown as Stream
   if (!hasBody) message.resume()
-  const body = hasBody ? (Readable.toWeb(message) as ReadableStream<Uint8Array>) : null
+  // Deno would state a length of 0 where the server states none.
+  const isOfUnknownLength = method === "HEAD" && message.headers["content-length"] === undefined
+  const empty = isOfUnknownLength && !withoutBody.has(status) ? createEmptyStream() : null
+  const body = hasBody ? (Readable.toWeb(message) as ReadableStream<Uint8Array>) : empty
   return new Response(body, {
     status,
     statusText: message.statusMessage ?? "",
     headers: toWebHeaders(message),
   })
+}
+
+function createEmptyStream(): ReadableStream<Uint8Array> {
+  return new ReadableStream({ start: (controller) => controller.close() })
 }
 
 function toWebHeaders(message: http.IncomingMessage): Headers {

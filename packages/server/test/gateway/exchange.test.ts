@@ -303,6 +303,15 @@ describe("a response through the gateway", () => {
     expect(text).toEndWith("\r\n\r\n<closed>")
   })
 
+  test("to HEAD states no length where the val states none", async () => {
+    await fixture.addVal("endless", () => new Response(new ReadableStream()))
+    const text = await fixture.exchange(
+      `HEAD / HTTP/1.1\r\nHost: ada-endless.localhost\r\nConnection: close\r\n\r\n`,
+    )
+    expect(text.toLowerCase()).not.toContain("content-length")
+    expect(text).toEndWith("\r\n\r\n<closed>")
+  })
+
   for (const status of [204, 304, 205]) {
     test(`with status ${status} has no body`, async () => {
       await fixture.addVal(

@@ -44,6 +44,9 @@ export async function forwardResponse(
   if (hasType && !isBodiless && body instanceof Uint8Array)
     return complete(context, slot, body, { status, headers })
   if (length !== undefined) headers.set("content-length", String(length))
+  // Bun would state a length of 0, although a GET may have a body.
+  else if (context.request.method === "HEAD" && !bodiless.has(status))
+    headers.set("transfer-encoding", "chunked")
   if (isBodiless) {
     discard(body)
     return complete(context, slot, null, { status, headers })
