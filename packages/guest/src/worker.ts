@@ -1,15 +1,17 @@
 /**
- * Gives a Worker sockets, which has globals of its own, and starts its module: the query of our URL
- * is the URL of that module. Without one, this is the first line of the code of the Worker. It is
- * therefore a script as well as a module.
+ * Gives a Worker, which has globals of its own, sockets and storage, and starts its module: the query
+ * of our URL is the URL of that module. Without one, this is the first line of the code of the
+ * Worker. It is therefore a script as well as a module.
  */
 
 import { getProcess } from "./globals/built-ins.ts"
+import { provideWebStorage } from "./globals/web-storage.ts"
 import { provideSockets } from "./sockets/sockets.ts"
 
 const moduleUrl = decodeURIComponent(globalThis.location?.search.slice(1) ?? "")
 
 provideSockets("/run/val/tcp.sock")
+provideWebStorage()
 // Modules of Node that the module imports get their sockets when this is loaded.
 getProcess()
 if (moduleUrl !== "") void start()

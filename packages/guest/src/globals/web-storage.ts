@@ -2,8 +2,9 @@ import { limits } from "../limits.ts"
 import { createCacheStorage } from "./memory-caches.ts"
 
 /**
- * `localStorage`, `sessionStorage` and `caches` are in memory and end with the process. Deno's own
- * would write to its cache folder, which is read-only and without a limit on its size.
+ * `localStorage`, `sessionStorage` and `caches` are in memory and end with the process; a Worker has
+ * its own. Deno's would write to its cache folder, which is read-only and without a limit on its
+ * size.
  */
 export function provideWebStorage(): void {
   provide("localStorage", createStorage)
@@ -29,7 +30,9 @@ function provide(name: string, create: () => object): void {
 
 function createStorage(): Storage {
   const methods = new MemoryStorage()
-  Object.setPrototypeOf(MemoryStorage.prototype, Storage.prototype)
+  // Workers of Deno have no such class.
+  if (typeof Storage === "function")
+    Object.setPrototypeOf(MemoryStorage.prototype, Storage.prototype)
   const isItem = (name: string | symbol): name is string =>
     typeof name === "string" && !(name in methods)
   return new Proxy(methods, {

@@ -197,6 +197,18 @@ describeAttacks("reach/sockets", settings, (getServer) => {
       ["hello\n", "hello\n", "hello\n"],
       `import { Worker } from "node:worker_threads"`,
     ],
+    "localStorage and caches in a Worker": [
+      `const code = 'localStorage.setItem("a", "1"); const cache = await caches.open("v1"); await cache.put("http://example.com/", new Response("kept")); postMessage([localStorage.getItem("a"), await (await caches.match("http://example.com/")).text()])'
+      const worker = new Worker("data:application/javascript," + encodeURIComponent(code), { type: "module" })
+      try { return await new Promise((resolve, reject) => { worker.onmessage = ({ data }) => resolve(data); worker.onerror = (event) => { event.preventDefault(); reject(new Error(event.message)) } }) } finally { worker.terminate() }`,
+      ["1", "kept"],
+    ],
+    "a request to this server by a client that then ends its side": [
+      `const url = new URL(Deno.env.get("HAMLET_URL")); const socket = net.connect({ host: url.hostname, port: Number(url.port), allowHalfOpen: true })
+      socket.end("GET /healthz HTTP/1.1\\r\\nhost: " + url.host + "\\r\\n\\r\\n"); let text = ""; for await (const part of socket) text += part; return text.split("\\r\\n")[0]`,
+      "HTTP/1.1 200 OK",
+      `import net from "node:net"`,
+    ],
     "Deno.resolveDns": [`return await Deno.resolveDns("localhost", "A")`, ["127.0.0.1"]],
   }
 

@@ -123,6 +123,12 @@ export class ClientConnection {
     this.#writer.drain()
   }
 
+  /** The sandbox sends no more bytes. A request that has arrived as a whole gets its response. */
+  ended(): void {
+    if (this.#state === "busy" && this.#decoder?.isOver) this.#isKept = false
+    else if (this.#state !== "closing") this.closed()
+  }
+
   closed(): void {
     if (this.#state === "closed") return
     this.#state = "closed"

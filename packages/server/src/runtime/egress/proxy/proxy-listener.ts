@@ -171,7 +171,7 @@ export class ProxyListener implements EgressListener {
     client.data = {
       receive: (bytes) => connection.receive(bytes),
       drain: () => connection.drain(),
-      ended: () => connection.closed(),
+      ended: () => connection.ended(),
       closed: () => connection.closed(),
     }
     this.#connections.add(connection)
