@@ -18,7 +18,7 @@ export const systemRoutes = {
     params: params.valByName,
     hasEtag: true,
     responses: { 200: ["text/tsx", "text/javascript"] },
-    errors: ["version_not_found", "module_not_parsable"],
+    errors: ["version_not_found", "module_not_parsable", "sandbox_unavailable"],
   }),
   getStandardModule: route({
     method: "get",
@@ -30,7 +30,7 @@ export const systemRoutes = {
     params: params.standardModule,
     hasEtag: true,
     responses: { 200: ["text/typescript", "text/javascript"] },
-    errors: ["route_not_found", "module_not_parsable"],
+    errors: ["route_not_found", "module_not_parsable", "sandbox_unavailable"],
   }),
   getOpenApi: route({
     method: "get",

@@ -29,7 +29,7 @@ export const versionRoutes = {
     isCodeBody: true,
     hasIfMatch: true,
     responses: { 200: val, 201: val },
-    errors: ["name_taken"],
+    errors: ["name_taken", "sandbox_unavailable"],
   }),
   getVersion: route({
     method: "get",

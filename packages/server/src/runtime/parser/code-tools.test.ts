@@ -68,6 +68,27 @@ describe("CodeTools.scanImports", () => {
   })
 })
 
+describe("CodeTools without a parser that starts", () => {
+  const unavailable = { code: "sandbox_unavailable" }
+
+  test("fails with sandbox_unavailable, and reports it", async () => {
+    const tools = createTools({ startMsMax: 1 })
+    const message = "Cannot read the imports of the code: the parser does not start"
+    expect(await tools.scanImports(`import "x"`, "ada").catch(toError)).toMatchObject({
+      ...unavailable,
+      message,
+    })
+    const many = tools.scanManyImports([`import "x"`, `import "y"`])
+    expect(await many.catch(toError)).toMatchObject(unavailable)
+    expect(await tools.toJavaScript("a").catch(toError)).toMatchObject(unavailable)
+    expect(reports[0]).toMatchObject({ task: "scan_imports", reason: "unavailable", owner: "ada" })
+  })
+
+  test("still reads code without imports", async () => {
+    expect(await createTools({ startMsMax: 1 }).scanImports("1")).toEqual([])
+  })
+})
+
 describe("CodeTools.scanManyImports", () => {
   const codes = (count: number) => Array.from({ length: count }, (_, index) => `import "${index}"`)
   const found = (count: number) => Array.from({ length: count }, (_, index) => [String(index)])

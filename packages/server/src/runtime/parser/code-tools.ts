@@ -3,13 +3,13 @@ import { mayImport } from "../../domain/modules/import-address.ts"
 import type { WorkerOptions } from "../worker-processes/worker-launch.ts"
 import { type ByteCache, createByteCache } from "./byte-cache.ts"
 import { type CodeToolsLimits, codeToolsLimits } from "./code-tools-limits.ts"
-import type { ParseFailure, ParseOutcome, ParseTask } from "./parser-messages.ts"
+import type { ParseFailure, ParseOutcome, ParseTask, Unavailable } from "./parser-messages.ts"
 import { ParserPool } from "./parser-pool.ts"
 
 /** Code that the parser failed on. Logged, because references are missing or it is an attack. */
 export interface ParseFailureReport {
   readonly task: ParseTask
-  readonly reason: ParseFailure["kind"]
+  readonly reason: (ParseFailure | Unavailable)["kind"]
   readonly owner: string | undefined
   readonly codeChars: number
 }
@@ -48,11 +48,13 @@ export class CodeTools {
 
   /**
    * The specifiers of static and dynamic imports and of re-exports, in order and each once; none
-   * for code that does not parse, or exceeds a limit. An owner uses one parser at a time.
+   * for code that does not parse, or exceeds a limit. An owner uses one parser at a time. Fails with
+   * `sandbox_unavailable` when no parser starts: a version that is saved without its imports would
+   * never get its packages.
    */
   async scanImports(code: string, owner?: string): Promise<readonly string[]> {
     if (!mayImport(code)) return []
-    const outcome = await this.#parse("scan_imports", code, owner)
+    const outcome = await this.#parse("scan_imports", code, owner, "read the imports of the code")
     if (outcome.kind === "overloaded")
       throw new AppError(
         "rate_limited",
@@ -113,7 +115,12 @@ export class CodeTools {
 
   async #convert(key: string, code: string, owner: string | undefined): Promise<ParseOutcome> {
     try {
-      const outcome = await this.#parse("to_javascript", code, owner)
+      const outcome = await this.#parse(
+        "to_javascript",
+        code,
+        owner,
+        "convert the code to JavaScript",
+      )
       // A string takes at most two bytes per character. Failures are not cached: they may be
       // temporary.
       if (outcome.kind === "javascript") this.#modules.set(key, outcome, outcome.code.length * 2)
@@ -124,10 +131,20 @@ export class CodeTools {
     }
   }
 
-  async #parse(task: ParseTask, code: string, owner: string | undefined): Promise<ParseOutcome> {
+  /** `goal` completes the sentence "Cannot …" of the error when no parser starts. */
+  async #parse(
+    task: ParseTask,
+    code: string,
+    owner: string | undefined,
+    goal: string,
+  ): Promise<ParseOutcome> {
     const outcome = await this.#pool.run({ task, code }, owner)
-    if (isFailure(outcome))
+    if (outcome.kind === "unavailable" || isFailure(outcome))
       this.#onFailure({ task, reason: outcome.kind, owner, codeChars: code.length })
+    if (outcome.kind === "unavailable")
+      throw new AppError("sandbox_unavailable", `Cannot ${goal}: the parser does not start`, {
+        cause: outcome.message,
+      })
     return outcome
   }
 

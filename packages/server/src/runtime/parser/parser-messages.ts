@@ -26,3 +26,10 @@ export interface Overloaded {
 
 /** How a request ended. */
 export type ParseOutcome = ParseResponse | ParseFailure | Overloaded
+
+/** The parser did not start, so the code is not the reason. */
+export interface Unavailable {
+  readonly kind: "unavailable"
+  /** The reason, where the system gave one. */
+  readonly message: string | undefined
+}

@@ -7,7 +7,7 @@ import {
   WorkerProcessPool,
 } from "../worker-processes/worker-process-pool.ts"
 import type { CodeToolsLimits } from "./code-tools-limits.ts"
-import type { ParseOutcome, ParseRequest, ParseResponse } from "./parser-messages.ts"
+import type { ParseOutcome, ParseRequest, ParseResponse, Unavailable } from "./parser-messages.ts"
 
 const programPath = fileURLToPath(new URL("./parser-main.ts", import.meta.url))
 
@@ -26,7 +26,7 @@ export class ParserPool {
     return this.#processes.size
   }
 
-  async run(request: ParseRequest, owner = noOwner): Promise<ParseOutcome> {
+  async run(request: ParseRequest, owner = noOwner): Promise<ParseOutcome | Unavailable> {
     const outcome = await this.#processes.run(owner, toFrame(JSON.stringify(request)))
     // An outcome of a killed process would blame the code.
     if (this.#isStopped) throw new Error("Cannot parse code: the code tools are stopped")
@@ -40,7 +40,11 @@ export class ParserPool {
   }
 }
 
-function toParseOutcome(outcome: WorkerOutcome): ParseOutcome {
+function toParseOutcome(outcome: WorkerOutcome): ParseOutcome | Unavailable {
   if (outcome.kind === "responded") return JSON.parse(outcome.response.toString()) as ParseResponse
-  return { kind: outcome.kind === "stopped" ? "crashed" : outcome.kind }
+  if (outcome.kind === "overloaded") return outcome
+  if (outcome.kind === "stopped") return { kind: "crashed" }
+  return outcome.isStarted
+    ? { kind: outcome.kind }
+    : { kind: "unavailable", message: outcome.message }
 }
