@@ -1,3 +1,5 @@
+import { toFailureLines } from "./failures.mjs"
+
 /**
  * @typedef {{ passed: number, failed: number, skipped: number }} Totals
  * @typedef {object} TestRunEnd
@@ -5,6 +7,7 @@
  * @property {Totals | undefined} totals undefined if bun did not get as far as printing them
  * @property {string[]} notRun suites, each with its reason
  * @property {string[]} leaks what tests left behind
+ * @property {import("./failures.mjs").Failure[]} failures
  * @property {boolean} isCi
  */
 
@@ -25,11 +28,13 @@ export function addEnds(ends) {
       : { passed: sum("passed"), failed: sum("failed"), skipped: sum("skipped") },
     notRun: [...new Set(ends.flatMap(({ notRun }) => notRun))],
     leaks: ends.flatMap(({ leaks }) => leaks),
+    failures: ends.flatMap(({ failures }) => failures),
   }
 }
 
 /**
- * The lines to print at the end, and the exit code. A problem outside of the tests counts as one
+ * The lines to print at the end, and the exit code. Failed tests are repeated there, because a log
+ * may show its end only. A problem outside of the tests counts as one
  * more failure, so that the last line alone is never misleading.
  * @param {TestRunEnd} end
  * @returns {{ lines: string[], exitCode: number }}
@@ -45,7 +50,12 @@ export function toReport(end) {
   const failedInAll = failed + problems.length
   const lastLine = `${passed} passed, ${failedInAll} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`
   return {
-    lines: [...end.notRun.map((suite) => `not run: ${suite}`), ...problems, lastLine],
+    lines: [
+      ...end.notRun.map((suite) => `not run: ${suite}`),
+      ...problems,
+      ...toFailureLines(end.failures),
+      lastLine,
+    ],
     exitCode: failedInAll === 0 ? 0 : 1,
   }
 }

@@ -6,6 +6,7 @@ const good = {
   totals: { passed: 3, failed: 0, skipped: 0 },
   notRun: [],
   leaks: [],
+  failures: [],
   isCi: true,
 }
 
@@ -27,6 +28,18 @@ describe("toReport", () => {
       lines: ["3 passed, 2 failed"],
       exitCode: 1,
     })
+  })
+
+  test("repeats the failed tests before the last line", () => {
+    const failures = [{ title: "a.test.ts: adds", lines: ["", "Expected: 3", ""] }]
+    const totals = { passed: 3, failed: 1, skipped: 0 }
+    expect(toReport({ ...good, exitCode: 1, totals, failures }).lines).toEqual([
+      "",
+      "failed: a.test.ts: adds",
+      "Expected: 3",
+      "",
+      "3 passed, 1 failed",
+    ])
   })
 
   test("fails when bun ended early, even if it claims success", () => {
@@ -72,12 +85,14 @@ describe("addEnds", () => {
       totals: { passed: 1, failed: 2, skipped: 1 },
       notRun: ["x", "x"],
       leaks: ["a file"],
+      failures: [{ title: "adds", lines: [] }],
     }
     expect(addEnds([end, other])).toEqual({
       exitCode: 1,
       totals: { passed: 4, failed: 2, skipped: 1 },
       notRun: ["x"],
       leaks: ["a file"],
+      failures: [{ title: "adds", lines: [] }],
     })
   })
 

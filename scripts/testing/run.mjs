@@ -4,10 +4,11 @@ import { ensurePackages } from "../setup/packages.mjs"
 import { bun, root } from "../setup/root.mjs"
 import { ensureSystemPackages, requirements } from "../setup/system-packages.mjs"
 import { createTestEnvironment } from "./environment.mjs"
+import { createFailureCollector } from "./failures.mjs"
 import { collectLeaks } from "./leaks.mjs"
 import { createQueue } from "./output-queue.mjs"
 import { addEnds, toReport } from "./report.mjs"
-import { findTotals } from "./totals.mjs"
+import { findTotals, withoutColours } from "./totals.mjs"
 
 /**
  * @typedef {object} TestOptions
@@ -20,6 +21,7 @@ import { findTotals } from "./totals.mjs"
 
 /** Enough of the end of bun's output to hold its totals. */
 const outputCharsKept = 10_000
+const linesOfEarlyEnd = 60
 
 /**
  * Installs what is missing, runs `bun test` with a PostgreSQL of its own and prints the result. Each
@@ -41,9 +43,9 @@ export async function runTests({ parts, partsAtOnce = 1, env, silenceMsMax }) {
       if (!interruption.happened())
         return runPart({ args, silenceMsMax, write }, { ...temporary, ...env }, postgres?.url)
       write(undefined)
-      return { exitCode: 1, totals: undefined, notRun: [], leaks: [] }
+      return { exitCode: 1, totals: undefined, notRun: [], leaks: [], failures: [] }
     })
-    const { exitCode, totals, notRun, leaks } = addEnds(ends)
+    const { exitCode, totals, notRun, leaks, failures } = addEnds(ends)
     if (interruption.happened()) return exitCode || 1
     const report = toReport({
       exitCode,
@@ -53,6 +55,7 @@ export async function runTests({ parts, partsAtOnce = 1, env, silenceMsMax }) {
         ...notRun,
       ],
       leaks,
+      failures,
       isCi: process.env.CI === "true",
     })
     for (const line of report.lines) console.log(line)
@@ -90,16 +93,31 @@ async function mapConcurrently(items, atOnce, work) {
 async function runPart(options, env, postgresUrl) {
   const environment = createTestEnvironment(postgresUrl)
   try {
-    const { exitCode, output } = await runBun(options, { ...environment.env, ...env })
+    const { exitCode, output, failures } = await runBun(options, { ...environment.env, ...env })
     options.write(undefined)
+    const totals = findTotals(output)
     return {
       exitCode,
-      totals: findTotals(output),
+      totals,
+      failures: totals ? failures : [...failures, toEarlyEnd(output)],
       leaks: await collectLeaks(environment),
       notRun: environment.readNotRun(),
     }
   } finally {
     environment.remove()
+  }
+}
+
+/**
+ * The last lines of a run that ended in the middle of a test.
+ * @param {string} output
+ * @returns {import("./failures.mjs").Failure}
+ */
+function toEarlyEnd(output) {
+  const lines = withoutColours(output).trimEnd().split("\n")
+  return {
+    title: "bun ended before the tests did; its last lines",
+    lines: lines.slice(-linesOfEarlyEnd),
   }
 }
 
@@ -141,6 +159,7 @@ function watchInterruption() {
  */
 async function runBun({ args, silenceMsMax, write }, env) {
   let output = ""
+  const { failures, read } = createFailureCollector()
   /** @type {NodeJS.Timeout | undefined} */
   let silence
   const colour = process.stderr.isTTY ? { FORCE_COLOR: "1" } : {}
@@ -152,11 +171,12 @@ async function runBun({ args, silenceMsMax, write }, env) {
     child.stderr?.setEncoding("utf8").on("data", (/** @type {string} */ text) => {
       silence?.refresh()
       write(text)
+      read(text)
       output = (output + text).slice(-outputCharsKept)
     })
   })
   clearTimeout(silence)
-  return { exitCode, output }
+  return { exitCode, output, failures }
 }
 
 /**
