@@ -12,6 +12,12 @@ export interface BareRow {
   readonly version_created_at: number | string
   readonly like_count: number
   readonly reference_count: number
+  readonly fork_count: number
+  readonly forked_from_version: number | null
+  readonly origin_id: string | null
+  readonly origin_name: string | null
+  readonly origin_owner_id: string | null
+  readonly origin_owner_name: string | null
   readonly created_at: number | string
   readonly updated_at: number | string
   readonly run_started_at: number | string | null
@@ -20,8 +26,10 @@ export interface BareRow {
 
 /** The same joined row as the server's; the driver adds the condition on the id. */
 export const bareColumns = `v.id, v.owner_id, u.username as owner_name, v.name, v.privacy, v.type, v.readme, c.version, c.code,
-  c.created_at as version_created_at, v.like_count, v.reference_count, v.created_at, v.updated_at, v.run_started_at, v.run_ended_at
-  from vals v join users u on u.id = v.owner_id join versions c on c.val_id = v.id and c.version = v.version`
+  c.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, v.created_at, v.updated_at, v.run_started_at,
+  v.run_ended_at, v.forked_from_version, o.id as origin_id, o.name as origin_name, o.owner_id as origin_owner_id, ou.username as origin_owner_name
+  from vals v join users u on u.id = v.owner_id join versions c on c.val_id = v.id and c.version = v.version
+  left join vals o on o.id = v.forked_from_id left join users ou on ou.id = o.owner_id`
 
 const base = "http://localhost:8080"
 
@@ -49,6 +57,13 @@ export function toBareAnswer(row: BareRow): object {
     author: { id: row.owner_id, username: row.owner_name },
     likeCount: row.like_count,
     referenceCount: row.reference_count,
+    forkCount: row.fork_count,
+    forkedFrom: row.origin_id && {
+      id: row.origin_id,
+      name: row.origin_name,
+      version: row.forked_from_version,
+      author: { id: row.origin_owner_id, username: row.origin_owner_name },
+    },
     createdAt: toTime(row.created_at),
     updatedAt: toTime(row.updated_at),
     versionCreatedAt: toTime(row.version_created_at),

@@ -100,6 +100,8 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
         summary: "Search vals by name, code or readme",
         load: () => import("./commands/val/search.ts"),
       },
+      fork: { summary: "Copy a val", load: () => import("./commands/val/fork.ts") },
+      forks: { summary: "List the forks of a val", load: () => import("./commands/val/forks.ts") },
       comments: {
         summary: "List the comments on a val",
         load: () => import("./commands/val/social/comments.ts"),

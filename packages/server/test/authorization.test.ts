@@ -59,7 +59,7 @@ describe("routes", () => {
     }
   })
 
-  test("allow writes to another user's val only as likes, comments, runs on the caller's account and previews", () => {
+  test("allow writes to another user's val only as likes, comments, forks, runs on the caller's account and previews", () => {
     const open = table
       .filter(([, { method, valAccess }]) => method !== "get" && valAccess === "see")
       .map(([name]) => name)
@@ -69,6 +69,7 @@ describe("routes", () => {
       "createComment",
       "createPreview",
       "createRun",
+      "forkVal",
       "likeVal",
       "sendValRequest",
       "unlikeVal",

@@ -291,6 +291,30 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       code: "comment_not_found",
     })
   },
+  async forkVal({ client, sample }) {
+    const fork = await client.forkVal({
+      val_id: sample.library.id,
+      version: 1,
+      name: "copied",
+    })
+    expect(fork).toMatchObject({
+      name: "copied",
+      version: 1,
+      privacy: "private",
+      forkedFrom: { id: sample.library.id, name: "library", version: 1 },
+    })
+    expect(await failure(client.forkVal({ val_id: fork.id, version: 9 }))).toMatchObject({
+      status: 404,
+      code: "version_not_found",
+    })
+  },
+  async listForks(scene) {
+    const { client } = await newcomer(scene)
+    const { id } = await client.createVal({ code: "1" })
+    const fork = await client.forkVal({ val_id: id })
+    const { data } = await client.listForks({ val_id: id })
+    expect(data.map((val) => val.id)).toEqual([fork.id])
+  },
   async listValReferences({ client, sample }) {
     const { data } = await client.listValReferences({ val_id: sample.library.id, limit: 1 })
     expect(data.map((it) => it.reference.name)).toEqual(["secondImporter"])

@@ -160,6 +160,24 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       referenceCount: 2,
     })
   },
+  async forkVal({ client, sample }) {
+    const fork = await client.post<object, Output<"forkVal">>(
+      `/v1/vals/${sample.library.id}/fork`,
+      { body: { name: "copied", version: 1 } },
+    )
+    expect(fork).toMatchObject({
+      name: "copied",
+      privacy: "private",
+      forkedFrom: { id: sample.library.id, version: 1 },
+    })
+    const found = await client.get<object, Output<"getVal">>(`/v1/vals/${fork.id}`)
+    expect(found).toMatchObject({ id: fork.id, forkCount: 0, forkedFrom: fork.forkedFrom })
+  },
+  async listForks({ client }) {
+    const { id } = await addVal(client)
+    const fork = await client.post<object, Output<"forkVal">>(`/v1/vals/${id}/fork`, { body: {} })
+    expect(await listIds(client, "listForks", `/v1/vals/${id}/forks`)).toEqual([fork.id])
+  },
   async updateVal({ client }) {
     const { id } = await addVal(client)
     expect(

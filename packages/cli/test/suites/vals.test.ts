@@ -346,6 +346,30 @@ function defineChanges(stage: () => Stage): void {
     ).toBe(3)
   })
 
+  test("fork copies a val or a version of it, and forks lists the copies", async () => {
+    const [ada, bob] = [await stage().person("fork1"), await stage().person("fork2")]
+    const { id } = await ada.client.createVal({ name: "hello", code: "1", privacy: "public" })
+    await ada.client.createVersion({ val_id: id, code: "2" })
+    expect(await bob.print(["val", "fork", "fork1/hello"])).toBe("fork2/hello@1\n")
+    expect(
+      await bob.json(["val", "fork", "fork1/hello@1", "--name", "old", "--privacy", "public"]),
+    ).toMatchObject([
+      { name: "old", code: "1", privacy: "public", forkedFrom: { name: "hello", version: 1 } },
+    ])
+    expect(await bob.hamlet(["val", "fork", "fork1/hello", "--name", "old"])).toMatchObject({
+      exit: 5,
+      stderr: expect.stringContaining("you already have a val with that name"),
+    })
+    expect((await bob.hamlet(["val", "fork", "fork1/nothing"])).exit).toBe(4)
+    const names = async (person: Person) =>
+      (await person.json(["val", "forks", "fork1/hello"])).map(({ name }) => name)
+    expect(await names(ada)).toEqual(["old"])
+    expect(await names(bob)).toEqual(["old", "hello"])
+    const shown = await bob.print(["val", "show", "old"])
+    expect(shown).toContain("forked from\tfork1/hello@1\n")
+    expect(await ada.print(["val", "show", "hello"])).toContain("forks\t1\n")
+  })
+
   test("search finds by code, and like counts once until it is removed", async () => {
     const [ada, bob] = [await stage().person("like1"), await stage().person("like2")]
     await ada.client.createVal({

@@ -116,6 +116,20 @@ export const contract: ContractFacts = {
       isBytesBody: false,
       response: "none",
     },
+    forkVal: {
+      method: "post",
+      path: "/v1/vals/{val_id}/fork",
+      hasBody: true,
+      isBytesBody: false,
+      response: "json",
+    },
+    listForks: {
+      method: "get",
+      path: "/v1/vals/{val_id}/forks",
+      hasBody: false,
+      isBytesBody: false,
+      response: "json",
+    },
     listValRuns: {
       method: "get",
       path: "/v1/vals/{val_id}/runs",

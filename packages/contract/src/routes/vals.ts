@@ -2,6 +2,8 @@ import { route } from "../route.ts"
 import { importValsBody, importValsResult } from "../schemas/import-vals.ts"
 import {
   createValBody,
+  forkValBody,
+  pageQuery,
   params,
   runsQuery,
   saveValBody,
@@ -33,7 +35,7 @@ export const valRoutes = {
     body: createValBody,
     isCodeBody: true,
     responses: { 200: val },
-    errors: ["name_taken"],
+    errors: ["name_taken", "sandbox_unavailable"],
   }),
   saveVal: route({
     method: "put",
@@ -45,7 +47,7 @@ export const valRoutes = {
     body: saveValBody,
     hasIfMatch: true,
     responses: { 200: val },
-    errors: ["name_taken"],
+    errors: ["name_taken", "sandbox_unavailable"],
   }),
   importVals: route({
     method: "post",
@@ -56,6 +58,7 @@ export const valRoutes = {
     scope: "val:write",
     body: importValsBody,
     responses: { 200: importValsResult },
+    errors: ["sandbox_unavailable"],
   }),
   searchVals: route({
     method: "get",
@@ -105,6 +108,31 @@ export const valRoutes = {
     params: params.val,
     hasIfMatch: true,
     responses: { 204: null },
+  }),
+  forkVal: route({
+    method: "post",
+    path: "/v1/vals/{val_id}/fork",
+    tag: "Vals",
+    summary: "Copy a val: its code, readme and type; the copy is private unless stated otherwise",
+    auth: "required",
+    scope: "val:write",
+    valAccess: "see",
+    params: params.val,
+    body: forkValBody,
+    responses: { 201: val },
+    errors: ["version_not_found", "name_taken", "sandbox_unavailable"],
+  }),
+  listForks: route({
+    method: "get",
+    path: "/v1/vals/{val_id}/forks",
+    tag: "Vals",
+    summary: "Public forks of a val and the caller's own, newest first",
+    auth: "optional",
+    scope: "val:read",
+    valAccess: "see",
+    params: params.val,
+    query: pageQuery,
+    responses: { 200: page(val) },
   }),
   listValRuns: route({
     method: "get",

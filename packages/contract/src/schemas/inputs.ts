@@ -249,6 +249,13 @@ export const updateValBody = z
 /** The body of a new version. */
 export const createVersionBody = z.object({ code, name: valName.optional(), ...optionalFields })
 
+/** The body of a fork; by default of the current version, under the same name, and private. */
+export const forkValBody = z.object({
+  version: z.int().min(0).optional(),
+  name: valName.optional(),
+  privacy: privacy.optional(),
+})
+
 /** The body of a comment. */
 export const createCommentBody = z.object({ comment: text(limits.commentCharsMax, 1) })
 

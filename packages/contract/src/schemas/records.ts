@@ -35,6 +35,11 @@ export const profile = user
   .extend({ email: z.string().nullable(), tier: z.string().nullable() })
   .meta({ id: "Profile" })
 
+/** The val that a val is a copy of, and the version that was copied. */
+export const forkOrigin = z
+  .object({ id, name: valName, version: z.int().min(1), author })
+  .meta({ id: "ForkOrigin" })
+
 /**
  * A val, in the same shape on every route; a single version is a val with that version's code and
  * number.
@@ -54,6 +59,10 @@ export const val = z
     author,
     likeCount: z.int().min(0),
     referenceCount: z.int().min(0),
+    // Public forks only.
+    forkCount: z.int().min(0),
+    // Null if it is no fork, or the original was deleted or is hidden from the caller.
+    forkedFrom: forkOrigin.nullable(),
     createdAt: time,
     updatedAt: time,
     versionCreatedAt: time,

@@ -2,6 +2,7 @@ import { createLinks } from "../http/response/links.ts"
 import { CodeTools } from "../runtime/parser/code-tools.ts"
 import { createReferenceStore } from "../storage/references/references.ts"
 import { createCommentStore } from "../storage/vals/comments.ts"
+import { createForkStore } from "../storage/vals/forks.ts"
 import { createValImportStore } from "../storage/vals/import-vals.ts"
 import { createLikeStore } from "../storage/vals/likes.ts"
 import { createOwnValStore } from "../storage/vals/own-vals.ts"
@@ -20,6 +21,7 @@ export function createVals({ config, db, log, onError }: Foundation) {
     codeTools,
     vals: createValStore(db),
     versions: createVersionStore(db),
+    forks: createForkStore(db),
     ownVals: createOwnValStore(db),
     valImports: createValImportStore(db),
     likes: createLikeStore(db),

@@ -23,6 +23,7 @@ import type { ScheduleDeps } from "../domain/schedules/schedules.ts"
 import type { SecretDeps } from "../domain/secrets/secrets.ts"
 import type { StatDeps } from "../domain/stats/stats.ts"
 import type { CommentDeps } from "../domain/vals/comments.ts"
+import type { ForkDeps } from "../domain/vals/forks.ts"
 import type { ImportDeps } from "../domain/vals/import-vals.ts"
 import type { LikeDeps } from "../domain/vals/likes.ts"
 import type { OwnValStore } from "../domain/vals/own-vals.ts"
@@ -52,6 +53,7 @@ export interface Nouns {
     IdempotencyDeps & { readonly audit: AuditStore; readonly tokenUses: TokenUses }
   readonly vals: ValDeps &
     ImportDeps &
+    ForkDeps &
     VersionDeps &
     LikeDeps &
     CommentDeps &

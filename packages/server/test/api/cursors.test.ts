@@ -106,6 +106,23 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
   ],
   listComments: [ofComments((on) => `/v1/vals/${on.id}/comments`)],
   listMyReferences: [ofReferences(() => "/v1/me/references")],
+  listForks: [
+    async ({ call, addUser: person, val }) => {
+      const [ada, bob] = [await person(), await person()]
+      const { id } = await val(bob)
+      let count = 0
+      return {
+        path: `/v1/vals/${id}/forks`,
+        as: ada,
+        add() {
+          count += 1
+          const privacy = count % 3 === 0 ? "private" : "public"
+          return call("POST", `/v1/vals/${id}/fork`, { as: ada, body: { privacy } })
+        },
+        remove: (fork) => call("DELETE", `/v1/vals/${fork}`, { as: ada }),
+      }
+    },
+  ],
   listValReferences: [ofReferences((on) => `/v1/vals/${on.id}/references`)],
   listValDependencies: [
     async ({ call, addUser: person, val }) => {

@@ -61,6 +61,8 @@ function definePost(suite: ApiSuite): void {
       author: { id: ada.id, username: ada.username },
       likeCount: 0,
       referenceCount: 0,
+      forkCount: 0,
+      forkedFrom: null,
       createdAt: time,
       updatedAt: json.createdAt,
       versionCreatedAt: json.createdAt,

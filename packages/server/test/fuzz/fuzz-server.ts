@@ -287,7 +287,12 @@ async function look(
       await api.call("GET", `/v1/alias/eve/${name}`, { as: eve }),
       200,
     )
-    const { likeCount: _likes, referenceCount: _references, ...kept } = withoutLastRun(val)
+    const {
+      likeCount: _likes,
+      referenceCount: _references,
+      forkCount: _forks,
+      ...kept
+    } = withoutLastRun(val)
     const versions = expectStatus(
       await api.call("GET", `/v1/vals/${val.id}/versions`, { as: eve }),
       200,

@@ -35,6 +35,8 @@ export function viewVal(model: Model, val: ModelVal, version: ModelVersion = cur
     author: viewAuthor(val.owner),
     likeCount: countLikes(model, val),
     referenceCount: countReferences(model, val),
+    forkCount: 0,
+    forkedFrom: null,
     createdAt: val.createdAt,
     versionCreatedAt: version.createdAt,
     runStartAt: null,

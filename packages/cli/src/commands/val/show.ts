@@ -50,6 +50,8 @@ function toFields(val: Val) {
     ["privacy", val.privacy],
     ["likes", val.likeCount],
     ["references", val.referenceCount],
+    ["forks", val.forkCount],
+    ["forked from", val.forkedFrom && `${toFullName(val.forkedFrom)}@${val.forkedFrom.version}`],
     ["created", val.createdAt, toAgo(val.createdAt, now)],
     ["updated", val.updatedAt, toAgo(val.updatedAt, now)],
     ["ran", val.runStartAt, val.runStartAt === null ? "" : toAgo(val.runStartAt, now)],

@@ -10,6 +10,8 @@ export interface ResolvedImport {
   /** All specifiers that the code uses for it; null for versions saved before these were stored. */
   readonly specifiers: readonly string[] | null
   readonly isPinned: boolean
+  /** The time as of which a pinned val imports in turn; null: when the importing version was saved. */
+  readonly pinnedAt: number | null
   /** Undefined when it does not exist, or the owner of the importing val may not see it. */
   readonly val: { readonly id: string; readonly ownerId: string } | undefined
   /** The version to use where the code names none; undefined when it was deleted. */
@@ -288,7 +290,7 @@ async function resolve(
   if (!version) return undefined
   const isPinned = ownerId !== module.ownerId && (found.isPinned || isNamed)
   // A version pinned by its number may have been saved after the version that names it.
-  const asOf = isPinned ? Math.max(module.savedAt, version.savedAt) : module.asOf
+  const asOf = isPinned ? Math.max(found.pinnedAt ?? module.savedAt, version.savedAt) : module.asOf
   return { url, valId, ownerId, version: version.number, savedAt: version.savedAt, asOf }
 }
 

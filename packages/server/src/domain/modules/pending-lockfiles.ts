@@ -3,8 +3,11 @@ import type { Lockfile, LockfileStore } from "./lockfiles.ts"
 
 /** Waits for packages that are being fetched. */
 export interface PendingLockfiles {
-  /** Resolves when the lockfile is settled. Rejects with `packages_pending` after a time limit. */
-  wait(valId: string, version: number): Promise<void>
+  /**
+   * Resolves when the lockfile is settled. Rejects with `packages_pending` after a time limit, at
+   * most `msMax`.
+   */
+  wait(valId: string, version: number, msMax?: number): Promise<void>
   /** This node has settled the lockfile: wakes its waiters. */
   note(valId: string, version: number): void
 }
@@ -43,8 +46,8 @@ export function createPendingLockfiles(
   }
 
   return {
-    async wait(valId, version) {
-      const deadline = now() + waitMsMax
+    async wait(valId, version, msMax = waitMsMax) {
+      const deadline = now() + Math.min(msMax, waitMsMax)
       for (;;) {
         // Started before the lookup, so that no change is missed.
         const { over, end } = pause(`${valId}@${version}`)

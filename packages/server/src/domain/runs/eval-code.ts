@@ -93,6 +93,8 @@ function toUnsavedVal(deps: EvalDeps, { userId, username }: Caller, code: string
     versionCreatedAt: at,
     likeCount: 0,
     referenceCount: 0,
+    forkCount: 0,
+    forkedFrom: null,
     createdAt: at,
     updatedAt: at,
     runStartedAt: null,
@@ -113,6 +115,7 @@ function resolveImports(
         address: `${username}/${name}`,
         specifiers,
         isPinned: val !== undefined && val.ownerId !== caller.userId,
+        pinnedAt: null,
         val: val && { id: val.id, ownerId: val.ownerId },
         version: val && { number: val.version, savedAt: val.versionCreatedAt },
       }

@@ -5,6 +5,7 @@ import {
   isTownAddress,
   parseImportAddress,
 } from "../modules/import-address.ts"
+import type { Resolution } from "../modules/lockfiles.ts"
 import { hasRemoteImports } from "../modules/remote-imports.ts"
 
 /**
@@ -13,6 +14,15 @@ import { hasRemoteImports } from "../modules/remote-imports.ts"
  */
 export interface ValImport extends ImportAddress {
   readonly specifiers: readonly string[]
+  /** The val that it means whatever its name is now. Set when code is copied with its pins. */
+  readonly pin?: ImportPin
+}
+
+/** The version that an import is pinned to. What it imports in turn is as of `at`. */
+export interface ImportPin {
+  readonly valId: string
+  readonly version: number
+  readonly at: number
 }
 
 /** Code and what it imports. */
@@ -21,6 +31,14 @@ export interface ValSource {
   readonly imports: readonly ValImport[]
   /** Whether it also imports packages, so that its version needs a lockfile. */
   readonly isRemote?: boolean
+  /** The packages, if they are known: nothing is fetched then. */
+  readonly lock?: SettledResolution
+}
+
+/** A lockfile that is copied. */
+export interface SettledResolution {
+  readonly state: "ready" | "failed"
+  readonly resolution: Resolution
 }
 
 /** What reading a source needs. */

@@ -34,10 +34,19 @@ export interface Val {
   readonly versionCreatedAt: number
   readonly likeCount: number
   readonly referenceCount: number
+  /** Public forks only. */
+  readonly forkCount: number
+  /** Null if it is no fork or the original was deleted. Not everyone may see it. */
+  readonly forkedFrom: ForkOrigin | null
   readonly createdAt: number
   readonly updatedAt: number
   readonly runStartedAt: number | null
   readonly runEndedAt: number | null
+}
+
+/** The val and the version that a fork was copied from. */
+export interface ForkOrigin extends Pick<Val, "id" | "name" | "ownerId" | "ownerName" | "privacy"> {
+  readonly version: number
 }
 
 /** What a client needs to detect that a val has changed, without its code. */
@@ -63,6 +72,8 @@ export interface NewVal extends ValChange {
   readonly type: ValType
   readonly readme: string | null
   readonly source: ValSource
+  /** The version that it is a copy of. */
+  readonly forkOf?: Pick<ForkOrigin, "id" | "version">
 }
 
 /** The result of a save. */
@@ -75,6 +86,8 @@ export interface SavedVal {
 export interface ValFilter {
   readonly ownerId?: string | undefined
   readonly privacy?: Privacy | undefined
+  /** Forks of that val only. */
+  readonly forkOf?: string | undefined
 }
 
 /**

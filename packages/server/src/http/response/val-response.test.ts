@@ -20,6 +20,8 @@ const val: Val = {
   versionCreatedAt: 3,
   likeCount: 0,
   referenceCount: 0,
+  forkCount: 0,
+  forkedFrom: null,
   createdAt: 1,
   updatedAt: 2,
   runStartedAt: null,
@@ -28,26 +30,27 @@ const val: Val = {
 
 describe("toValResponse", () => {
   test("sends the val in the format of the contract, with its version in the ETag", () => {
-    const response = toValResponse(val, links)
+    const response = toValResponse(val, links, undefined)
     expect(response.status).toBe(200)
     expect(valSchema.safeParse(JSON.parse(String(response.body))).error).toBeUndefined()
     expect(response.headers.etag).toStartWith('"3-')
   })
 
   test("changes body and ETag with every change of the val", () => {
-    const before = toValResponse(val, links)
+    const before = toValResponse(val, links, undefined)
     for (const change of [
       { code: "2" },
       { likeCount: 1 },
+      { forkCount: 1 },
       { privacy: "private" as const },
       { readme: "new" },
       { updatedAt: 5 },
       { ownerName: "bob" },
     ]) {
-      const after = toValResponse({ ...val, ...change }, links)
+      const after = toValResponse({ ...val, ...change }, links, undefined)
       expect(after.body).not.toBe(before.body)
       expect(after.headers.etag).not.toBe(before.headers.etag)
     }
-    expect(toValResponse({ ...val }, links)).toEqual(before)
+    expect(toValResponse({ ...val }, links, undefined)).toEqual(before)
   })
 })

@@ -22,6 +22,7 @@ import type {
   versionLock,
 } from "@hamlet/contract"
 import type { z } from "zod"
+import type { Caller } from "../../domain/access.ts"
 import type { Account } from "../../domain/accounts/accounts.ts"
 import type { AuditEntry } from "../../domain/accounts/audit.ts"
 import type { Invitation } from "../../domain/accounts/invitations.ts"
@@ -35,6 +36,7 @@ import type { Page } from "../../domain/paging.ts"
 import type { Run, RunDetail } from "../../domain/runs/runs.ts"
 import type { Secret } from "../../domain/secrets/secrets.ts"
 import type { Comment, ValMention } from "../../domain/vals/comments.ts"
+import { findOrigin } from "../../domain/vals/forks.ts"
 import type { Reference, ReferenceEnd } from "../../domain/vals/references.ts"
 import type { Val, ValState } from "../../domain/vals/vals.ts"
 import type { Version } from "../../domain/vals/versions.ts"
@@ -110,9 +112,14 @@ export function toNewUserView(it: User, text: string, links: Links): z.infer<typ
   return { ...toUserView(it, links), token: text }
 }
 
-/** A val; the same on every route. */
-export function toValView(it: Val, links: Links): z.infer<typeof val> {
+/** A val; the same on every route. The viewer may see less than is known of a fork's original. */
+export function toValView(
+  it: Val,
+  links: Links,
+  viewer: Pick<Caller, "userId"> | undefined,
+): z.infer<typeof val> {
   const self = links.val(it.id)
+  const origin = findOrigin(it, viewer)
   return {
     id: it.id,
     name: it.name,
@@ -132,6 +139,13 @@ export function toValView(it: Val, links: Links): z.infer<typeof val> {
     author: { id: it.ownerId, username: it.ownerName },
     likeCount: it.likeCount,
     referenceCount: it.referenceCount,
+    forkCount: it.forkCount,
+    forkedFrom: origin && {
+      id: origin.id,
+      name: origin.name,
+      version: origin.version,
+      author: { id: origin.ownerId, username: origin.ownerName },
+    },
     createdAt: toTime(it.createdAt),
     updatedAt: toTime(it.updatedAt),
     versionCreatedAt: toTime(it.versionCreatedAt),

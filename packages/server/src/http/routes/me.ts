@@ -7,6 +7,7 @@ import type { Nouns } from "../nouns.ts"
 import { withEtag } from "../request/preconditions.ts"
 import { json } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
+import { toValPage } from "../response/val-response.ts"
 import {
   toCommentView,
   toProfileView,
@@ -14,7 +15,6 @@ import {
   toRunView,
   toUsageView,
   toValStatesView,
-  toValView,
 } from "../response/views.ts"
 import { toRunFilter } from "./runs.ts"
 
@@ -38,9 +38,15 @@ export function meHandlers({ accounts, vals, runs, api: { links } }: Nouns) {
         toRunView,
       ),
     listMyVals: async ({ caller, query, request }) =>
-      page(links, request, query, await vals.ownVals.list(caller.userId, query, query), toValView),
+      toValPage(
+        links,
+        request,
+        query,
+        await vals.ownVals.list(caller.userId, query, query),
+        caller,
+      ),
     listMyLikes: async ({ caller, query, request }) =>
-      page(links, request, query, await vals.likes.list(caller.userId, query), toValView),
+      toValPage(links, request, query, await vals.likes.list(caller.userId, query), caller),
     listMyComments: async ({ caller, query, request }) => {
       const period = { since: query.since, until: query.until }
       return page(

@@ -5,8 +5,8 @@ import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { json } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
-import { toValResponse } from "../response/val-response.ts"
-import { toAccountView, toNewUserView, toUserView, toValView } from "../response/views.ts"
+import { toValPage, toValResponse } from "../response/val-response.ts"
+import { toAccountView, toNewUserView, toUserView } from "../response/views.ts"
 
 /** Users by id and by name, and their vals. */
 export function userHandlers({ accounts, vals, api: { links } }: Nouns) {
@@ -24,16 +24,20 @@ export function userHandlers({ accounts, vals, api: { links } }: Nouns) {
     getUser: async ({ params }) =>
       json(200, toUserView(await getUser(accounts, params.user_id), links)),
     listUserVals: async ({ caller, params, query, request }) =>
-      page(
+      toValPage(
         links,
         request,
         query,
         await listUserVals(accounts, caller, params.user_id, query),
-        toValView,
+        caller,
       ),
     getUserByName: async ({ params }) =>
       json(200, toUserView(await getUserByName(accounts, params.username), links)),
     getValByName: async ({ caller, params }) =>
-      toValResponse(await getValByName(vals, caller, params.username, params.val_name), links),
+      toValResponse(
+        await getValByName(vals, caller, params.username, params.val_name),
+        links,
+        caller,
+      ),
   } satisfies Partial<Handlers>
 }

@@ -1,5 +1,6 @@
 import { importedVal, limits, toIssueText } from "@hamlet/contract"
 import { listValRuns } from "../../domain/runs/runs.ts"
+import { forkVal, listForks } from "../../domain/vals/forks.ts"
 import { type ImportItem, importVals } from "../../domain/vals/import-vals.ts"
 import {
   createVal,
@@ -14,7 +15,7 @@ import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { json, noContent } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
-import { toValResponse } from "../response/val-response.ts"
+import { toValPage, toValResponse } from "../response/val-response.ts"
 import { toRunView, toValView } from "../response/views.ts"
 import { toRunFilter } from "./runs.ts"
 
@@ -23,7 +24,7 @@ export function valHandlers({ vals, runs, api: { links } }: Nouns) {
   return {
     listVals: async ({ caller, query, request }) => {
       const filter = { ownerId: query.userId, privacy: query.privacy }
-      return page(links, request, query, await listVals(vals, caller, filter, query), toValView)
+      return toValPage(links, request, query, await listVals(vals, caller, filter, query), caller)
     },
     importVals: async ({ caller, body }) => {
       const options = { isDry: body.dryRun ?? false, ifExists: body.ifExists ?? "skip" }
@@ -32,19 +33,19 @@ export function valHandlers({ vals, runs, api: { links } }: Nouns) {
       })
     },
     searchVals: async ({ caller, query, request, address }) =>
-      page(
+      toValPage(
         links,
         request,
         query,
         await searchVals(vals, caller, query.query, query, address),
-        toValView,
+        caller,
       ),
     createVal: async ({ caller, body }) =>
-      json(200, toValView(await createVal(vals, caller, body), links)),
+      json(200, toValView(await createVal(vals, caller, body), links, caller)),
     saveVal: async ({ caller, body, ifMatch }) =>
-      json(200, toValView((await saveVal(vals, caller, body, ifMatch)).val, links)),
+      json(200, toValView((await saveVal(vals, caller, body, ifMatch)).val, links, caller)),
     getVal: async ({ caller, params }) =>
-      toValResponse(await getVal(vals, caller, params.val_id), links),
+      toValResponse(await getVal(vals, caller, params.val_id), links, caller),
     updateVal: async ({ caller, params, body, ifMatch }) => {
       await updateVal(vals, caller, params.val_id, body, ifMatch)
       return noContent()
@@ -53,6 +54,10 @@ export function valHandlers({ vals, runs, api: { links } }: Nouns) {
       await deleteVal(vals, caller, params.val_id, ifMatch)
       return noContent()
     },
+    forkVal: async ({ caller, params, body }) =>
+      json(201, toValView(await forkVal(vals, caller, params.val_id, body), links, caller)),
+    listForks: async ({ caller, params, query, request }) =>
+      toValPage(links, request, query, await listForks(vals, caller, params.val_id, query), caller),
     listValRuns: async ({ caller, params, query, request }) =>
       page(
         links,

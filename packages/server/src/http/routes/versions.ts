@@ -21,10 +21,10 @@ export function versionHandlers({ vals, modules, api: { links } }: Nouns) {
       ),
     createVersion: async ({ caller, params, body, ifMatch }) => {
       const saved = await saveVersion(vals, caller, params.val_id, body, ifMatch)
-      return json(saved.isNewVersion ? 201 : 200, toValView(saved.val, links))
+      return json(saved.isNewVersion ? 201 : 200, toValView(saved.val, links, caller))
     },
     getVersion: async ({ caller, params }) =>
-      toValResponse(await getVersion(vals, caller, params.val_id, params.version), links),
+      toValResponse(await getVersion(vals, caller, params.val_id, params.version), links, caller),
     deleteVersion: async ({ caller, params, ifMatch }) => {
       await deleteVersion(vals, caller, params.val_id, params.version, ifMatch)
       return noContent()

@@ -11,6 +11,7 @@ import { runBytes } from "./0009-run-bytes.ts"
 import { bundleFiles } from "./0010-bundle-files.ts"
 import { schedules } from "./0011-schedules.ts"
 import { queue } from "./0012-queue.ts"
+import { forks } from "./0013-forks.ts"
 
 /** Every migration, in the order of their numbers. One that has landed is never changed again. */
 export const migrations: readonly Migration[] = [
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   bundleFiles,
   schedules,
   queue,
+  forks,
 ]

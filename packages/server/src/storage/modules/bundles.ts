@@ -4,7 +4,7 @@ import type {
   BundleStore,
   StoredBundle,
 } from "../../domain/modules/lockfiles.ts"
-import type { Database, Script } from "../database/database.ts"
+import { type Database, firstRow, type Script } from "../database/database.ts"
 import { type Statement, sql } from "../database/sql.ts"
 
 interface BundleRow {
@@ -96,6 +96,14 @@ export function* writeBundle(
   if (files)
     yield sql`insert into bundle_files (bundle_hash, content) values (${hash}, ${files})
       on conflict (bundle_hash) do nothing`
+}
+
+/** Keeps a bundle for one more lockfile, as `writeBundle` does. False when it was deleted. */
+export function* keepBundle(hash: string, at: number): Script<boolean> {
+  const kept = yield* firstRow(
+    sql`update bundles set created_at = ${at} where hash = ${hash} returning hash`,
+  )
+  return kept !== undefined
 }
 
 // SQLite returns 1, PostgreSQL true.

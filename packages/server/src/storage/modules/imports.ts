@@ -11,6 +11,7 @@ interface ImportRow {
   readonly name_key: string
   readonly specifiers: string | null
   readonly is_pinned: number
+  readonly pinned_at: number | string | null
   readonly val_id: string | null
   readonly owner_id: string | null
   readonly version: number | null
@@ -56,7 +57,7 @@ function selectImports(key: string): Statement {
   const [valId = "", version, asOf = ""] = key.split(" ")
   return sql`
     select cast(${key} as ${raw("text")}) as key, i.username_key, i.name_key, i.specifiers,
-      case when i.pinned_version is null then 0 else 1 end as is_pinned,
+      case when i.pinned_version is null then 0 else 1 end as is_pinned, i.pinned_at,
       v.id as val_id, v.owner_id, c.version, c.created_at as version_created_at
     from imports i
     join vals m on m.id = i.val_id
@@ -84,6 +85,7 @@ function toImport(row: ImportRow): ResolvedImport {
     address: `${row.username_key}/${row.name_key}`,
     specifiers: row.specifiers === null ? null : (JSON.parse(row.specifiers) as string[]),
     isPinned: row.is_pinned === 1,
+    pinnedAt: toTime(row.pinned_at),
     val: valId === null || ownerId === null ? undefined : { id: valId, ownerId },
     version:
       version === null

@@ -7,12 +7,13 @@ import type {
   Resolution,
   SettledLockfile,
 } from "../../domain/modules/lockfiles.ts"
+import type { SettledResolution } from "../../domain/vals/val-source.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"
 import { list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import { createExactCache } from "../database/exact-cache.ts"
 import { join, nothing, raw, type Statement, sql } from "../database/sql.ts"
-import { writeBundle } from "./bundles.ts"
+import { keepBundle, writeBundle } from "./bundles.ts"
 
 interface StampRow {
   readonly key: string
@@ -81,6 +82,25 @@ export function createLockfileStore(db: Database): LockfileStore {
 /** The lockfile of a new version. */
 export function insertLockfile(valId: string, version: number, at: number): Statement {
   return sql`insert into locks (val_id, version, state, due_at, updated_at) values (${valId}, ${version}, 'pending', ${at}, ${at})`
+}
+
+/**
+ * The lockfile of a new version that is a copy. A bundle that was deleted a moment ago is fetched
+ * again.
+ */
+export function* copyLockfile(
+  valId: string,
+  version: number,
+  { state, resolution }: SettledResolution,
+  at: number,
+): Script<void> {
+  const { bundle } = resolution
+  if (bundle !== null && !(yield* keepBundle(bundle, at))) {
+    yield insertLockfile(valId, version, at)
+    return
+  }
+  yield sql`insert into locks (val_id, version, state, due_at, updated_at, bundle_hash, resolution)
+    values (${valId}, ${version}, ${state}, ${at}, ${at}, ${bundle}, ${JSON.stringify(resolution)})`
 }
 
 /** The absence of a lockfile is cached too. */

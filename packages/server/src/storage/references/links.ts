@@ -1,7 +1,8 @@
 import type { ValImport } from "../../domain/vals/val-source.ts"
 import type { Val } from "../../domain/vals/vals.ts"
+import { inBatches } from "../database/batch-sizes.ts"
 import { rows, type Script } from "../database/database.ts"
-import { join, sql } from "../database/sql.ts"
+import { join, type Statement, sql } from "../database/sql.ts"
 import { assertLocked, importersOf, type LinkLocks, type NameKey } from "./row-locks.ts"
 
 /** The val whose links are updated. */
@@ -14,7 +15,7 @@ interface Linked {
 
 /**
  * Inserts the imports of a version as they are in its code. Imports of other people's vals are
- * pinned to the current val and version.
+ * pinned to the current val and version, unless they have a pin already.
  */
 export function* insertImports(
   val: Importer,
@@ -22,16 +23,19 @@ export function* insertImports(
   imports: readonly ValImport[],
 ): Script<void> {
   if (imports.length === 0) return
-  const values = imports.map(
-    (one) =>
-      sql`(${val.id}, ${version}, ${one.username}, ${one.name}, ${one.version}, ${JSON.stringify(one.specifiers)})`,
-  )
-  yield sql`insert into imports (val_id, version, username_key, name_key, pinned_version, specifiers)
-    values ${join(values, ", ")} on conflict do nothing`
+  for (const some of inBatches(imports)) {
+    const values = some.map(
+      ({ username, name, version: named, specifiers, pin }) =>
+        sql`(${val.id}, ${version}, ${username}, ${name}, ${pin?.version ?? named}, ${JSON.stringify(specifiers)},
+          ${pin?.valId ?? null}, ${pin?.at ?? null})`,
+    )
+    yield sql`insert into imports (val_id, version, username_key, name_key, pinned_version, specifiers, pinned_val_id, pinned_at)
+      values ${join(values, ", ")} on conflict do nothing`
+  }
   if (imports.every((one) => one.username === val.ownerName.toLowerCase())) return
   yield sql`update imports set pinned_val_id = v.id, pinned_version = coalesce(imports.pinned_version, v.version)
     from users u join vals v on v.owner_id = u.id
-    where imports.val_id = ${val.id} and imports.version = ${version}
+    where imports.val_id = ${val.id} and imports.version = ${version} and imports.pinned_val_id is null
       and u.username_key = imports.username_key and v.name_key = imports.name_key
       and v.owner_id <> ${val.ownerId} and v.privacy <> 'private'`
 }
@@ -69,13 +73,22 @@ export function* relinkOutgoing(locks: LinkLocks, val: Linked, at: number): Scri
 }
 
 /**
- * To be called before a val stops being public, or after it has become public: reference counts
- * include public vals only.
+ * To be called before a val stops being public, or after it has become public: reference counts and
+ * fork counts include public vals only.
  */
 export function* countOutgoing(locks: LinkLocks, valId: string, by: 1 | -1): Script<void> {
   const targets = yield* listTargets(valId)
-  assertLocked(locks, targets)
+  const origins = yield* rows<{ id: string }>(
+    sql`select o.id from vals v join vals o on o.id = v.forked_from_id where v.id = ${valId}`,
+  )
+  assertLocked(locks, [...targets, ...origins.map(({ id }) => id)])
   yield* addToCounts(targets, by)
+  for (const { id } of origins) yield addToForkCount(id, by)
+}
+
+/** Changes the number of public forks of a val, which must be locked. */
+export function addToForkCount(valId: string, by: 1 | -1): Statement {
+  return sql`update vals set fork_count = fork_count + ${by} where id = ${valId}`
 }
 
 /**

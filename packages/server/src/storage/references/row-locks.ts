@@ -22,8 +22,10 @@ export interface LinkChange {
   readonly pinsOf?: readonly number[] | undefined
   /** The new name. */
   readonly name?: NameKey | undefined
-  /** Whether the reference counts of the imported vals may change. */
+  /** Whether the counts of the imported vals and of the original of a fork may change. */
   readonly isRecounted?: boolean
+  /** The original of a new fork. */
+  readonly origin?: string | undefined
 }
 
 /** The vals that are locked until the transaction ends. */
@@ -91,10 +93,15 @@ function* otherVals({
   pinsOf,
   name,
   isRecounted = false,
+  origin,
 }: LinkChange): Generator<Statement> {
   const before = sql`select to_val_id as id from dependencies where from_val_id = ${valId}`
   const after = imports && imports.length > 0 ? valsNamed(imports) : none
-  if (isRecounted) yield before
+  if (isRecounted) {
+    yield before
+    yield sql`select forked_from_id as id from vals where id = ${valId}`
+  }
+  if (origin !== undefined) yield sql`select id from vals where id = ${origin}`
   // A val that is imported before and after is not locked, so that saves that import a popular val
   // do not wait for each other.
   if (imports)

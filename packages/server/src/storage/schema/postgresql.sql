@@ -82,6 +82,7 @@ create table imports (
   pinned_val_id uuid,
   pinned_version integer,
   specifiers text collate "C",
+  pinned_at bigint,
   constraint imports_pkey PRIMARY KEY (val_id, version, username_key, name_key),
   constraint imports_val_id_version_fkey FOREIGN KEY (val_id, version) REFERENCES versions(val_id, version) ON DELETE CASCADE
 );
@@ -309,6 +310,9 @@ create table vals (
   updated_at bigint not null,
   run_started_at bigint,
   run_ended_at bigint,
+  forked_from_id uuid,
+  forked_from_version integer,
+  fork_count integer not null default 0,
   constraint vals_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id) ON DELETE CASCADE,
   constraint vals_owner_id_name_key_key UNIQUE (owner_id, name_key),
   constraint vals_pkey PRIMARY KEY (id),
@@ -419,6 +423,8 @@ CREATE INDEX vals_by_owner ON vals USING btree (owner_id, created_at DESC, id DE
 
 CREATE INDEX vals_hidden_by_owner ON vals USING btree (owner_id, like_count DESC, created_at DESC, id DESC) WHERE (privacy <> 'public'::text);
 
+CREATE INDEX vals_hidden_forks ON vals USING btree (forked_from_id, owner_id, created_at DESC, id DESC) WHERE ((forked_from_id IS NOT NULL) AND (privacy <> 'public'::text));
+
 CREATE INDEX vals_public ON vals USING btree (created_at DESC, id DESC) WHERE (privacy = 'public'::text);
 
 CREATE INDEX vals_public_by_name ON vals USING btree (name_key) WHERE (privacy = 'public'::text);
@@ -426,3 +432,5 @@ CREATE INDEX vals_public_by_name ON vals USING btree (name_key) WHERE (privacy =
 CREATE INDEX vals_public_by_owner ON vals USING btree (owner_id, created_at DESC, id DESC) WHERE (privacy = 'public'::text);
 
 CREATE INDEX vals_public_by_rank ON vals USING btree (like_count DESC, created_at DESC, id DESC) WHERE (privacy = 'public'::text);
+
+CREATE INDEX vals_public_forks ON vals USING btree (forked_from_id, created_at DESC, id DESC) WHERE ((forked_from_id IS NOT NULL) AND (privacy = 'public'::text));

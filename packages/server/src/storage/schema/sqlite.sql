@@ -88,6 +88,7 @@ CREATE TABLE imports (
   pinned_val_id text,
   pinned_version integer,
   specifiers text,
+  pinned_at integer,
   primary key (val_id, version, username_key, name_key),
   foreign key (val_id, version) references versions on delete cascade
 ) strict;
@@ -359,12 +360,17 @@ CREATE TABLE vals (
   updated_at integer not null,
   run_started_at integer,
   run_ended_at integer,
+  forked_from_id text,
+  forked_from_version integer,
+  fork_count integer not null default 0,
   unique (owner_id, name_key)
 ) strict;
 
 CREATE INDEX vals_by_owner on vals (owner_id, created_at desc, id desc);
 
 CREATE INDEX vals_hidden_by_owner on vals (owner_id, like_count desc, created_at desc, id desc) where privacy <> 'public';
+
+CREATE INDEX vals_hidden_forks on vals (forked_from_id, owner_id, created_at desc, id desc) where forked_from_id is not null and privacy <> 'public';
 
 CREATE INDEX vals_public on vals (created_at desc, id desc) where privacy = 'public';
 
@@ -373,6 +379,8 @@ CREATE INDEX vals_public_by_name on vals (name_key) where privacy = 'public';
 CREATE INDEX vals_public_by_owner on vals (owner_id, created_at desc, id desc) where privacy = 'public';
 
 CREATE INDEX vals_public_by_rank on vals (like_count desc, created_at desc, id desc) where privacy = 'public';
+
+CREATE INDEX vals_public_forks on vals (forked_from_id, created_at desc, id desc) where forked_from_id is not null and privacy = 'public';
 
 CREATE TABLE versions (
   val_id text not null references vals on delete cascade,

@@ -4,8 +4,13 @@ import { inBatches } from "../database/batch-sizes.ts"
 import { firstRow, type LastStep, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, type Statement, sql } from "../database/sql.ts"
-import { insertLockfile } from "../modules/lockfiles.ts"
-import { insertImports, relinkIncoming, relinkOutgoing } from "../references/links.ts"
+import { copyLockfile, insertLockfile } from "../modules/lockfiles.ts"
+import {
+  addToForkCount,
+  insertImports,
+  relinkIncoming,
+  relinkOutgoing,
+} from "../references/links.ts"
 import { lockNames, lockVals, toNameKey } from "../references/row-locks.ts"
 import { foldBody, foldText } from "../search/fold-text.ts"
 
@@ -26,11 +31,13 @@ export function* insertVal(
   const { code, imports } = last.source
   const { version } = last
   const name = toNameKey(val.ownerName, val.name)
+  const origin = val.forkOf?.id
   yield* lockNames(dialect, [name, ...imports])
   const inserted = yield* firstRow(sql`
-    insert into vals (id, owner_id, name, name_key, privacy, type, readme, version, version_last, created_at, updated_at)
+    insert into vals (id, owner_id, name, name_key, privacy, type, readme, version, version_last, created_at, updated_at,
+      forked_from_id, forked_from_version)
     values (${val.id}, ${val.ownerId}, ${val.name}, ${name.name}, ${val.privacy}, ${val.type}, ${val.readme}, ${version}, ${version},
-      ${createdAt}, ${updatedAt})
+      ${createdAt}, ${updatedAt}, ${origin ?? null}, ${val.forkOf?.version ?? null})
     on conflict (owner_id, name_key) do nothing returning id`)
   if (!inserted) return false
   yield* insertVersions(val, beginning.versions, at)
@@ -38,10 +45,13 @@ export function* insertVal(
   yield writeNewText(
     sql`(${val.id}, ${isPublic ? 1 : 0}, ${foldText(val.name)}, ${foldBody(code, val.readme)})`,
   )
-  const locks = yield* lockVals(dialect, { valId: val.id, imports, name })
+  const pinsOf = imports.some(({ pin }) => pin) ? [version] : undefined
+  const locks = yield* lockVals(dialect, { valId: val.id, imports, name, pinsOf, origin })
   const linked = { id: val.id, ownerId: val.ownerId, version, isPublic }
   yield* relinkIncoming(locks, linked, name, at)
   if (imports.length > 0) yield* relinkOutgoing(locks, linked, at)
+  // An original that is not locked was deleted a moment ago.
+  if (origin !== undefined && isPublic && locks.has(origin)) yield addToForkCount(origin, 1)
   return true
 }
 
@@ -83,6 +93,7 @@ export function* insertVersions(
   }
   for (const { version, source } of versions) {
     yield* insertImports(val, version, source.imports)
-    if (source.isRemote) yield insertLockfile(val.id, version, at)
+    if (source.lock) yield* copyLockfile(val.id, version, source.lock, at)
+    else if (source.isRemote) yield insertLockfile(val.id, version, at)
   }
 }

@@ -1,4 +1,4 @@
-import type { Privacy, Val, ValState, ValType } from "../../domain/vals/vals.ts"
+import type { ForkOrigin, Privacy, Val, ValState, ValType } from "../../domain/vals/vals.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 
 /** A val joined with its owner and one of its versions. */
@@ -17,13 +17,24 @@ export interface ValRow {
   readonly version_created_at: number | string
   readonly like_count: number
   readonly reference_count: number
+  readonly fork_count: number
+  readonly forked_from_version: number | null
+  /** The original's columns are null when it was deleted. */
+  readonly origin_id: string | null
+  readonly origin_name: string | null
+  readonly origin_privacy: Privacy | null
+  readonly origin_owner_id: string | null
+  readonly origin_owner_name: string | null
   readonly created_at: number | string
   readonly updated_at: number | string
   readonly run_started_at: number | string | null
   readonly run_ended_at: number | string | null
 }
 
-/** The columns of a ValRow; `v` is the val, `u` its owner, `c` the version with the code. */
+/**
+ * The columns of a ValRow; `v` is the val, `u` its owner, `c` the version with the code, and `o` and
+ * `ou` are from `withOrigin`.
+ */
 export const valColumns = toColumns("v.readme", "c.code")
 
 /**
@@ -42,8 +53,9 @@ export const listedColumns = toColumns(
 function toColumns(readme: string, code: string): Statement {
   return raw(`v.id, v.owner_id, u.username as owner_name, u.secrets_version as owner_secrets_version,
   u.suspended_at as owner_suspended_at, v.name, v.privacy, v.type, ${readme} as readme,
-  c.version, ${code} as code, c.created_at as version_created_at, v.like_count, v.reference_count, v.created_at, v.updated_at,
-  v.run_started_at, v.run_ended_at`)
+  c.version, ${code} as code, c.created_at as version_created_at, v.like_count, v.reference_count, v.fork_count, v.created_at, v.updated_at,
+  v.run_started_at, v.run_ended_at, v.forked_from_version, o.id as origin_id, o.name as origin_name, o.privacy as origin_privacy,
+  o.owner_id as origin_owner_id, ou.username as origin_owner_name`)
 }
 
 /** The code of a version in a list, `null` where it is long. */
@@ -51,10 +63,14 @@ export const listedCode = raw(
   `case when octet_length(code) > ${listedTextBytesMax} then null else code end as code`,
 )
 
-/** Joins the owner and the current version to the val `v`. */
-export const withCurrentVersion = raw(
-  `join users u on u.id = v.owner_id join versions c on c.val_id = v.id and c.version = v.version`,
+/** Joins the val that `v` is a fork of, and its owner. */
+export const withOrigin = raw(
+  "left join vals o on o.id = v.forked_from_id left join users ou on ou.id = o.owner_id",
 )
+
+/** Joins the owner, the current version and the original to the val `v`. */
+export const withCurrentVersion = sql`
+  join users u on u.id = v.owner_id join versions c on c.val_id = v.id and c.version = v.version ${withOrigin}`
 
 /** Converts a row to a val of the domain. */
 export function toVal(row: ValRow): Val {
@@ -73,10 +89,32 @@ export function toVal(row: ValRow): Val {
     versionCreatedAt: Number(row.version_created_at),
     likeCount: row.like_count,
     referenceCount: row.reference_count,
+    forkCount: row.fork_count,
+    forkedFrom: toOrigin(row),
     createdAt: Number(row.created_at),
     updatedAt: Number(row.updated_at),
     runStartedAt: toTime(row.run_started_at),
     runEndedAt: toTime(row.run_ended_at),
+  }
+}
+
+function toOrigin(row: ValRow): ForkOrigin | null {
+  const { origin_id, origin_name, origin_privacy, origin_owner_id, origin_owner_name } = row
+  if (
+    origin_id === null ||
+    origin_name === null ||
+    origin_privacy === null ||
+    origin_owner_id === null ||
+    origin_owner_name === null
+  )
+    return null
+  return {
+    id: origin_id,
+    name: origin_name,
+    privacy: origin_privacy,
+    ownerId: origin_owner_id,
+    ownerName: origin_owner_name,
+    version: row.forked_from_version ?? 1,
   }
 }
 

@@ -38,6 +38,7 @@ import {
   type ValStateRow,
   valColumns,
   withCurrentVersion,
+  withOrigin,
 } from "./val-rows.ts"
 
 const limits = { keysMax: 100, cachedCharsMax: 8_000_000 }
@@ -49,7 +50,7 @@ export function createValStore(db: Database): ValStore {
     async findByName(username, name, viewerId) {
       const [row] = await db.read<ValRow>(sql`
         select ${valColumns} from users u
-        join vals v on v.owner_id = u.id join versions c on c.val_id = v.id and c.version = v.version
+        join vals v on v.owner_id = u.id join versions c on c.val_id = v.id and c.version = v.version ${withOrigin}
         where u.username_key = ${username.toLowerCase()} and v.name_key = ${name.toLowerCase()} and ${isVisible(viewerId)}`)
       return row && toVal(row)
     },
@@ -68,7 +69,7 @@ export function createValStore(db: Database): ValStore {
       return toPage(found, page, toValState)
     },
     search: (viewerId, query, page, searcher) => searchRanked(db, viewerId, query, page, searcher),
-    create: (val, at) => writeLinksOnce(db, () => createVal(db.dialect, val, at)),
+    create: (val, at) => writeLinksOnce(db, () => createValRow(db.dialect, val, at)),
     change: (id, change, assert, at) =>
       writeLinksOnce(db, () => changeById(db.dialect, id, change, assert, at)),
     createOrChange: (val, change, assert, at) =>
@@ -125,7 +126,7 @@ export function selectVals(
 
 /** The condition of each part; no val is in two of them. */
 function partsOf(viewerId: string | undefined, filter: ValFilter): readonly Statement[] {
-  const { ownerId, privacy } = filter
+  const { ownerId, privacy, forkOf } = filter
   const isOwn = viewerId !== undefined && (ownerId === undefined || ownerId === viewerId)
   const parts: Statement[] = []
   if (privacy === undefined || privacy === "public") {
@@ -139,7 +140,9 @@ function partsOf(viewerId: string | undefined, filter: ValFilter): readonly Stat
     parts.push(sql`privacy <> 'public' and owner_id = ${viewerId}`)
   if (isOwn && privacy !== undefined && privacy !== "public")
     parts.push(sql`privacy <> 'public' and privacy = ${privacy} and owner_id = ${viewerId}`)
-  return parts
+  return forkOf === undefined
+    ? parts
+    : parts.map((part) => sql`${part} and forked_from_id = ${forkOf}`)
 }
 
 /**
@@ -176,7 +179,8 @@ function* readVal(id: string): Script<Val | undefined> {
   return row && toVal(row)
 }
 
-function* createVal(dialect: Dialect, val: NewVal, at: number): Script<Val | undefined> {
+/** Creates a val. Undefined when its owner already has a val with that name. */
+export function* createValRow(dialect: Dialect, val: NewVal, at: number): Script<Val | undefined> {
   const first = { version: 1, source: val.source, createdAt: at }
   const isNew = yield* insertVal(
     dialect,
@@ -225,7 +229,7 @@ function* createOrChange(
   )
   if (!found) {
     assert(undefined)
-    const created = yield* createVal(dialect, val, at)
+    const created = yield* createValRow(dialect, val, at)
     if (!created) throw new LinksMoved()
     return { val: created, isNewVersion: true }
   }

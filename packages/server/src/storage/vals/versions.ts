@@ -8,7 +8,7 @@ import { relinkOutgoing } from "../references/links.ts"
 import { type LinkLocks, LinksMoved, type NameKey, writeLinks } from "../references/row-locks.ts"
 import { writeSearchText } from "./change-val.ts"
 import { withTexts } from "./read-vals.ts"
-import { listedCode, toTime, toVal, type ValRow, valColumns } from "./val-rows.ts"
+import { listedCode, toTime, toVal, type ValRow, valColumns, withOrigin } from "./val-rows.ts"
 import { lockVal } from "./vals.ts"
 
 interface VersionRow {
@@ -29,7 +29,7 @@ export function createVersionStore(db: Database): VersionStore {
   return {
     async find(valId, version) {
       const [row] = await db.read<ValRow>(sql`
-        select ${valColumns} from vals v join users u on u.id = v.owner_id join versions c on c.val_id = v.id
+        select ${valColumns} from vals v join users u on u.id = v.owner_id join versions c on c.val_id = v.id ${withOrigin}
         where v.id = ${valId} and c.version = ${version}`)
       return row && toVal(row)
     },

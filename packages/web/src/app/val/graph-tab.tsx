@@ -4,6 +4,7 @@ import { Bars, EmptyState } from "../../ui/page-states.tsx"
 import { Loaded } from "../data/loaded.tsx"
 import { usePages } from "../data/pages.ts"
 import { navigate } from "../frame/location.ts"
+import { ForkList } from "./fork-parts.tsx"
 import { type GraphNode, layOutGraph } from "./graph.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
@@ -11,7 +12,7 @@ type End = Item<"listValReferences">["reference"]
 
 const limits = { shownMax: 12 }
 
-/** The imports and importers of a val, as a graph of links and as lists. */
+/** The imports and importers of a val, as a graph of links and as lists, and its forks. */
 export function GraphTab({ editing }: ValTabProps) {
   const { id, name, author } = editing.val.value
   const dependencies = usePages("listValDependencies", { val_id: id }, 50)
@@ -22,11 +23,14 @@ export function GraphTab({ editing }: ValTabProps) {
       {({ items: below }) => (
         <Loaded of={references} skeleton={skeleton}>
           {({ items: above }) => (
-            <Graph
-              here={{ username: author.username, name }}
-              imports={below.map(({ dependsOn }) => dependsOn)}
-              importers={above.map(({ reference }) => reference)}
-            />
+            <>
+              <Graph
+                here={{ username: author.username, name }}
+                imports={below.map(({ dependsOn }) => dependsOn)}
+                importers={above.map(({ reference }) => reference)}
+              />
+              <ForkList editing={editing} />
+            </>
           )}
         </Loaded>
       )}

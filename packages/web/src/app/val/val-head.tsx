@@ -5,11 +5,11 @@ import { useResource } from "../data/resource.ts"
 import { PrivacyBadge, TypeBadge } from "../parts/badges.tsx"
 import { useAction } from "../parts/use-action.ts"
 import { session } from "../session/session.ts"
-import { createFromExample } from "./create-val.ts"
+import { ForkButton, ForkedFrom } from "./fork-parts.tsx"
 import type { ValTabProps } from "./val-tab-props.ts"
 
 /** The owner, name, badges and web address of a val. */
-export function ValHead({ editing, isOwn }: Pick<ValTabProps, "editing" | "isOwn">) {
+export function ValHead({ editing }: Pick<ValTabProps, "editing">) {
   const { name, author, privacy, type, version, links } = editing.val.value
   return (
     <header class="val-head">
@@ -32,9 +32,10 @@ export function ValHead({ editing, isOwn }: Pick<ValTabProps, "editing" | "isOwn
             <CopyButton text={links.endpoint} label="Copy the web address" />
           </span>
         ) : null}
-        {isOwn ? null : <ForkButton editing={editing} />}
+        <ForkButton editing={editing} />
         <LikeButton editing={editing} />
       </div>
+      <ForkedFrom editing={editing} />
     </header>
   )
 }
@@ -65,23 +66,6 @@ function LikeButton({ editing }: Pick<ValTabProps, "editing">) {
     >
       <Icon name="heart" /> {likeCount}
       <span class="visually-hidden"> likes</span>
-    </button>
-  )
-}
-
-/** Copies the val to the user's own vals. */
-function ForkButton({ editing }: Pick<ValTabProps, "editing">) {
-  const { isBusy, run } = useAction()
-  if (session.value.kind !== "signed-in") return null
-  const { code, type, name, readme } = editing.val.value
-  return (
-    <button
-      type="button"
-      class="button button-quiet button-small"
-      disabled={isBusy}
-      onClick={() => void run(() => createFromExample({ name, code, type, readme }))}
-    >
-      <Icon name="branch" /> Fork
     </button>
   )
 }

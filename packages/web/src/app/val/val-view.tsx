@@ -58,7 +58,7 @@ export function ValView({ loaded, tab }: { loaded: Val; tab: string }) {
   const Tab = tabs[tab]
   return (
     <div class={`val-page ${tab === "" ? "val-page-code" : ""}`}>
-      <ValHead editing={editing} isOwn={isOwn} />
+      <ValHead editing={editing} />
       <LinkTabs
         label="Val"
         current={tab === "" ? base : `${base}/${tab}`}

@@ -1,0 +1,198 @@
+import { limits as wireLimits } from "@hamlet/contract"
+import type { Caller } from "../access.ts"
+import { AppError } from "../app-error.ts"
+import type { DependencyResolver } from "../modules/lockfiles.ts"
+import type { PendingLockfiles } from "../modules/pending-lockfiles.ts"
+import { ensureLockfile, type VersionLockfileDeps } from "../modules/version-lockfiles.ts"
+import type { Page, PageRequest } from "../paging.ts"
+import { type Edit, moveResolution, rewriteRelativeImports } from "./relative-imports.ts"
+import { toSource, type ValImport, type ValSource } from "./val-source.ts"
+import {
+  type AssertVal,
+  canSee,
+  type ForkOrigin,
+  getVal,
+  type NewVal,
+  type Privacy,
+  type Val,
+  type ValDeps,
+  valNotFound,
+} from "./vals.ts"
+import { getVersion } from "./versions.ts"
+
+/** A val that is going to be a copy of another. */
+export interface NewFork extends NewVal {
+  readonly forkOf: NonNullable<NewVal["forkOf"]>
+}
+
+/** Where forks are kept. */
+export interface ForkStore {
+  /**
+   * The vals that a version imports, with their pins. Undefined when the specifiers were not stored
+   * at the time.
+   */
+  findImports(valId: string, version: number): Promise<readonly ValImport[] | undefined>
+  /**
+   * Undefined when the owner already has a val with that name. `assert` receives the version that is
+   * copied as it is in the transaction, undefined if it was deleted.
+   */
+  create(fork: NewFork, assert: AssertVal<Val | undefined>, at: number): Promise<Val | undefined>
+}
+
+/** What the rules of forks need. */
+export interface ForkDeps extends ValDeps, Omit<VersionLockfileDeps, "vals" | "lockfileWork"> {
+  readonly forks: ForkStore
+  readonly pendingLockfiles: Pick<PendingLockfiles, "wait">
+  /** Null when the server does not fetch packages. */
+  readonly resolver: DependencyResolver | null
+}
+
+/** What a client may choose about a fork. */
+export interface ForkInput {
+  readonly version?: number | undefined
+  readonly name?: string | undefined
+  readonly privacy?: Privacy | undefined
+}
+
+const limits = {
+  /** How long a fork waits for the packages of its original. */
+  packagesMsMax: 10_000,
+  /** Names with a number that are tried before names with random digits. */
+  numberedNamesMax: 9,
+}
+
+/**
+ * Copies a version of a val that the caller may see: code, readme and type. The copy imports the same
+ * vals and the same packages as the original.
+ */
+export async function forkVal(
+  deps: ForkDeps,
+  caller: Caller,
+  valId: string,
+  input: ForkInput,
+): Promise<Val> {
+  const original =
+    input.version === undefined
+      ? await getVal(deps, caller, valId)
+      : await getVersion(deps, caller, valId, input.version)
+  const source = await copySource(deps, caller, original)
+  const assert = (current: Val | undefined) => {
+    if (!current || !canSee(current, caller)) throw valNotFound(valId)
+  }
+  for (let attempt = 0; ; attempt++) {
+    const fork: NewFork = {
+      id: deps.newId(),
+      ownerId: caller.userId,
+      ownerName: caller.username,
+      name: input.name ?? toForkName(original.name, attempt),
+      privacy: input.privacy ?? "private",
+      type: original.type,
+      readme: original.readme,
+      source,
+      forkOf: { id: original.id, version: original.version },
+    }
+    const val = await deps.forks.create(fork, assert, deps.now())
+    if (val && source.isRemote) deps.lockfileWork.wake()
+    if (val) return val
+    if (input.name !== undefined)
+      throw new AppError(
+        "name_taken",
+        `Cannot fork val "${original.name}" as "${input.name}": you already have a val with that name`,
+      )
+  }
+}
+
+/** Lists public forks of a val and the caller's own. */
+export async function listForks(
+  deps: Pick<ValDeps, "vals">,
+  caller: Caller | undefined,
+  valId: string,
+  page: PageRequest,
+): Promise<Page<Val>> {
+  await getVal(deps, caller, valId)
+  return deps.vals.list(caller?.userId, { forkOf: valId }, page)
+}
+
+/**
+ * The original of a fork, if the viewer may know of it. The owner of the fork has had the address of
+ * an unlisted original; no other user may learn it from the fork.
+ */
+export function findOrigin(
+  { ownerId, forkedFrom }: Pick<Val, "ownerId" | "forkedFrom">,
+  viewer: Pick<Caller, "userId"> | undefined,
+): ForkOrigin | null {
+  if (forkedFrom === null || forkedFrom.privacy === "public") return forkedFrom
+  if (viewer?.userId === forkedFrom.ownerId) return forkedFrom
+  return forkedFrom.privacy === "unlisted" && viewer?.userId === ownerId ? forkedFrom : null
+}
+
+/** The name of a fork that was given none. The more attempts failed, the longer its suffix gets. */
+export function toForkName(
+  name: string,
+  attempt: number,
+  random: () => number = Math.random,
+): string {
+  if (attempt === 0) return name
+  const digits = Math.min(attempt - limits.numberedNamesMax + 2, 9)
+  const number =
+    attempt < limits.numberedNamesMax ? attempt + 1 : Math.floor(10 ** digits * (1 + 9 * random()))
+  const suffix = `_${number}`
+  return name.slice(0, wireLimits.nameCharsMax - suffix.length) + suffix
+}
+
+/**
+ * The code with its imports as they are: pins stay, the owner's own vals are pinned when the fork is
+ * written, and relative imports still mean the vals of the original's owner.
+ */
+async function copySource(deps: ForkDeps, caller: Caller, original: Val): Promise<ValSource> {
+  const imports = await readImports(deps, original)
+  const { code, edits, renamed } =
+    original.ownerId === caller.userId || imports.length === 0
+      ? { code: original.code, edits: [], renamed: new Map<string, string>() }
+      : await rewriteRelativeImports(deps, original, caller.userId)
+  const packages = await copyPackages(deps, original, edits)
+  return {
+    code,
+    imports: imports.map((one) => ({
+      ...one,
+      specifiers: one.specifiers.map((specifier) => renamed.get(specifier) ?? specifier),
+    })),
+    ...packages,
+  }
+}
+
+async function readImports(deps: ForkDeps, original: Val): Promise<readonly ValImport[]> {
+  const stored = await deps.forks.findImports(original.id, original.version)
+  if (stored) return stored
+  const specifiers = await deps.scanImports(original.code, original.ownerId)
+  const importer = { username: original.ownerName, name: original.name }
+  return toSource(deps.importHosts, importer, original.code, specifiers, new Set()).imports
+}
+
+/**
+ * The packages of the original. If they cannot be fetched at the moment, neither version has run yet,
+ * and the fork fetches its own.
+ */
+async function copyPackages(
+  deps: ForkDeps,
+  original: Val,
+  edits: readonly Edit[],
+): Promise<Pick<ValSource, "isRemote" | "lock">> {
+  const { id, version } = original
+  await ensureLockfile(deps, original)
+  const summary = await deps.lockfiles.findSummary(id, version)
+  if (!summary) return { isRemote: false }
+  if (summary.state === "pending" && deps.resolver) {
+    try {
+      await deps.pendingLockfiles.wait(id, version, limits.packagesMsMax)
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "packages_pending") throw error
+    }
+  }
+  const lock = await deps.lockfiles.find(id, version)
+  if (!lock?.resolution || lock.state === "pending") return { isRemote: true }
+  return {
+    isRemote: true,
+    lock: { state: lock.state, resolution: moveResolution(lock.resolution, edits) },
+  }
+}

@@ -1,0 +1,61 @@
+import type { ForkStore, NewFork } from "../../domain/vals/forks.ts"
+import type { ValImport } from "../../domain/vals/val-source.ts"
+import type { AssertVal, Val } from "../../domain/vals/vals.ts"
+import { type Database, firstRow, type Script } from "../database/database.ts"
+import type { Dialect } from "../database/dialect.ts"
+import { sql } from "../database/sql.ts"
+import { writeLinksOnce } from "../database/write-once.ts"
+import { toVal, type ValRow, valColumns, withOrigin } from "./val-rows.ts"
+import { createValRow } from "./vals.ts"
+
+interface ImportRow {
+  readonly username_key: string
+  readonly name_key: string
+  readonly specifiers: string | null
+  readonly pinned_val_id: string | null
+  readonly pinned_version: number | null
+  readonly pinned_at: number | string
+}
+
+/** Forks in the database. */
+export function createForkStore(db: Database): ForkStore {
+  return {
+    async findImports(valId, version) {
+      const rows = await db.read<ImportRow>(sql`
+        select i.username_key, i.name_key, i.specifiers, i.pinned_val_id, i.pinned_version,
+          coalesce(i.pinned_at, c.created_at) as pinned_at
+        from imports i join versions c on c.val_id = i.val_id and c.version = i.version
+        where i.val_id = ${valId} and i.version = ${version} order by i.username_key, i.name_key`)
+      return rows.every(({ specifiers }) => specifiers !== null) ? rows.map(toImport) : undefined
+    },
+    create: (fork, assert, at) =>
+      writeLinksOnce(db, () => createFork(db.dialect, fork, assert, at)),
+  }
+}
+
+function toImport(row: ImportRow): ValImport {
+  const { pinned_val_id: valId, pinned_version: version } = row
+  const isPinned = valId !== null && version !== null
+  return {
+    username: row.username_key,
+    name: row.name_key,
+    version,
+    specifiers: JSON.parse(row.specifiers ?? "[]") as string[],
+    ...(isPinned ? { pin: { valId, version, at: Number(row.pinned_at) } } : {}),
+  }
+}
+
+/** The original is checked last, when it is locked; what was written is then undone. */
+function* createFork(
+  dialect: Dialect,
+  fork: NewFork,
+  assert: AssertVal<Val | undefined>,
+  at: number,
+): Script<Val | undefined> {
+  const created = yield* createValRow(dialect, fork, at)
+  const original = yield* firstRow<ValRow>(sql`
+    select ${valColumns} from vals v join users u on u.id = v.owner_id join versions c on c.val_id = v.id ${withOrigin}
+    where v.id = ${fork.forkOf.id} and c.version = ${fork.forkOf.version}`)
+  assert(original && toVal(original))
+  return created
+}

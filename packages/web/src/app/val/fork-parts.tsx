@@ -1,0 +1,76 @@
+import { Icon } from "../../ui/icon.tsx"
+import { api } from "../api.ts"
+import { LoadedPages } from "../data/loaded.tsx"
+import { usePages } from "../data/pages.ts"
+import { navigate } from "../frame/location.ts"
+import { useAction } from "../parts/use-action.ts"
+import { ValList } from "../parts/val-list.tsx"
+import { session } from "../session/session.ts"
+import type { ValTabProps } from "./val-tab-props.ts"
+
+type Props = Pick<ValTabProps, "editing">
+
+/** Copies the val to the user's own vals and opens the copy. */
+export function ForkButton({ editing }: Props) {
+  const { isBusy, run } = useAction()
+  if (session.value.kind !== "signed-in") return null
+  const { id, forkCount } = editing.val.value
+  const fork = () =>
+    run(async () => {
+      const copy = await api.forkVal({ val_id: id })
+      navigate(new URL(copy.url).pathname)
+    })
+  return (
+    <button
+      type="button"
+      class="button button-quiet button-small"
+      disabled={isBusy}
+      title="Copy it to your vals"
+      onClick={() => void fork()}
+    >
+      <Icon name="branch" /> Fork
+      {forkCount > 0 ? (
+        <>
+          {" "}
+          {forkCount}
+          <span class="visually-hidden"> forks</span>
+        </>
+      ) : null}
+    </button>
+  )
+}
+
+/** The val that this one is a copy of. */
+export function ForkedFrom({ editing }: Props) {
+  const { forkedFrom } = editing.val.value
+  if (forkedFrom === null) return null
+  const { name, author, version } = forkedFrom
+  const path = `/u/${author.username}/${name}`
+  return (
+    <p class="val-origin">
+      Forked from{" "}
+      <a href={path}>
+        {author.username}/{name}
+      </a>{" "}
+      <a href={`${path}/versions`} title="The version that was copied">
+        v{version}
+      </a>
+    </p>
+  )
+}
+
+/** The public forks of the val and the user's own. */
+export function ForkList({ editing }: Props) {
+  const { id, forkCount } = editing.val.value
+  const forks = usePages("listForks", { val_id: id }, 20)
+  return (
+    <section aria-label="Forks" class="fork-list">
+      <h2>
+        Forks <span class="count">{forkCount}</span>
+      </h2>
+      <LoadedPages of={forks} rows={2} empty={<p class="quiet">None that you can see</p>}>
+        {(vals) => <ValList vals={vals} />}
+      </LoadedPages>
+    </section>
+  )
+}
