@@ -22,7 +22,7 @@ function reportOf(files: Readonly<Record<string, string>>, env: Record<string, s
   })
 }
 
-const passing = `test("fine", () => { console.error("nothing of this") });`
+const passing = `test("fine", () => { console.error(["nothing", "of", "this"].join(" ")) });\n`
 
 describe("createFailureCollector", () => {
   test.each([{}, { FORCE_COLOR: "1" }])(
@@ -30,7 +30,7 @@ describe("createFailureCollector", () => {
     async (env) => {
       const lines = await reportOf(
         {
-          "a.test.ts": `${passing} describe("sums", () => { test("add up", () => { expect(1 + 1).toBe(3) }) }); test("good", () => {})`,
+          "a.test.ts": `${passing} describe("sums", () => { test("add up", () => { expect(1 + 1).toBe(3) }) })\n\n\n\n\n\n\ntest("good", () => {})`,
           "b.test.ts": `test("throws", () => { throw new Error("it is broken") })`,
         },
         env,

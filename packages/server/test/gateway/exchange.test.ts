@@ -304,9 +304,9 @@ describe("a response through the gateway", () => {
   })
 
   test("to HEAD states no length where the val states none", async () => {
-    await fixture.addVal("endless", () => new Response(new ReadableStream()))
+    await fixture.addVal("streaming", () => new Response(new ReadableStream()))
     const text = await fixture.exchange(
-      `HEAD / HTTP/1.1\r\nHost: ada-endless.localhost\r\nConnection: close\r\n\r\n`,
+      `HEAD / HTTP/1.1\r\nHost: ada-streaming.localhost\r\nConnection: close\r\n\r\n`,
     )
     expect(text.toLowerCase()).not.toContain("content-length")
     expect(text).toEndWith("\r\n\r\n<closed>")
