@@ -52,13 +52,13 @@ describeApp("home", (app) => {
     expect(await page.getByRole("complementary", { name: "About this server" }).count()).toBe(0)
   })
 
-  test("is at most 150 KB to load, and a val's page with its editor at most 600 KB", async () => {
+  test("loads at most 60 KB of scripts, and a val's page with its editor at most 260 KB", async () => {
     const grace = await app.stage.person("grace")
     const val = await grace.client.createVal({ code: "export default 1", name: "weighed" })
-    expect(await weigh(await app.open(grace), "/", "Home")).toBeLessThanOrEqual(150_000)
+    expect(await weigh(await app.open(grace), "/", "Home")).toBeLessThanOrEqual(60_000)
     expect(
       await weigh(await app.open(grace), new URL(val.url).pathname, "Code of grace/weighed"),
-    ).toBeLessThanOrEqual(600_000)
+    ).toBeLessThanOrEqual(260_000)
   })
 
   test("filters and sorts, and the address contains the filter", async () => {
@@ -275,7 +275,7 @@ async function runTwice({ client }: Person, { id }: Val): Promise<void> {
   for (const luck of [1, 0]) await client.createRun({ val_id: id, args: [luck] })
 }
 
-/** The bytes that a page loads with an empty cache, compressed, without the type service. */
+/** The bytes of scripts that a page loads with an empty cache, compressed, without the type service. */
 async function weigh(tab: OpenTab, path: string, label: string): Promise<number> {
   await using _ = tab
   const sizes: Promise<number>[] = []
@@ -287,7 +287,7 @@ async function weigh(tab: OpenTab, path: string, label: string): Promise<number>
     )
   page.on("requestfinished", (request) => {
     const { pathname } = new URL(request.url())
-    if (/^\/assets\/(?!worker-|type-libs-)/.test(pathname) || pathname === path)
+    if (/^\/assets\/(?!worker-).*\.js$/.test(pathname))
       sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
   })
   await page.goto(path)

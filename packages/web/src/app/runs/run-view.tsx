@@ -37,8 +37,15 @@ export function RunView({ run, onChange }: { run: RunDetail; onChange: () => voi
         </div>
       </div>
       <dl class="facts">
-        <Fact name="Started" value={toMoment(run.runStartAt)} />
-        <Fact name="Took" value={isRunning ? "still running" : toDuration(run.durationMs)} />
+        {run.status === "queued" ? (
+          <Fact name="Queued" value={toMoment(run.runStartAt)} />
+        ) : (
+          <>
+            <Fact name="Started" value={toMoment(run.runStartAt)} />
+            <Fact name="Took" value={isRunning ? "still running" : toDuration(run.durationMs)} />
+          </>
+        )}
+        {run.attempt > 1 ? <Fact name="Attempt" value={String(run.attempt)} /> : null}
         <Fact name="Source" value={sourceNames[run.source]} />
         {isOfVal(run) ? (
           <Fact
