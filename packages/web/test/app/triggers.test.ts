@@ -60,6 +60,11 @@ describeApp("schedules", (app) => {
     await row.getByText(/Monday at 09:00/).click({ force: true })
     await state.getByRole("button", { name: "Resume" }).click()
     await state.getByText("Active", { exact: true }).waitFor()
+    // Due every second: its outcome appears by itself.
+    await field.fill("* * * * * *")
+    await meaning.getByText("Every second").waitFor()
+    await page.getByRole("button", { name: "Save" }).click()
+    await state.getByRole("link", { name: "Succeeded" }).waitFor()
     await state.getByRole("button", { name: "Remove" }).click()
     await state.waitFor({ state: "detached" })
     await expect(admin.client.getSchedule({ val_id: val.id })).rejects.toMatchObject({
