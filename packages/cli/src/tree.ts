@@ -221,6 +221,20 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
       },
     },
   },
+  mail: {
+    summary: "Show and send the mail of your vals",
+    verbs: {
+      list: { summary: "List outgoing emails", load: () => import("./commands/mail/list.ts") },
+      resend: {
+        summary: "Send a failed email again",
+        load: () => import("./commands/mail/resend.ts"),
+      },
+      confirm: {
+        summary: "Confirm your email address",
+        load: () => import("./commands/mail/confirm.ts"),
+      },
+    },
+  },
   token: {
     summary: "Manage your API tokens",
     verbs: {
@@ -248,6 +262,10 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
       usage: {
         summary: "Show the usage and limits of a user",
         load: () => import("./commands/user/usage.ts"),
+      },
+      email: {
+        summary: "Set the email address of a user",
+        load: () => import("./commands/user/email.ts"),
       },
       quota: {
         summary: "Show or set the quotas of a user",

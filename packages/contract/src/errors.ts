@@ -75,6 +75,10 @@ export const errorCodes = {
     meaning: "There is no such invitation, or it was accepted or revoked, or has expired.",
   },
   blob_not_found: { status: 404, meaning: "The caller has no blob with this key." },
+  email_not_found: {
+    status: 404,
+    meaning: "The account of the caller has no outgoing email with this id.",
+  },
   secret_not_found: { status: 404, meaning: "The caller has no secret with this name." },
   schedule_not_found: { status: 404, meaning: "The val has no schedule." },
   method_not_allowed: {
@@ -109,6 +113,23 @@ export const errorCodes = {
   too_many_secrets: {
     status: 409,
     meaning: "The caller has the maximum number of secrets.",
+  },
+  email_missing: {
+    status: 409,
+    meaning: "The caller's profile has no email address.",
+  },
+  email_unverified: {
+    status: 409,
+    meaning:
+      "The email names no recipient, and the caller has no confirmed email address to which it could go.",
+  },
+  email_verified: {
+    status: 409,
+    meaning: "The caller's email address is confirmed already.",
+  },
+  email_not_failed: {
+    status: 409,
+    meaning: "Only an email that has failed, and whose content is still stored, can be sent again.",
   },
   not_replayable: {
     status: 409,
@@ -161,6 +182,11 @@ export const errorCodes = {
     status: 422,
     meaning: "The `Idempotency-Key` was used before with another request.",
   },
+  invalid_email_code: {
+    status: 422,
+    meaning:
+      "The code does not confirm the caller's email address: it is wrong or has expired, was tried too often, or was sent to another address.",
+  },
   module_not_parsable: {
     status: 422,
     meaning: "A browser requested the val as JavaScript, but its code has a syntax error.",
@@ -191,7 +217,7 @@ export const errorCodes = {
   },
   mail_unavailable: {
     status: 501,
-    meaning: "The server cannot send mail: its operator has not configured it.",
+    meaning: "The server cannot send mail: its operator has not set HAMLET_SMTP_URL.",
   },
   openai_unavailable: {
     status: 501,

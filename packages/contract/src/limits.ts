@@ -62,6 +62,7 @@ export const limits = {
   everyCharsMax: 20,
   timeZoneCharsMax: 64,
   scheduleTimesMax: 10,
+  emailCodeCharsMax: 40,
   sqlCharsMax: 1_000_000,
   sqlArgsMax: 32_766,
   sqlStatementsMax: 10_000,

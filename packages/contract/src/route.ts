@@ -46,6 +46,8 @@ export interface RouteDefinition {
   readonly isCodeBody?: boolean
   /** The body is bytes: it is not parsed, and may be larger than other bodies. */
   readonly isBytesBody?: boolean
+  /** The body contains a mail with its attachments, and may be larger than other bodies. */
+  readonly isMailBody?: boolean
   /** The last parameter takes the rest of the path, with encoded or plain slashes. */
   readonly isRestPath?: boolean
   /** Supports `If-Match` with a version number. */

@@ -1,6 +1,7 @@
 import { hostname } from "node:os"
 import { createAccounts } from "./composition/accounts.ts"
 import { createApi } from "./composition/api.ts"
+import { createEmails } from "./composition/emails.ts"
 import {
   type Foundation,
   openFoundation,
@@ -56,6 +57,7 @@ export async function compose(config: Config, replacements: Replacements = {}): 
     const { hamlet, jobs } = build(foundation, replacements)
     await jobs.nodeWatch.start()
     await jobs.accountWatch.start()
+    await hamlet.deps.mailWorker.start()
     return hamlet
   } catch (error) {
     await foundation.db.stop()
@@ -63,7 +65,7 @@ export async function compose(config: Config, replacements: Replacements = {}): 
   }
 }
 
-type AllParts = Pick<Rules, "runTokens"> &
+type AllParts = Pick<Rules, "runTokens" | "mailWorker"> &
   Nouns["accounts"] &
   Nouns["vals"] &
   Nouns["modules"] &
@@ -78,6 +80,7 @@ type Rules = Foundation &
   ReturnType<typeof createVals> &
   ReturnType<typeof createModules> &
   ReturnType<typeof createUserData> &
+  ReturnType<typeof createEmails> &
   ReturnType<typeof createRuns> &
   ReturnType<typeof createSchedules>
 
@@ -99,11 +102,12 @@ function build(foundation: Foundation, replacements: Replacements) {
     runsAtOnceOf: (accountId) => accounts.quotas.find(accountId)?.runsAtOnce,
     // A val has no client address. Each account gets a rate limit of its own, so that no account
     // can use up the limit of all unauthenticated requests.
-    fetchApi: (request, accountId) =>
+    fetchApi: (request, accountId, runId) =>
       app.fetch(request, {
         address: () => "a val",
         rateKey: `val of ${accountId}`,
         isVal: true,
+        runId,
       }),
     isValHost: (host) => gateway.isValHost(host),
     takeBytes: (accountId, bytes) => accounts.allowances.takeBytes(accountId, bytes),
@@ -116,13 +120,14 @@ function build(foundation: Foundation, replacements: Replacements) {
   const { runner = runtime.supervisor, resolver = runtime.resolver } = replacements
   const modules = createModules(foundation, vals, resolver)
   const userData = createUserData(foundation)
+  const emails = createEmails(foundation)
   const runs = createRuns(foundation, { ...accounts, ...vals, ...modules }, runner)
   const schedules = createSchedules(foundation, runs.queue)
 
   // 2. The background jobs.
   const rules = {
     ...{ ...foundation, ...accounts, ...vals, ...modules },
-    ...{ ...userData, ...runs, ...schedules },
+    ...{ ...userData, ...emails, ...runs, ...schedules },
   }
   const jobs = startJobs(rules)
 
@@ -164,6 +169,7 @@ async function stopAll({ deps, jobs, gateway, runtime }: Parts): Promise<void> {
   await deps.scheduleJob.stop()
   await deps.queue.stop()
   await jobs.housekeeping.stop()
+  await deps.mailWorker.stop()
   await deps.dependencyJob?.stop()
   deps.followers.stop()
   gateway.stop()

@@ -746,6 +746,34 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       code: "mail_unavailable",
     })
   },
+  async listMyEmails({ client }) {
+    expect((await client.listMyEmails({ status: "waiting" })).data).toHaveLength(1)
+  },
+  async getMyEmail({ client, sample }) {
+    expect(await client.getMyEmail({ email_id: sample.emailId })).toMatchObject({
+      ...{ to: ["bob@example.com"], status: "waiting", runId: sample.runs[0]?.id },
+    })
+  },
+  async resendEmail({ client, sample }) {
+    expect(await failure(client.resendEmail({ email_id: sample.ada.id }))).toMatchObject({
+      code: "email_not_found",
+    })
+  },
+  async sendEmailCode({ client }) {
+    expect(await failure(client.sendEmailCode())).toMatchObject({ code: "mail_unavailable" })
+  },
+  async confirmEmail({ client }) {
+    expect(await failure(client.confirmEmail({ code: "12345678" }))).toMatchObject({
+      code: "invalid_email_code",
+    })
+  },
+  async putUserEmail({ loopback }) {
+    const admin = openClient(loopback, loopback.api.admin.token)
+    const { id } = await loopback.api.addUser("mailed")
+    expect(await admin.putUserEmail({ user_id: id, email: "m@example.com" })).toMatchObject({
+      ...{ email: "m@example.com", emailVerified: true },
+    })
+  },
   async createChatCompletion({ client }) {
     const sent = client.createChatCompletion({ content: "{}", contentType: "application/json" })
     expect(await failure(sent)).toMatchObject({ status: 501, code: "openai_unavailable" })

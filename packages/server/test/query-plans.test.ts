@@ -13,9 +13,11 @@ import { loadConfig } from "../src/config/config.ts"
 import { createSignInLink, renewSession, signIn } from "../src/domain/accounts/sessions.ts"
 import { allScopes, authenticate, issueToken, makeToken } from "../src/domain/accounts/tokens.ts"
 import { type Statement, sql } from "../src/storage/database/sql.ts"
+import { createEmailStore } from "../src/storage/emails/emails.ts"
 import { createBundleStore } from "../src/storage/modules/bundles.ts"
 import { createImportStore } from "../src/storage/modules/imports.ts"
 import { createLockfileStore } from "../src/storage/modules/lockfiles.ts"
+import { createOutbox } from "../src/storage/outbox/outbox.ts"
 import { createQueueStore } from "../src/storage/runs/queue.ts"
 import { createLargeDataSet, examples, idOf } from "./plans/large-data-set.ts"
 import { openPlanner, type Planner } from "./plans/planner.ts"
@@ -147,6 +149,11 @@ const questions: Record<GetRoute, readonly string[]> = {
   listMySchedules: combine(["/v1/me/schedules"], pages),
   previewSchedule: ["/v1/schedules/preview?every=1h"],
   listSecrets: combine(["/v1/me/secrets"], pages),
+  listMyEmails: combine(
+    ["/v1/me/emails"],
+    ["", "status=sent", "status=waiting", "limit=100&offset=40"],
+  ),
+  getMyEmail: [`/v1/me/emails/${idOf("email", 1)}`],
   listBlobs: combine(
     ["/v1/blob"],
     ["", "%25", "_", "key1", "%F0%9F%98%80", "%F4%8F%BF%BF"].flatMap((prefix) => [
@@ -231,6 +238,9 @@ const gatherings = [
   // Of open invitations there may be so many, and few accounts are suspended or have quotas.
   /: select count\(\*\) as count from invitations$/,
   /^Index Scan using users_special on users: /,
+  // An account sends so many emails in a day as it may, and stores so many bytes of them.
+  /^Aggregate: select sum\(.* from emails where account_id = \$1/,
+  /^Aggregate: insert into emails .* and \(select count\(\*\) from emails e where e\.account_id = /,
   // And so many sessions and sign-in links as the domain allows.
   /^(Sort|USE TEMP B-TREE[ \w]*): delete from tokens where id in \( select id from tokens where user_id = \$1 and kind = \$2 order by coalesce/,
 ]
@@ -340,6 +350,41 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
     },
     fillMsMax,
   )
+
+  test("sending mail", async () => {
+    const { emails, newId } = hamlet.deps
+    const [accountId, id, at] = [idOf("user", 1), newId(), Date.now()]
+    const allowance = { recipientsPerDay: 1_000_000, storedBytesMax: 10 }
+    const content = new TextEncoder().encode("{}")
+    recorded = []
+    await emails.add(
+      {
+        ...{ id, accountId, kind: "api", runId: null, val: null, from: "", subject: "", content },
+        ...{ recipients: ["a@b.test"], createdAt: at },
+      },
+      allowance,
+    )
+    await emails.findToSend(id)
+    await emails.resend(accountId, idOf("email", 2), { id: newId(), at }, allowance)
+    await emails.addNotice({ id: newId(), userId: accountId, subject: "", text: "", at })
+    const db = recording(await openAgain(database), (statement) => recorded.push(statement))
+    const outbox = createOutbox(db, {
+      ...{ table: "emails", owner: "account_id", hasLanes: false },
+      ...{ leaseMs: 1_000, perOwnerMax: 2 },
+    })
+    const store = createEmailStore(db, outbox)
+    for (const claim of await outbox.claim(2, new Map()))
+      await store.record(claim, { recipients: [], error: null, retryMs: undefined, at })
+    await outbox.nextDueMs()
+    await db.stop()
+    await emails.purge(at, at, 10)
+    expect(recorded.length).toBeGreaterThan(10)
+    expect(
+      (await planner.findFaults(recorded)).filter(
+        (fault) => !gatherings.some((pattern) => pattern.test(fault)),
+      ),
+    ).toEqual([])
+  })
 
   test("cleaning up", async () => {
     recorded = []

@@ -749,6 +749,35 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     )
     expect(error).toMatchObject({ status: 501, error: { code: "mail_unavailable" } })
   },
+  async listMyEmails({ client, sample }) {
+    expect(await client.get<object, Output<"listMyEmails">>("/v1/me/emails")).toMatchObject({
+      data: [{ id: sample.emailId }],
+    })
+  },
+  async getMyEmail({ client, sample }) {
+    const error = await failure(() => client.get(`/v1/me/emails/${sample.ada.id}`))
+    expect(error).toMatchObject({ status: 404, error: { code: "email_not_found" } })
+  },
+  async resendEmail({ client, sample }) {
+    const error = await failure(() => client.post(`/v1/me/emails/${sample.ada.id}/resend`))
+    expect(error).toMatchObject({ status: 404, error: { code: "email_not_found" } })
+  },
+  async sendEmailCode({ client }) {
+    const error = await failure(() => client.post("/v1/me/email/code"))
+    expect(error).toMatchObject({ status: 501, error: { code: "mail_unavailable" } })
+  },
+  async confirmEmail({ client }) {
+    const error = await failure(() =>
+      client.post("/v1/me/email/confirm", { body: { code: "12345678" } }),
+    )
+    expect(error).toMatchObject({ status: 422, error: { code: "invalid_email_code" } })
+  },
+  async putUserEmail({ client, sample }) {
+    const error = await failure(() =>
+      client.put(`/v1/users/${sample.ada.id}/email`, { body: { email: null } }),
+    )
+    expect(error).toMatchObject({ status: 403, error: { code: "missing_scope" } })
+  },
   async createChatCompletion({ client }) {
     const error = await failure(() =>
       client.post("/v1/openai/chat/completions", { body: { model: "m", messages: [] } }),

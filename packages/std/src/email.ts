@@ -1,5 +1,5 @@
 /**
- * Mail: sends an email from your account. Without recipients it goes to yourself.
+ * Mail: sends an email from the address of your val. Without `to` it goes to yourself.
  *
  * ```ts
  * import { email } from "https://esm.town/v/std/email"
@@ -52,6 +52,8 @@ export interface EmailData {
 /** The response to an email that was accepted. */
 export interface EmailResponse {
   message: string
+  /** The email in the list of outgoing ones, which shows whether it was sent. */
+  id: string
 }
 
 /** An email was not accepted. */

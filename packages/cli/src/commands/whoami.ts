@@ -14,7 +14,11 @@ async function showCurrentUser({ connect, output }: Context): Promise<void> {
   const me = await client.getMe()
   output.record({ ...me, server: { name: server.name ?? null, url: server.url } }, [
     ["username", me.username],
-    ["email", me.email],
+    [
+      "email",
+      me.email,
+      me.email === null || me.emailVerified ? (me.email ?? "") : `${me.email} (not confirmed)`,
+    ],
     ["server", server.name ?? null],
     ["url", server.url],
   ])

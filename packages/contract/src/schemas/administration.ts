@@ -24,6 +24,8 @@ export const quotas = z
     storageRequestsPerMinute: z.int().min(1).nullable(),
     blobBytes: z.int().min(0).nullable(),
     sqliteBytes: z.int().min(0).nullable(),
+    // Each recipient of an email counts.
+    mailsPerDay: z.int().min(0).nullable(),
   })
   .meta({ id: "Quotas" })
 
@@ -92,6 +94,7 @@ export const auditAction = z.enum([
   "user.delete",
   "user.delete_with_data",
   "user.set_quotas",
+  "user.set_email",
   "token.create",
   "invitation.create",
   "invitation.revoke",

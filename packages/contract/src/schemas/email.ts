@@ -1,7 +1,8 @@
 import { z } from "zod"
 import { limits } from "../limits.ts"
-import { text } from "./fields.ts"
-import { email, list } from "./lengths.ts"
+import { id, text, time, url } from "./fields.ts"
+import { pageQuery } from "./inputs.ts"
+import { chars, email, list } from "./lengths.ts"
 
 /** Text of one line: a line break would add headers to the mail. */
 function line(charsMax: number, charsMin = 0) {
@@ -12,8 +13,18 @@ function line(charsMax: number, charsMin = 0) {
   )
 }
 
+/** `Ada <ada@example.org>`, as mail programs write it. */
+const namedAddress = line(limits.emailCharsMax + limits.emailNameCharsMax + 5)
+  .regex(/^[^<>]*<[^<>]+>$/, "must be an email address")
+  .transform((value) => {
+    const [name = "", address = ""] = value.slice(0, -1).split("<")
+    return { email: address.trim(), name: name.trim().replace(/^"(.*)"$/, "$1") }
+  })
+  .pipe(z.object({ email: email(limits.emailCharsMax), name: line(limits.emailNameCharsMax) }))
+
 const address = z.union([
   email(limits.emailCharsMax),
+  namedAddress,
   z.object({
     email: email(limits.emailCharsMax),
     name: line(limits.emailNameCharsMax).optional(),
@@ -24,16 +35,32 @@ const addresses = z.union([address, list(address, limits.emailAddressesMax)])
 
 const attachment = z.object({
   /** Base64. */
-  content: text(limits.emailAttachmentCharsMax),
+  content: chars(limits.emailAttachmentCharsMax).regex(
+    /^[A-Za-z0-9+/\-_\s]*={0,2}\s*$/,
+    "must be base64",
+  ),
   filename: line(limits.emailNameCharsMax, 1),
-  type: line(limits.emailNameCharsMax).optional(),
-  disposition: line(limits.emailNameCharsMax).optional(),
-  contentId: line(limits.emailNameCharsMax).optional(),
+  type: line(limits.emailNameCharsMax)
+    .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:;.*)?$/, "must be a content type such as text/plain")
+    .optional(),
+  disposition: z.enum(["attachment", "inline"]).optional(),
+  contentId: line(limits.emailNameCharsMax)
+    .regex(/^[^<>\s]*$/, "must not contain spaces, < or >")
+    .optional(),
 })
+
+/**
+ * The server writes these headers. The sender in them, the identity of the message and the route
+ * that it took are what other servers trust; those of the content follow from it.
+ */
+const reservedHeaders =
+  /^(?:from|sender|to|cc|bcc|reply-to|subject|date|message-id|return-path|received|delivered-to|mime-version|content-.*|dkim-.*|domainkey-.*|arc-.*|authentication-results|received-spf|auto-submitted|resent-.*|x-hamlet-.*)$/i
 
 const headers = z
   .record(
-    line(limits.emailNameCharsMax, 1).regex(/^[!#$%&'*+.^_`|~\w-]+$/, "must be a header name"),
+    line(limits.emailNameCharsMax, 1)
+      .regex(/^[!#$%&'*+.^_`|~\w-]+$/, "must be a header name")
+      .refine((name) => !reservedHeaders.test(name), "must not be a header that the server writes"),
     line(limits.emailHeaderCharsMax),
   )
   .refine(
@@ -60,5 +87,48 @@ export const emailBody = z.object({
 /** An email to be sent. */
 export type EmailBody = z.output<typeof emailBody>
 
-/** The response to an email that was accepted. */
-export const sentEmail = z.object({ message: z.string() })
+/** The response to an email that was accepted: it will be sent. */
+export const sentEmail = z.object({ message: z.string(), id }).meta({ id: "AcceptedEmail" })
+
+/** The status of an outgoing email. A waiting one is tried again until it is sent, for a day. */
+export const emailStatus = z.enum(["waiting", "sent", "failed"])
+
+/** An outgoing email, without its content. */
+export const emailRecord = z
+  .object({
+    id,
+    // `val`: sent by a val; `api`: by a request with a token; `notice`: by the server;
+    // `confirmation`: contains the code that confirms the user's address.
+    kind: z.enum(["val", "api", "notice", "confirmation"]),
+    from: z.string(),
+    // All recipients, those of `cc` and `bcc` included.
+    to: z.array(z.string()),
+    subject: z.string(),
+    status: emailStatus,
+    attempts: z.int().min(0),
+    // Why the last attempt failed, for some recipients or for all.
+    error: z.string().nullable(),
+    bytes: z.int().min(0),
+    runId: id.nullable(),
+    val: z.object({ id, name: z.string() }).nullable(),
+    createdAt: time,
+    nextAttemptAt: time.nullable(),
+    // When it was sent, or when it failed for good.
+    endedAt: time.nullable(),
+    links: z.object({ self: url }),
+  })
+  .meta({ id: "Email" })
+
+/** The query of the list of emails. */
+export const emailsQuery = pageQuery.extend({ status: emailStatus.optional() })
+
+/** The path parameter of an email. */
+export const emailParams = z.object({ email_id: id.transform((value) => value.toLowerCase()) })
+
+/** The body that confirms the caller's email address. Spaces in the code are ignored. */
+export const confirmEmailBody = z.object({
+  code: chars(limits.emailCodeCharsMax, 1).transform((code) => code.replaceAll(/\s/g, "")),
+})
+
+/** The body that sets the email address of a user; null removes it. */
+export const putUserEmailBody = z.object({ email: email(limits.emailCharsMax).nullable() })

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { type ErrorCode, errorCodes } from "../errors.ts"
+import { emailRecord } from "./email.ts"
 import {
   id,
   privacy,
@@ -32,7 +33,13 @@ export const user = z
 
 /** A user, as seen by themselves. */
 export const profile = user
-  .extend({ email: z.string().nullable(), tier: z.string().nullable() })
+  .extend({
+    email: z.string().nullable(),
+    // Whether the user has confirmed the address, or an administrator has set it. Mail to the user
+    // goes only to such an address.
+    emailVerified: z.boolean(),
+    tier: z.string().nullable(),
+  })
   .meta({ id: "Profile" })
 
 /** The val that a val is a copy of, and the version that was copied. */
@@ -196,7 +203,8 @@ export const runDetail = run
     returnValue: z.unknown(),
     logs: z.array(logLine),
     logsTruncated: z.boolean(),
-    emails: z.array(z.unknown()),
+    // The emails that it sent, up to the first hundred.
+    emails: z.array(emailRecord),
     request: runRequest.nullable(),
     // Null if it sent no requests.
     egress: runEgress.nullable(),

@@ -25,6 +25,7 @@ export function listen(config: Config, starting: Promise<Hamlet>): Server {
         config.runs.valBodyBytesMax,
         config.bodyBytesMax,
         config.storage.blobBytesMax,
+        config.emails.bytesMax,
       ),
       fetch(request, server) {
         return hamlet

@@ -18,6 +18,7 @@ export function createApi({ config, db, schema, schemaVersion, log }: Foundation
     sessionCookie: createSessionCookie(config.baseUrl),
     valsDomain: config.valsDomain,
     bodyBytesMax: config.bodyBytesMax,
+    mailBodyBytesMax: Math.max(config.bodyBytesMax, config.emails.bytesMax),
     hasAddressesInLog: config.hasAddressesInLog,
     allowsAnonymousRuns: config.allowsAnonymousRuns,
     largeBodies: new LargeBodies(),

@@ -11,7 +11,7 @@ import { readStandardModules } from "./modules.ts"
 /** What the runtime needs of the rest of the program. */
 export interface RuntimeHost {
   /** Sends a request of a val to the API. */
-  fetchApi(request: Request, accountId: string): Promise<Response>
+  fetchApi(request: Request, accountId: string, runId: string | undefined): Promise<Response>
   isValHost(host: string): boolean
   /** Counts bytes in both directions on an account. Throws when its allowance is used up. */
   takeBytes(accountId: string, bytes: number): void
@@ -34,7 +34,8 @@ export function createEgress(
   const own: OwnServer = {
     isApiHost: (host) => host === base.host,
     isValHost: (host) => portOf(host) === valsPort && isValHost(host),
-    fetchApi: (request, accountId) => fetchApi(withoutBasePath(request, base.pathname), accountId),
+    fetchApi: (request, accountId, runId) =>
+      fetchApi(withoutBasePath(request, base.pathname), accountId, runId),
     address: () => address,
     addressHeader: config.addressHeader,
   }

@@ -44,6 +44,11 @@ describe("loadConfig", () => {
         keptBytesPerAccount: 536_870_912,
       }),
       schedules: { perUserMax: 100, secondsMin: 1 },
+      emails: {
+        ...{ relay: undefined, relayCa: undefined, domain: undefined, fromDomains: [] },
+        ...{ noticeAddress: "no-reply@localhost", dkimSelector: undefined, dkimKey: undefined },
+        ...{ recipientsPerDay: 500, recipientsMax: 50, bytesMax: 25 * 1024 ** 2 },
+      },
       egress: {
         allow: [],
         deny: [],
@@ -294,4 +299,18 @@ test("loadConfig opens to sockets the usual ports, those of the operator, or non
   ])
   expect(portsOf({ HAMLET_EGRESS_SOCKET_PORTS: "5432" })).toEqual([[5432, 5432]])
   expect(portsOf({ HAMLET_EGRESS_SOCKET_PORTS: "none" })).toEqual([])
+})
+
+test("loadConfig reads how mail is sent, and never sends a password unencrypted by itself", () => {
+  const relayOf = (url: string) => loadConfig({ HAMLET_SMTP_URL: url }, []).emails.relay
+  expect(relayOf("smtp://ada%40b.test:p%2Fs@mail.test")).toEqual({
+    ...{ host: "mail.test", port: 587, isSecure: false, startTls: "required" },
+    login: { user: "ada@b.test", password: "p/s" },
+  })
+  expect(relayOf("smtps://[::1]:2465")).toEqual({
+    ...{ host: "::1", port: 2465, isSecure: true, startTls: "if-offered", login: undefined },
+  })
+  expect(relayOf("smtp://ada:x@mail.test?tls=never")?.startTls).toBe("never")
+  for (const url of ["smtp://", "smtp:mail.test", "http://mail.test", "smtp://a?tls=no"])
+    expect(() => relayOf(url)).toThrow("Cannot use HAMLET_SMTP_URL")
 })

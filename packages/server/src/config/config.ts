@@ -3,6 +3,7 @@ import { parseArgs } from "node:util"
 import { type AllowanceConfig, loadAllowanceConfig } from "./allowances.ts"
 import { type DependencyConfig, loadDependencyConfig } from "./dependencies.ts"
 import { type EgressConfig, loadEgressConfig } from "./egress.ts"
+import { type EmailConfig, loadEmailConfig } from "./emails.ts"
 import { loadOpenAiConfig, type OpenAiConfig } from "./openai.ts"
 import { type Env, options } from "./options.ts"
 import {
@@ -59,6 +60,7 @@ export interface Config {
   readonly storage: StorageConfig
   readonly allowances: AllowanceConfig
   readonly openAi: OpenAiConfig
+  readonly emails: EmailConfig
 }
 
 /** Whether other machines can reach the server. Weak isolation is refused then. */
@@ -135,6 +137,7 @@ export function loadConfig(env: Environment, args: readonly string[]): Config {
     storage: loadStorageConfig(read),
     allowances: loadAllowanceConfig(read, isPublic),
     openAi: loadOpenAiConfig(read, isPublic),
+    emails: loadEmailConfig(read, new URL(baseUrl).hostname),
   }
 }
 

@@ -1,14 +1,7 @@
-/**
- * One setting. docs/configuration.md is generated from this table. The flag is the name without
- * `HAMLET_`, in kebab-case.
- */
-export interface Option {
-  readonly env: string
-  readonly default: string
-  readonly meaning: string
-}
+import { emailOptions } from "./email-options.ts"
+import type { Option } from "./option.ts"
 
-/** All settings. */
+/** All settings. docs/configuration.md is generated from this table. */
 export const options = [
   {
     env: "HAMLET_HOST",
@@ -364,6 +357,7 @@ export const options = [
     default: "10485760",
     meaning: "Largest body of a request to the language models, in bytes.",
   },
+  ...emailOptions,
   {
     env: "HAMLET_LOG_LEVEL",
     default: "info",

@@ -9,6 +9,7 @@ import { checkNames } from "./checks/check-names.ts"
 import { checkPort } from "./checks/check-port.ts"
 import { checkPrograms } from "./checks/check-programs.ts"
 import { checkSettings } from "./checks/check-settings.ts"
+import { checkSmtp } from "./checks/check-smtp.ts"
 import { type Finding, failure, type Status, toReason, worse } from "./finding.ts"
 import { doctorLimits } from "./limits.ts"
 
@@ -28,6 +29,7 @@ const checks: readonly Check[] = [
   { name: "port", run: checkPort },
   { name: "exposure", run: checkExposure },
   { name: "names", run: checkNames },
+  { name: "outgoing mail", run: checkSmtp },
   { name: "open files", run: checkOpenFiles },
   { name: "memory", run: checkMemory },
 ]

@@ -24,6 +24,8 @@ export interface ApiConnection {
   readonly rateKey?: string
   /** Whether a val sends the request. It does not pass the proxy in front of the server. */
   readonly isVal?: boolean
+  /** The run of that val that sends it, if it is known. */
+  readonly runId?: string | undefined
 }
 
 /** The API as a function from request to response, independent of any port. */
@@ -139,7 +141,8 @@ function createResponder(
     // The types tie each handler to its row of the table; a lookup by name loses that.
     const handler = handlers[name] as unknown as Handler<RouteDefinition>
     const { params } = match
-    const matched = { request, requestId, params, caller, address }
+    const { runId } = connection
+    const matched = { request, requestId, params, caller, address, runId }
     const response = await handleRoute(nouns, name, handler, matched)
     return session === undefined ? response : toSessionResponse(response, session)
   }

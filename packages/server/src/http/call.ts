@@ -15,6 +15,8 @@ export interface Call<Route extends RouteDefinition = RouteDefinition> {
   readonly caller: Route extends { auth: "required"; mayBeAnonymous?: never }
     ? Caller
     : Caller | undefined
+  /** The run that sends the request, if a val of this server does. */
+  readonly runId: string | undefined
   readonly ifMatch: number | undefined
   readonly request: Request
   /** The client's address. */

@@ -4,6 +4,7 @@ import type { Metrics } from "./ops/metrics.ts"
 import { accountHandlers } from "./routes/account.ts"
 import { administrationHandlers } from "./routes/administration.ts"
 import { backupHandlers } from "./routes/backup.ts"
+import { emailHandlers } from "./routes/emails.ts"
 import { meHandlers } from "./routes/me.ts"
 import { moduleHandlers } from "./routes/modules.ts"
 import { requestHandlers } from "./routes/requests.ts"
@@ -36,6 +37,7 @@ export function createHandlers(nouns: Nouns, metrics: Metrics): Handlers {
     ...blobHandlers(nouns),
     ...sqliteHandlers(nouns),
     ...outsideServiceHandlers(nouns),
+    ...emailHandlers(nouns),
     ...backupHandlers(nouns),
     ...moduleHandlers(nouns),
     ...systemHandlers(nouns, metrics),

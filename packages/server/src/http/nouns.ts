@@ -1,6 +1,7 @@
 import type { ErrorCode } from "@hamlet/contract"
 import type { AccountDeps } from "../domain/accounts/accounts.ts"
 import type { AuditStore } from "../domain/accounts/audit.ts"
+import type { EmailAddressDeps } from "../domain/accounts/email-address.ts"
 import type { IdempotencyDeps } from "../domain/accounts/idempotency.ts"
 import type { InvitationDeps } from "../domain/accounts/invitations.ts"
 import type { SessionDeps } from "../domain/accounts/sessions.ts"
@@ -8,6 +9,8 @@ import type { TokenUses } from "../domain/accounts/token-uses.ts"
 import type { UserDeps } from "../domain/accounts/users.ts"
 import type { Backups } from "../domain/backups.ts"
 import type { BlobDeps } from "../domain/blobs/blobs.ts"
+import type { SentMail } from "../domain/emails/deliver-email.ts"
+import type { SendEmailDeps } from "../domain/emails/send-email.ts"
 import type { RateLimits } from "../domain/limits/rate-limit.ts"
 import type { UsageDeps } from "../domain/limits/usage.ts"
 import type { StandardModules } from "../domain/modules/standard-modules.ts"
@@ -50,6 +53,7 @@ export interface Nouns {
     SessionDeps &
     SecretDeps &
     UsageDeps &
+    EmailAddressDeps &
     IdempotencyDeps & { readonly audit: AuditStore; readonly tokenUses: TokenUses }
   readonly vals: ValDeps &
     ImportDeps &
@@ -72,7 +76,11 @@ export interface Nouns {
   /** Blobs, SQLite databases and backups. */
   readonly userData: BlobDeps & OwnerDatabaseDeps & { readonly backups: Backups }
   /** Services outside that vals use through the server. */
-  readonly services: ChatDeps
+  readonly services: ChatDeps &
+    SendEmailDeps & {
+      /** Undefined if the server sends no mail, or cannot count what waits. */
+      readSentMail(): Promise<SentMail | undefined>
+    }
   readonly api: ApiParts
 }
 
@@ -84,6 +92,8 @@ export interface ApiParts {
   /** Whether request lines contain client addresses. */
   readonly hasAddressesInLog: boolean
   readonly bodyBytesMax: number
+  /** The same for requests that contain a mail. */
+  readonly mailBodyBytesMax: number
   readonly largeBodies: LargeBodies
   readonly rateLimits: RateLimits
   readonly sessionCookie: SessionCookie

@@ -17,6 +17,8 @@ export interface MatchedRequest {
   readonly requestId: string
   readonly params: Readonly<Record<string, string>>
   readonly caller: Caller | undefined
+  /** The run that sends it. */
+  readonly runId: string | undefined
   /** The client's address. */
   address(): string
 }
@@ -38,7 +40,8 @@ export async function handleRoute(
   if (!isAnonymous) assertAccess(route, caller)
   if (caller && /^(?:blob|sqlite):/.test(route.scope ?? ""))
     accounts.allowances.takeStorageRequest(caller.userId)
-  const bytes = route.body ? await readBody(request, api.bodyBytesMax) : undefined
+  const bytesMax = route.isMailBody ? api.mailBodyBytesMax : api.bodyBytesMax
+  const bytes = route.body ? await readBody(request, bytesMax) : undefined
   const call = await toCall(api, name, matched, bytes)
   const idempotencyKey = hasIdempotencyKey(route)
     ? parseIdempotencyKey(request.headers.get("idempotency-key"))
@@ -67,7 +70,7 @@ async function toCall(
   bytes: Uint8Array | undefined,
 ): Promise<Call> {
   const route: RouteDefinition = routes[name]
-  const { request, caller, address } = matched
+  const { request, caller, runId, address } = matched
   const params = route.params && validate(route.params, matched.params)
   const query = route.query && validate(route.query, toQuery(request.url))
   const { body, forwardedJson } = await toBody(api, name, matched, bytes)
@@ -78,6 +81,7 @@ async function toCall(
     forwardedJson,
     ifMatch: route.hasIfMatch ? parseIfMatch(request.headers.get("if-match")) : undefined,
     caller,
+    runId,
     request,
     address,
   }

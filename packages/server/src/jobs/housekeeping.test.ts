@@ -11,6 +11,7 @@ import { createAccountStore } from "../storage/accounts/accounts.ts"
 import { createBlobStore } from "../storage/blobs/blobs.ts"
 import { createObjectStore } from "../storage/blobs/objects.ts"
 import { sql } from "../storage/database/sql.ts"
+import { createEmailStore } from "../storage/emails/emails.ts"
 import { createBundleStore } from "../storage/modules/bundles.ts"
 import { Housekeeping } from "./housekeeping.ts"
 
@@ -53,6 +54,7 @@ describe("Housekeeping", () => {
       idempotency: deps.idempotency,
       objects: unused,
       bundles: createBundleStore(rules.db),
+      emails: createEmailStore(rules.db, {} as never),
     }
     const accounts = { accounts: createAccountStore(rules.db), ownerDatabases: noOwnerDatabases }
     return new Housekeeping({

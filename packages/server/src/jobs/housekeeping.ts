@@ -1,6 +1,7 @@
 import { type AccountDeps, purgeUser } from "../domain/accounts/accounts.ts"
 import { type IdempotencyStore, toDiscardBefore } from "../domain/accounts/idempotency.ts"
 import type { ObjectStore } from "../domain/blobs/objects.ts"
+import type { EmailStore } from "../domain/emails/emails.ts"
 import type { BundleStore } from "../domain/modules/lockfiles.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
 import type { RunPosition, RunStore } from "../domain/runs/runs.ts"
@@ -11,6 +12,7 @@ export interface HousekeepingDeps extends Pick<AccountDeps, "accounts" | "ownerD
   readonly liveRuns: Pick<LiveRuns, "runsPerVal" | "bytesPerAccount">
   readonly bundles: Pick<BundleStore, "purge">
   readonly objects: Pick<ObjectStore, "purge">
+  readonly emails: Pick<EmailStore, "purge">
   readonly retention: RunRetention
   now(): number
   onError(error: unknown): void
@@ -32,6 +34,8 @@ const limits = {
   pauseMs: 10_000,
   /** How long the content of a replaced or deleted blob is kept for downloads that have started. */
   unusedMs: 900_000,
+  /** How long the content of a failed email is kept, so that its sender can send it again. */
+  failedEmailMs: 604_800_000,
   /** Bundles checked per round. The next round continues after the last one. */
   bundlesMax: 200,
   /**
@@ -72,13 +76,16 @@ export class Housekeeping {
 
   /** Runs one round. */
   async run(): Promise<void> {
-    const { accounts, runs, idempotency, liveRuns, retention, objects, now } = this.#deps
+    const { accounts, runs, emails, idempotency, liveRuns, retention, objects, now } = this.#deps
     // Users whose deletion was interrupted.
     for (const id of await accounts.listPendingPurges())
       await this.#repeat(() => purgeUser(this.#deps, id))
     await this.#repeat(() => runs.purge(limits.batchMax))
     await this.#repeat(() => idempotency.purge(now(), toDiscardBefore(now()), limits.batchMax))
     await this.#repeat(() => runs.purgeOlder(now() - retention.keptMs, limits.batchMax))
+    await this.#repeat(() =>
+      emails.purge(now() - retention.keptMs, now() - limits.failedEmailMs, limits.batchMax),
+    )
     for (const valId of liveRuns.runsPerVal.take()) {
       await this.#repeat(() => runs.purgeBeyond(valId, retention.keptPerVal, limits.batchMax))
     }

@@ -185,6 +185,21 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
       }
     },
   ],
+  listMyEmails: [
+    async ({ api, addUser: person }) => {
+      const ada = await person()
+      const { emails, newId } = api.hamlet.deps
+      const add = () =>
+        emails.add(
+          {
+            ...{ id: newId(), accountId: ada.id, kind: "api", runId: null, val: null, from: "" },
+            ...{ recipients: [], subject: "", content: new Uint8Array(1), createdAt: Date.now() },
+          },
+          { recipientsPerDay: undefined, storedBytesMax: 1_000 },
+        )
+      return { path: "/v1/me/emails", as: ada, toId: (item) => item.id, add }
+    },
+  ],
   listSecrets: [
     async ({ call, addUser: person }) => {
       const ada = await person()

@@ -21,6 +21,7 @@ describeApi("api/me", (suite) => {
         type: "user",
         createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
         email: null,
+        emailVerified: false,
         tier: null,
       })
     })
@@ -42,7 +43,7 @@ describeApi("api/me", (suite) => {
       expect(mine.email).toBe("ada@hamlet.test")
       const others = expectStatus(await call("GET", `/v1/users/${created.id}`), 200).json
       expect(Object.keys(others)).not.toContain("email")
-      const { email: _email, tier: _tier, ...user } = mine
+      const { email: _email, emailVerified: _verified, tier: _tier, ...user } = mine
       expect(others).toEqual(user)
     })
 

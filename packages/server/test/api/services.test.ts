@@ -18,7 +18,7 @@ describeApi("POST /v1/email", ({ call, sharedUser }) => {
     const refused = await call("POST", "/v1/email", { as: await sharedUser(), body })
     expect(refusalOf(refused)).toEqual([501, "mail_unavailable"])
     expect(refused.json.message).toBe(
-      "Cannot send the email: mail is not configured on this server, and this version has no setting for it",
+      "Cannot send the email: mail is not configured on this server: the operator sets HAMLET_SMTP_URL",
     )
   })
 

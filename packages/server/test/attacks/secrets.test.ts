@@ -272,6 +272,7 @@ export default async () => {
         token_id: id,
         session_id: id,
         invitation_id: id,
+        email_id: id,
         name: "SECRET",
       }
       const allowed = new Set(["val:read", "user:read", "run:read", undefined])

@@ -51,6 +51,10 @@ export function expectedOf(
 /** What the server of the matrix has not been given, which it says only to those who may use it. */
 const notConfigured: Readonly<Record<string, ErrorCode>> = {
   sendEmail: "mail_unavailable",
+  resendEmail: "mail_unavailable",
+  sendEmailCode: "mail_unavailable",
+  // Without mail, nobody has got a code.
+  confirmEmail: "invalid_email_code",
   createChatCompletion: "openai_unavailable",
 }
 
@@ -95,6 +99,7 @@ const rules: Readonly<Record<string, Rule>> = {
   run_id: (_route, caller) => (caller.isOwner ? "allowed" : "run_not_found"),
   token_id: (_route, caller) => (caller.isOwner ? "allowed" : "token_not_found"),
   invitation_id: sharedUser,
+  email_id: (_route, caller) => (caller.isOwner ? "allowed" : "email_not_found"),
   session_id: (_route, caller) => (caller.isOwner ? "allowed" : "session_not_found"),
   // A secret is looked for among the caller's own; setting one makes it there.
   name: (route, caller) =>

@@ -157,6 +157,18 @@ async function createParts(
     async invitation_id() {
       return (await invite(api)).invitation.id
     },
+    async email_id() {
+      const id = api.hamlet.deps.newId()
+      await api.hamlet.deps.emails.add(
+        {
+          ...{ id, accountId: owner.id, kind: "api", runId: null, val: null, from: "a@b.test" },
+          ...{ recipients: ["c@d.test"], subject: "", createdAt: Date.now() },
+          content: new TextEncoder().encode('{"from":null,"to":null,"subject":""}'),
+        },
+        { recipientsPerDay: undefined, storedBytesMax: 1_000_000 },
+      )
+      return id
+    },
     async session_id() {
       return addSession(api, owner, unique)
     },

@@ -272,6 +272,7 @@ function poolsOf(api: TestApi, data: SampleData): RouteValues {
     val_name: ["library", "hidden", "quiet", "firstImporter", "library@1"],
     version: [1, 2],
     run_id: data.runs.map(({ id }) => id),
+    email_id: [data.emailId],
     module: ["blob", "sqlite"],
     name: data.secrets,
     key: Object.keys(blobs),

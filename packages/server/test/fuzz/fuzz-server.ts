@@ -210,6 +210,21 @@ async function addRun(
   return id
 }
 
+/** An email that waits: this server sends none. */
+async function addEmail(api: TestApi, user: TestUser): Promise<string> {
+  const { newId, emails } = api.hamlet.deps
+  const id = newId()
+  await emails.add(
+    {
+      ...{ id, accountId: user.id, kind: "api", runId: null, val: null, from: "a@hamlet.test" },
+      ...{ recipients: ["b@hamlet.test"], subject: "", createdAt: Date.now() },
+      content: new TextEncoder().encode('{"from":null,"to":null,"subject":""}'),
+    },
+    { recipientsPerDay: undefined, storedBytesMax: 1_000_000 },
+  )
+  return id
+}
+
 async function refillUser(api: TestApi, pools: Pools, user: TestUser): Promise<void> {
   const { json } = expectStatus(
     await api.call("GET", `/v1/users/${user.id}/vals`, { as: user }),
@@ -218,6 +233,7 @@ async function refillUser(api: TestApi, pools: Pools, user: TestUser): Promise<v
   const { token, username } = user
   const { session } = await signIn(api.hamlet.deps, { token, userAgent: null, replaced: undefined })
   pools.add("session", { id: session.id, token })
+  pools.add("email", { id: await addEmail(api, user), token })
   for (let count = json.data.length; count < valsMin; count += 1) {
     const name = `${username}_${count}`
     const id = await addVal(

@@ -79,6 +79,7 @@ const kinds: Readonly<Record<string, string>> = {
   token_id: "token",
   session_id: "session",
   invitation_id: "invitation",
+  email_id: "email",
 }
 
 function soundText(name: string, schema: Schema): fc.Arbitrary<string> {

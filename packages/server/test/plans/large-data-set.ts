@@ -26,11 +26,13 @@ const sizes = {
   locks: 10_000,
   bundles: 6_000,
   blobs: 20_000,
+  /** Every tenth waits, and every eleventh has failed. */
+  emails: 10_000,
   objects: 5_000,
 }
 
 /** Kinds of ids, so that no two records share one. */
-const kinds = { user: 1, val: 2, comment: 3, run: 4, token: 5, object: 6 }
+const kinds = { user: 1, val: 2, comment: 3, run: 4, token: 5, object: 6, email: 7 }
 
 /** The id of the n-th record of a kind. */
 export function idOf(kind: keyof typeof kinds, number: number): string {
@@ -118,6 +120,10 @@ function toStatements(hasUuids: boolean): readonly string[] {
       select ${owner("n")}, 'key' || n, 32, ${time("n")}, ${bytes("n")} from numbers`,
     `insert into blobs (owner_id, key, size, modified_at, object_id) ${numbers(sizes.objects)}
       select ${id("user", "1")}, 'large' || n, 32, ${time("n")}, ${id("object", "n")} from numbers where n % 3 > 0`,
+    `insert into emails (id, account_id, kind, run_id, sender, recipients, recipient_count, subject, bytes, stored_bytes, status, next_attempt_at, created_at, ended_at) ${numbers(sizes.emails)}
+      select ${id("email", "n")}, ${id("user", `1 + n % ${sizes.owners}`)}, 'val', ${id("run", "n")}, 'a@b.test', '[]', 1, 'Hi', 5, case when n % 100 = 0 then 5 else 0 end,
+        case when n % 10 = 0 then 'waiting' when n % 11 = 0 then 'failed' else 'sent' end, case when n % 10 = 0 then ${time("n")} end, ${time("n")},
+        case when n % 10 > 0 then ${time("n")} end from numbers`,
     `insert into idempotency_keys (user_id, key, fingerprint, expires_at) ${numbers(sizes.idempotencyKeys)}
       select ${id("user", "n")}, 'key', ${bytes("n")}, ${time("n")} + 1000000000000 from numbers`,
   ]

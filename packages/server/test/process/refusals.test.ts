@@ -199,10 +199,14 @@ describe("hamlet refuses, with one sentence, what it does not understand:", () =
 describe("loadConfig", () => {
   const certificates = join(tmpdir(), `hamlet-config-test-${crypto.randomUUID()}.pem`)
   // Made only when one of these tests is to run: what is made for none is never removed.
+  const dkimKey = join(tmpdir(), `hamlet-config-test-${crypto.randomUUID()}.key`)
   beforeAll(() =>
-    writeFile(certificates, "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"),
+    Promise.all([
+      writeFile(certificates, "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"),
+      writeFile(dkimKey, "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n"),
+    ]),
   )
-  afterAll(() => rm(certificates))
+  afterAll(() => Promise.all([rm(certificates), rm(dkimKey)]))
 
   const samples: Record<(typeof options)[number]["env"], string> = {
     HAMLET_HOST: "0.0.0.0",
@@ -276,6 +280,16 @@ describe("loadConfig", () => {
     HAMLET_OPENAI_REQUESTS_PER_MINUTE: "20",
     HAMLET_OPENAI_REQUESTS_PER_DAY: "100",
     HAMLET_OPENAI_BODY_BYTES_MAX: "4096",
+    HAMLET_SMTP_URL: "smtps://ada:p%40ss@mail.example",
+    HAMLET_SMTP_CA: certificates,
+    HAMLET_MAIL_DOMAIN: "mail.example",
+    HAMLET_MAIL_FROM: "hamlet@mail.example",
+    HAMLET_MAIL_FROM_DOMAINS: "mail.example, other.example",
+    HAMLET_MAIL_DKIM_SELECTOR: "s1",
+    HAMLET_MAIL_DKIM_KEY: dkimKey,
+    HAMLET_MAILS_PER_DAY: "none",
+    HAMLET_MAIL_RECIPIENTS_MAX: "5",
+    HAMLET_MAIL_MB_MAX: "1",
   }
 
   const secret = "too-short-to-be-a-token"
@@ -346,6 +360,16 @@ describe("loadConfig", () => {
     HAMLET_OPENAI_REQUESTS_PER_MINUTE: "0",
     HAMLET_OPENAI_REQUESTS_PER_DAY: "many",
     HAMLET_OPENAI_BODY_BYTES_MAX: "1",
+    HAMLET_SMTP_URL: `smpt://ada:${secret}@mail.example`,
+    HAMLET_SMTP_CA: "/dev/null",
+    HAMLET_MAIL_DOMAIN: "mail.example:25",
+    HAMLET_MAIL_FROM: "hamlet",
+    HAMLET_MAIL_FROM_DOMAINS: "*.example",
+    HAMLET_MAIL_DKIM_SELECTOR: "a b",
+    HAMLET_MAIL_DKIM_KEY: "/dev/null",
+    HAMLET_MAILS_PER_DAY: "0",
+    HAMLET_MAIL_RECIPIENTS_MAX: "0",
+    HAMLET_MAIL_MB_MAX: "0",
   }
   const unchecked = [
     "HAMLET_HOST",

@@ -19,6 +19,8 @@ export interface SampleData {
    * API.
    */
   readonly runs: readonly RunRecord[]
+  /** An email of Ada's first run, which waits. */
+  readonly emailId: string
   /** Ada's secrets. */
   readonly secrets: readonly string[]
 }
@@ -67,7 +69,23 @@ export async function createSampleData(api: TestApi, baseUrl: string): Promise<S
     )
   const runs = toRuns(ada, library.id)
   await api.hamlet.deps.runs.record(runs)
-  return { ada, bob, library, libraryComments, importers, runs, secrets }
+  const emailId = await addEmail(api, ada, runs[0]?.id ?? null)
+  return { ada, bob, library, libraryComments, importers, runs, emailId, secrets }
+}
+
+/** Stored as it would be on a server that sends mail. */
+async function addEmail(api: TestApi, owner: TestUser, runId: string | null): Promise<string> {
+  const id = api.hamlet.deps.newId()
+  const content = { from: null, to: null, subject: "Hi", text: "é" }
+  await api.hamlet.deps.emails.add(
+    {
+      ...{ id, accountId: owner.id, kind: "val", runId, val: null, from: "ada@example.com" },
+      ...{ recipients: ["bob@example.com"], subject: "Hi", createdAt: firstRunAt },
+      content: new TextEncoder().encode(JSON.stringify(content)),
+    },
+    { recipientsPerDay: undefined, storedBytesMax: 1_000 },
+  )
+  return id
 }
 
 async function addImporter(api: TestApi, owner: TestUser, baseUrl: string, name: string) {

@@ -12,7 +12,10 @@ export async function addUser(db: Database, username: string): Promise<string> {
     expiresAt: null,
   })
   await createUserStore(db).add(
-    { id, username, email: null, bio: null, profileImageUrl: null, tier: null, createdAt: 1 },
+    {
+      ...{ id, username, email: null, isEmailVerified: false, bio: null, profileImageUrl: null },
+      ...{ tier: null, createdAt: 1 },
+    },
     record,
   )
   return id

@@ -54,6 +54,10 @@ function toFields(run: RunDetail): readonly RecordField[] {
       egress &&
         `${egress.requests} requests, ${egress.blocked} blocked, ${egress.bytesSent} bytes out, ${egress.bytesReceived} bytes in`,
     ],
+    [
+      "mails",
+      run.emails.map(({ status, to }) => `${status} to ${to.join(", ")}`).join("; ") || null,
+    ],
     ["repeats", run.parentId],
   ]
 }

@@ -14,6 +14,7 @@ interface QuotaOptions {
   readonly storageRequestsPerMinute?: Quota
   readonly blobBytes?: Quota
   readonly sqliteBytes?: Quota
+  readonly mailsPerDay?: Quota
 }
 
 const names = [
@@ -23,6 +24,7 @@ const names = [
   "storageRequestsPerMinute",
   "blobBytes",
   "sqliteBytes",
+  "mailsPerDay",
 ] as const
 
 export const command = defineCommand<QuotaOptions>({
@@ -45,7 +47,8 @@ export const command = defineCommand<QuotaOptions>({
         toQuota,
       )
       .option("--blob-bytes <bytes>", "size of all blobs", toQuota)
-      .option("--sqlite-bytes <bytes>", "size of the SQLite database", toQuota),
+      .option("--sqlite-bytes <bytes>", "size of the SQLite database", toQuota)
+      .option("--mails-per-day <count>", "recipients of emails in 24 hours", toQuota),
   run: setQuotas,
 })
 

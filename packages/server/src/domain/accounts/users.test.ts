@@ -27,6 +27,7 @@ describe("createUser", () => {
     const expected = {
       username: "Ada",
       email: "ada@example.com",
+      isEmailVerified: true,
       bio: null,
       profileImageUrl: null,
       tier: null,

@@ -11,6 +11,8 @@ export interface User {
   readonly id: string
   readonly username: string
   readonly email: string | null
+  /** Whether the user has confirmed the address, or an administrator has set it. */
+  readonly isEmailVerified: boolean
   readonly bio: string | null
   readonly profileImageUrl: string | null
   readonly tier: string | null
@@ -21,6 +23,8 @@ export interface User {
 export interface ProfileChange {
   readonly bio?: string | null | undefined
   readonly email?: string | null | undefined
+  /** When a new address counts as confirmed; null until it is. */
+  readonly emailVerifiedAt?: number | null
 }
 
 /** Stores users. */
@@ -38,6 +42,8 @@ export interface UserStore {
   addFirst(user: User, token: NewTokenRecord): Promise<boolean>
   /** Undefined when there is no such user. */
   change(id: string, change: ProfileChange): Promise<User | undefined>
+  /** Sets the address as confirmed. Undefined when there is no such user. */
+  setEmail(id: string, email: string | null, audit: AuditEntry): Promise<User | undefined>
 }
 
 /** What the rules of users need. */
@@ -53,13 +59,17 @@ export async function getMe(deps: Pick<UserDeps, "users">, caller: Caller): Prom
   return getUser(deps, caller.userId)
 }
 
-/** Changes the caller's own record. */
+/**
+ * Changes the caller's own record. A new email address has to be confirmed, except that of an
+ * administrator.
+ */
 export async function updateMe(
-  deps: Pick<UserDeps, "users">,
+  deps: Pick<UserDeps, "users" | "now">,
   caller: Caller,
-  change: ProfileChange,
+  { bio, email }: Pick<ProfileChange, "bio" | "email">,
 ): Promise<User> {
-  const user = await deps.users.change(caller.userId, change)
+  const emailVerifiedAt = caller.scopes.has("admin") ? deps.now() : null
+  const user = await deps.users.change(caller.userId, { bio, email, emailVerifiedAt })
   if (!user) throw userNotFound(caller.userId)
   return user
 }
@@ -106,7 +116,10 @@ export async function createUser(
   caller?: Caller,
 ): Promise<{ readonly user: User; readonly token: string }> {
   assertManyUsers(deps, input.username)
-  const user = toNewUser(deps, input.username, input.email)
+  const user = {
+    ...toNewUser(deps, input.username, input.email),
+    isEmailVerified: input.email !== null,
+  }
   const scopes = allScopes.filter((scope) => scope !== "admin" && scope !== "backup")
   const { record, text } = makeToken(deps, user.id, {
     name: "first token",
@@ -152,12 +165,15 @@ export async function ensureFirstUser(
   return { user, isNew, token: isNew && input.token === undefined ? text : undefined }
 }
 
-/** A user to be stored. */
+/** A user to be stored, whose address is not confirmed. */
 export function toNewUser(
   deps: Pick<TokenDeps, "newId" | "now">,
   username: string,
   email: string | null,
 ): User {
   const { id, createdAt } = makeOnce(() => ({ id: deps.newId(), createdAt: deps.now() }))
-  return { id, username, email, bio: null, profileImageUrl: null, tier: null, createdAt }
+  return {
+    ...{ id, username, email, isEmailVerified: false },
+    ...{ bio: null, profileImageUrl: null, tier: null, createdAt },
+  }
 }

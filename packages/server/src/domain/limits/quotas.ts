@@ -10,6 +10,8 @@ export interface Quotas {
   readonly blobBytes: number | null
   /** Enforced by SQLite while a statement runs. */
   readonly sqliteBytes: number | null
+  /** Recipients of emails in 24 hours. Enforced by the store when an email is accepted. */
+  readonly mailsPerDay: number | null
 }
 
 /** The quotas of a user without any. */
@@ -20,6 +22,7 @@ export const noQuotas: Quotas = {
   storageRequestsPerMinute: null,
   blobBytes: null,
   sqliteBytes: null,
+  mailsPerDay: null,
 }
 
 /** The quotas of all users in the memory of this node. */

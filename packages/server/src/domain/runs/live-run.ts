@@ -66,6 +66,8 @@ export type LiveEvent =
 
 /** A run of this process, from its start until its end is on disk. */
 export interface LiveRun extends RunListener {
+  readonly accountId: string
+  readonly valId: string
   readonly startedAt: number
   readonly endedAt: number | null
   /** This attempt has failed, and the run is in the queue again. */

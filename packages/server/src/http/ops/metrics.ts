@@ -1,4 +1,5 @@
 import { type ErrorCode, errorCodes } from "@hamlet/contract"
+import type { SentMail } from "../../domain/emails/deliver-email.ts"
 import type { QueueDepth } from "../../domain/queue/queue-store.ts"
 import type { QueueStats } from "../../domain/queue/run-queue.ts"
 import type { EndedRuns } from "../../domain/runs/live-runs.ts"
@@ -11,8 +12,11 @@ import type { LoopDelayReport } from "../../shared/loop-delay.ts"
 /** The counters of `/metrics`. */
 export interface Metrics {
   observe(route: string, method: string, status: number, ms: number): void
-  /** `depth` is undefined when the queue could not be counted. */
-  print(depth: QueueDepth | undefined): string
+  /**
+   * `depth` is undefined when the queue could not be counted. `mail` is what this server sends, if
+   * it sends any.
+   */
+  print(depth: QueueDepth | undefined, mail?: SentMail): string
 }
 
 const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
@@ -45,7 +49,7 @@ export function createMetrics(
       }
       latency.add(ms)
     },
-    print(depth) {
+    print(depth, mail) {
       const { connections, inUse, waiting } = databaseStats()
       const recorder = recorderStats()
       return [
@@ -86,6 +90,7 @@ export function createMetrics(
         ),
         ...printQueue(queueStats(), depth),
         ...printSchedules(scheduleStats()),
+        ...(mail ? printMail(mail) : []),
         ...printLoopDelay(loopDelay()),
         ...printMetric("process_resident_memory_bytes", "gauge", "Resident memory of the server", [
           ["", process.memoryUsage.rss()],
@@ -94,6 +99,24 @@ export function createMetrics(
       ].join("\n")
     },
   }
+}
+
+function printMail({ outcomes, waiting }: SentMail): readonly string[] {
+  const counts = outcomes.map(([outcome, count]) => [`{outcome="${outcome}"}`, count] as const)
+  return [
+    ...printMetric(
+      "hamlet_emails_total",
+      "counter",
+      "Attempts of this node to send an email, by outcome; a retried one will be tried again",
+      counts,
+    ),
+    ...printMetric("hamlet_emails_waiting", "gauge", "Emails that wait, on all nodes", [
+      ["", waiting.waiting],
+    ]),
+    ...printMetric("hamlet_emails_oldest_seconds", "gauge", "Age of the oldest email that waits", [
+      ["", waiting.oldestMs / 1000],
+    ]),
+  ]
 }
 
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"])

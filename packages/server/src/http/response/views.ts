@@ -3,6 +3,7 @@ import type {
   auditEntry,
   blob,
   comment,
+  emailRecord,
   invitation,
   newToken,
   newUser,
@@ -29,6 +30,7 @@ import type { Invitation } from "../../domain/accounts/invitations.ts"
 import type { Token } from "../../domain/accounts/tokens.ts"
 import type { User } from "../../domain/accounts/users.ts"
 import type { BlobEntry } from "../../domain/blobs/blobs.ts"
+import type { Email } from "../../domain/emails/emails.ts"
 import type { Quotas } from "../../domain/limits/quotas.ts"
 import type { Usage } from "../../domain/limits/usage.ts"
 import type { Lockfile } from "../../domain/modules/lockfiles.ts"
@@ -60,7 +62,12 @@ export function toUserView(it: User, links: Links): z.infer<typeof user> {
 
 /** A user as the user sees it. */
 export function toProfileView(it: User, links: Links): z.infer<typeof profile> {
-  return { ...toUserView(it, links), email: it.email, tier: it.tier }
+  return {
+    ...toUserView(it, links),
+    email: it.email,
+    emailVerified: it.isEmailVerified,
+    tier: it.tier,
+  }
 }
 
 /** A user as an administrator sees it. */
@@ -92,6 +99,28 @@ export function toQuotasView(it: Quotas): z.infer<typeof quotas> {
     storageRequestsPerMinute: it.storageRequestsPerMinute,
     blobBytes: it.blobBytes,
     sqliteBytes: it.sqliteBytes,
+    mailsPerDay: it.mailsPerDay,
+  }
+}
+
+/** An outgoing email. */
+export function toEmailView(it: Email, links: Links): z.infer<typeof emailRecord> {
+  return {
+    id: it.id,
+    kind: it.kind,
+    from: it.from,
+    to: it.recipients.map(({ address }) => address),
+    subject: it.subject,
+    status: it.status,
+    attempts: it.attempts,
+    error: it.error,
+    bytes: it.bytes,
+    runId: it.runId,
+    val: it.val && { id: it.val.id, name: it.val.name },
+    createdAt: toTime(it.createdAt),
+    nextAttemptAt: toTimeOrNull(it.nextAttemptAt),
+    endedAt: toTimeOrNull(it.endedAt),
+    links: { self: links.email(it.id) },
   }
 }
 
@@ -224,14 +253,18 @@ export function toRunView(it: Run): z.infer<typeof run> {
 }
 
 /** A run with logs, arguments, result and egress. */
-export function toRunDetailView(it: RunDetail): z.infer<typeof runDetail> {
+export function toRunDetailView(
+  it: RunDetail,
+  emails: readonly Email[],
+  links: Links,
+): z.infer<typeof runDetail> {
   return {
     ...toRunView(it),
     args: it.args,
     returnValue: it.returnValue,
     logs: [...it.logs],
     logsTruncated: it.logsTruncated,
-    emails: [],
+    emails: emails.map((email) => toEmailView(email, links)),
     request: it.request,
     egress: it.egress && {
       ...it.egress,

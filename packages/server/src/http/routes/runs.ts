@@ -3,6 +3,7 @@ import type { z } from "zod"
 import type { Caller } from "../../domain/access.ts"
 import { AppError } from "../../domain/app-error.ts"
 import { depthHeader, readDepth } from "../../domain/egress.ts"
+import { listEmailsOfRun } from "../../domain/emails/emails.ts"
 import { enqueueReplay, enqueueRun } from "../../domain/queue/enqueue-run.ts"
 import { callAnonymously } from "../../domain/runs/call-anonymously.ts"
 import { cancelRun } from "../../domain/runs/cancel-run.ts"
@@ -32,14 +33,16 @@ import { eventStream } from "../response/event-stream.ts"
 import { toRunDetailView } from "../response/views.ts"
 
 /** Running vals, single runs, and statistics of runs. */
-export function runHandlers({ runs, api }: Nouns) {
+export function runHandlers(nouns: Nouns) {
+  const { runs } = nouns
   return {
     createRun: async ({ caller, params, body, forwardedJson, request }) => {
       const { version, retries = 0 } = body
       const args = toArgs(body.args, forwardedJson)
       if (prefersAsync(request))
         return respondQueued(
-          api,
+          nouns,
+          caller,
           await enqueueRun(runs, caller, params.val_id, { args, version, retries }),
         )
       if (retries > 0)
@@ -48,7 +51,7 @@ export function runHandlers({ runs, api }: Nouns) {
           'Cannot run the val with "retries": the request needs the header "prefer: respond-async"',
         )
       return respondRun(
-        runs,
+        nouns,
         caller,
         await createRun(runs, caller, params.val_id, { args, version }),
       )
@@ -63,7 +66,7 @@ export function runHandlers({ runs, api }: Nouns) {
         await evalCode(runs, caller, { code: body.code, args: toArgs(body.args, forwardedJson) }),
       ),
     getRun: async ({ caller, params }) =>
-      json(200, toRunDetailView(await getRun(runs, caller, params.run_id))),
+      json(200, await viewRun(nouns, caller, await getRun(runs, caller, params.run_id))),
     getRunLogs: async ({ caller, params, request }) => {
       if (wantsEvents(request)) return followLogs(runs, caller, params.run_id, request)
       const { logs, logsTruncated } = await getRun(runs, caller, params.run_id)
@@ -75,8 +78,8 @@ export function runHandlers({ runs, api }: Nouns) {
       json(200, { found: await cancelRun(runs, caller, params.run_id, params.val_id) }),
     replayRun: async ({ caller, params, request }) =>
       prefersAsync(request)
-        ? respondQueued(api, await enqueueReplay(runs, caller, params.run_id))
-        : respondRun(runs, caller, await replayRun(runs, caller, params.run_id)),
+        ? respondQueued(nouns, caller, await enqueueReplay(runs, caller, params.run_id))
+        : respondRun(nouns, caller, await replayRun(runs, caller, params.run_id)),
     getMyStats: async ({ caller, query }) =>
       json(200, toStatsView(await getAccountStats(runs, caller, query))),
     getValStats: async ({ caller, params, query }) =>
@@ -112,18 +115,25 @@ function toArgs(
 
 /** Responds when the run has ended. */
 async function respondRun(
-  runs: Nouns["runs"],
+  nouns: Nouns,
   caller: Caller,
   started: StartedRun<unknown>,
 ): Promise<ApiResponse> {
   await started.ended
-  return json(200, toRunDetailView(await getStartedRun(runs, caller, started)))
+  return json(200, await viewRun(nouns, caller, await getStartedRun(nouns.runs, caller, started)))
 }
 
 /** Responds with a run that waits. */
-function respondQueued({ links }: Nouns["api"], run: RunDetail): ApiResponse {
-  const headers = { location: links.run(run.id), "preference-applied": "respond-async" }
-  return json(202, toRunDetailView(run), headers)
+async function respondQueued(nouns: Nouns, caller: Caller, run: RunDetail): Promise<ApiResponse> {
+  const headers = {
+    location: nouns.api.links.run(run.id),
+    "preference-applied": "respond-async",
+  }
+  return json(202, await viewRun(nouns, caller, run), headers)
+}
+
+async function viewRun({ services, api }: Nouns, caller: Caller, run: RunDetail) {
+  return toRunDetailView(run, await listEmailsOfRun(services, caller, run.id), api.links)
 }
 
 async function followLogs(

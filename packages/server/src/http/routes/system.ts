@@ -8,7 +8,7 @@ import { gzip } from "../pages/page-files.ts"
 import { content, json } from "../response/api-response.ts"
 
 /** Health, metrics, the OpenAPI document and the API reference. */
-export function systemHandlers({ runs, api }: Nouns, metrics: Metrics) {
+export function systemHandlers({ runs, services, api }: Nouns, metrics: Metrics) {
   const { version } = api
   let openApi: Uint8Array | undefined
   return {
@@ -27,10 +27,10 @@ export function systemHandlers({ runs, api }: Nouns, metrics: Metrics) {
       const warnings = api.isolationWarnings()
       return json(200, { status: "ok", version, ...database, isolation, warnings })
     },
-    getMetrics: async () =>
-      content(
-        "text/plain; version=0.0.4; charset=utf-8",
-        metrics.print(await runs.queue.readDepth()),
-      ),
+    getMetrics: async () => {
+      const depth = await runs.queue.readDepth()
+      const mail = await services.readSentMail()
+      return content("text/plain; version=0.0.4; charset=utf-8", metrics.print(depth, mail))
+    },
   } satisfies Partial<Handlers>
 }

@@ -106,9 +106,10 @@ function* close(id: string, audit: AuditEntry): Script<boolean> {
   yield sql`delete from tokens where user_id = ${id}`
   yield sql`delete from secrets where user_id = ${id}`
   yield sql`delete from invitations where creator_id = ${id}`
+  yield sql`delete from email_codes where user_id = ${id}`
   return yield* change(
     sql`suspended_at = coalesce(suspended_at, ${audit.at}), deleted_at = coalesce(deleted_at, ${audit.at}),
-      email = null, bio = null, profile_image_url = null, secrets_version = secrets_version + 1`,
+      email = null, email_verified_at = null, bio = null, profile_image_url = null, secrets_version = secrets_version + 1`,
     sql`id = ${id}`,
     audit,
   )

@@ -55,6 +55,12 @@ function* purgeRows(id: string, at: number, countMax: number): Script<boolean> {
   for (const chunk of inBatches(comments.map((comment) => comment.id)))
     yield sql`delete from comments where id in (${list(chunk)})`
   if (comments.length > 0) return true
+  const emails = yield* rows<{ id: string }>(
+    sql`select id from emails where account_id = ${id} limit ${countMax}`,
+  )
+  for (const chunk of inBatches(emails.map((email) => email.id)))
+    yield sql`delete from emails where id in (${list(chunk)})`
+  if (emails.length > 0) return true
   // Tokens, secrets and idempotency keys are deleted with the row. A purge that was cancelled ends
   // here.
   yield* firstRow(sql`delete from users where id = ${id} and purge_at is not null returning id`)

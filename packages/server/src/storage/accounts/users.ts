@@ -3,7 +3,7 @@ import type { NewTokenRecord } from "../../domain/accounts/tokens.ts"
 import type { ProfileChange, User, UserStore } from "../../domain/accounts/users.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { raw, type Statement, sql } from "../database/sql.ts"
+import { nothing, raw, type Statement, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { insertToken } from "./tokens.ts"
@@ -13,6 +13,7 @@ export interface UserRow {
   readonly id: string
   readonly username: string
   readonly email: string | null
+  readonly email_verified_at: number | string | null
   readonly bio: string | null
   readonly profile_image_url: string | null
   readonly tier: string | null
@@ -20,7 +21,9 @@ export interface UserRow {
 }
 
 /** The columns of a UserRow. */
-export const userColumns = raw("id, username, email, bio, profile_image_url, tier, created_at")
+export const userColumns = raw(
+  "id, username, email, email_verified_at, bio, profile_image_url, tier, created_at",
+)
 
 /** Users in the database. */
 export function createUserStore(db: Database): UserStore {
@@ -41,6 +44,7 @@ export function createUserStore(db: Database): UserStore {
     add: (user, token, audit) => writeOnce(db, () => addUser(user, token, audit)),
     addFirst: (user, token) => db.write(() => addFirstUser(db.dialect, user, token)),
     change: (id, change) => db.write(() => changeUser(id, change)),
+    setEmail: (id, email, audit) => db.write(() => setEmail(id, email, audit)),
   }
 }
 
@@ -51,8 +55,8 @@ const administers = raw(`exists (
 /** Inserts a user with their first token. Inserts neither and returns false if the name is taken. */
 export function* addUser(user: User, token: NewTokenRecord, audit?: AuditEntry): Script<boolean> {
   const added = yield* firstRow(sql`
-    insert into users (id, username, username_key, email, bio, profile_image_url, tier, created_at)
-    values (${user.id}, ${user.username}, ${user.username.toLowerCase()}, ${user.email}, ${user.bio}, ${user.profileImageUrl}, ${user.tier}, ${user.createdAt})
+    insert into users (id, username, username_key, email, email_verified_at, bio, profile_image_url, tier, created_at)
+    values (${user.id}, ${user.username}, ${user.username.toLowerCase()}, ${user.email}, ${user.isEmailVerified ? user.createdAt : null}, ${user.bio}, ${user.profileImageUrl}, ${user.tier}, ${user.createdAt})
     on conflict (username_key) do nothing returning id`)
   if (!added) return false
   yield insertToken(token)
@@ -60,11 +64,31 @@ export function* addUser(user: User, token: NewTokenRecord, audit?: AuditEntry):
   return true
 }
 
-function* changeUser(id: string, { bio, email }: ProfileChange): Script<User | undefined> {
+/** An address that stays the same stays confirmed. */
+function* changeUser(
+  id: string,
+  { bio, email, emailVerifiedAt = null }: ProfileChange,
+): Script<User | undefined> {
   const row = yield* firstRow<UserRow>(sql`
-    update users set bio = ${bio === undefined ? raw("bio") : sql`${bio}`}, email = ${email === undefined ? raw("email") : sql`${email}`}
+    update users set bio = ${bio === undefined ? raw("bio") : sql`${bio}`} ${toEmailChange(email, emailVerifiedAt)}
     where id = ${id} returning ${userColumns}`)
   return row && toUser(row)
+}
+
+function toEmailChange(email: string | null | undefined, verifiedAt: number | null): Statement {
+  if (email === undefined) return nothing
+  if (email === null) return raw(", email = null, email_verified_at = null")
+  const at = verifiedAt === null ? raw("null") : sql`${verifiedAt}`
+  return sql`, email = ${email}, email_verified_at = case when email = ${email} then coalesce(email_verified_at, ${at}) else ${at} end`
+}
+
+function* setEmail(id: string, email: string | null, audit: AuditEntry): Script<User | undefined> {
+  const row = yield* firstRow<UserRow>(sql`
+    update users set email = ${email}, email_verified_at = ${email === null ? null : audit.at}
+    where id = ${id} and deleted_at is null returning ${userColumns}`)
+  if (!row) return undefined
+  yield insertAuditEntry({ ...audit, subject: { id, name: row.username } })
+  return toUser(row)
 }
 
 function* addFirstUser(dialect: Dialect, user: User, token: NewTokenRecord): Script<boolean> {
@@ -79,6 +103,7 @@ export function toUser(row: UserRow): User {
     id: row.id,
     username: row.username,
     email: row.email,
+    isEmailVerified: row.email !== null && row.email_verified_at !== null,
     bio: row.bio,
     profileImageUrl: row.profile_image_url,
     tier: row.tier,

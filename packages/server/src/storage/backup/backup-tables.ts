@@ -22,6 +22,11 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
       "node_id is null and not exists (select 1 from tokens parent where parent.id = tokens.parent_id and parent.node_id is not null)",
   },
   secrets: { kind: "rows" },
+  email_codes: { kind: "none", why: "they expire after an hour" },
+  // A restored server sends the emails that were waiting. The other server may have sent them
+  // meanwhile: they keep their ids, by which receivers tell.
+  emails: { kind: "rows" },
+  email_contents: { kind: "rows" },
   invitations: { kind: "rows" },
   audit_entries: { kind: "rows" },
   vals: { kind: "rows" },

@@ -12,6 +12,7 @@ import { bundleFiles } from "./0010-bundle-files.ts"
 import { schedules } from "./0011-schedules.ts"
 import { queue } from "./0012-queue.ts"
 import { forks } from "./0013-forks.ts"
+import { emails } from "./0014-emails.ts"
 
 /** Every migration, in the order of their numbers. One that has landed is never changed again. */
 export const migrations: readonly Migration[] = [
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   schedules,
   queue,
   forks,
+  emails,
 ]

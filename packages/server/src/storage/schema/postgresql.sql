@@ -62,6 +62,49 @@ create table dependencies (
   constraint dependencies_to_val_id_fkey FOREIGN KEY (to_val_id) REFERENCES vals(id) ON DELETE CASCADE
 );
 
+create table email_codes (
+  user_id uuid not null,
+  email text collate "C" not null,
+  hash bytea not null,
+  attempts integer not null default 0,
+  expires_at bigint not null,
+  constraint email_codes_pkey PRIMARY KEY (user_id),
+  constraint email_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+create table email_contents (
+  email_id uuid not null,
+  content bytea not null,
+  constraint email_contents_email_id_fkey FOREIGN KEY (email_id) REFERENCES emails(id) ON DELETE CASCADE,
+  constraint email_contents_pkey PRIMARY KEY (email_id)
+);
+
+create table emails (
+  id uuid not null,
+  account_id uuid not null,
+  kind text collate "C" not null,
+  run_id uuid,
+  val_id uuid,
+  val_name text collate "C",
+  sender text collate "C" not null,
+  recipients text collate "C" not null,
+  recipient_count integer not null,
+  subject text collate "C" not null,
+  bytes integer not null,
+  stored_bytes integer not null,
+  status text collate "C" not null,
+  attempts integer not null default 0,
+  next_attempt_at bigint,
+  fence integer not null default 0,
+  error text collate "C",
+  created_at bigint not null,
+  ended_at bigint,
+  constraint emails_account_id_fkey FOREIGN KEY (account_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint emails_kind_check CHECK ((kind = ANY (ARRAY['val'::text, 'api'::text, 'notice'::text, 'confirmation'::text]))),
+  constraint emails_pkey PRIMARY KEY (id),
+  constraint emails_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'sent'::text, 'failed'::text])))
+);
+
 create table idempotency_keys (
   user_id uuid not null,
   key text collate "C" not null,
@@ -290,6 +333,7 @@ create table users (
   deleted_at bigint,
   purge_at bigint,
   quotas text collate "C",
+  email_verified_at bigint,
   constraint users_pkey PRIMARY KEY (id),
   constraint users_username_key_key UNIQUE (username_key)
 );
@@ -348,6 +392,22 @@ CREATE INDEX dependencies_by_owner ON dependencies USING btree (to_owner_id, cre
 CREATE INDEX dependencies_by_source ON dependencies USING btree (from_val_id, created_at DESC, to_val_id DESC);
 
 CREATE INDEX dependencies_by_target ON dependencies USING btree (to_val_id, created_at DESC, from_val_id DESC);
+
+CREATE INDEX emails_by_account ON emails USING btree (account_id, created_at DESC, id DESC);
+
+CREATE INDEX emails_by_run ON emails USING btree (run_id, id) WHERE (run_id IS NOT NULL);
+
+CREATE INDEX emails_by_status ON emails USING btree (account_id, status, created_at DESC, id DESC);
+
+CREATE INDEX emails_ended ON emails USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+CREATE INDEX emails_stored ON emails USING btree (account_id, stored_bytes) WHERE (stored_bytes > 0);
+
+CREATE INDEX emails_stored_by_end ON emails USING btree (ended_at) WHERE (stored_bytes > 0);
+
+CREATE INDEX emails_waiting ON emails USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+
+CREATE INDEX emails_waiting_by_account ON emails USING btree (account_id, next_attempt_at, id) WHERE (next_attempt_at IS NOT NULL);
 
 CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys USING btree (expires_at);
 

@@ -67,6 +67,57 @@ CREATE INDEX dependencies_by_source on dependencies (from_val_id, created_at des
 
 CREATE INDEX dependencies_by_target on dependencies (to_val_id, created_at desc, from_val_id desc);
 
+CREATE TABLE email_codes (
+  user_id text primary key references users on delete cascade,
+  email text not null,
+  hash blob not null,
+  attempts integer not null default 0,
+  expires_at integer not null
+) strict;
+
+CREATE TABLE email_contents (
+  email_id text primary key references emails on delete cascade,
+  content blob not null
+) strict;
+
+CREATE TABLE emails (
+  id text primary key,
+  account_id text not null references users on delete cascade,
+  kind text not null check (kind in ('val', 'api', 'notice', 'confirmation')),
+  run_id text,
+  val_id text,
+  val_name text,
+  sender text not null,
+  recipients text not null,
+  recipient_count integer not null,
+  subject text not null,
+  bytes integer not null,
+  stored_bytes integer not null,
+  status text not null check (status in ('waiting', 'sent', 'failed')),
+  attempts integer not null default 0,
+  next_attempt_at integer,
+  fence integer not null default 0,
+  error text,
+  created_at integer not null,
+  ended_at integer
+) strict;
+
+CREATE INDEX emails_by_account on emails (account_id, created_at desc, id desc);
+
+CREATE INDEX emails_by_run on emails (run_id, id) where run_id is not null;
+
+CREATE INDEX emails_by_status on emails (account_id, status, created_at desc, id desc);
+
+CREATE INDEX emails_ended on emails (ended_at) where ended_at is not null;
+
+CREATE INDEX emails_stored on emails (account_id, stored_bytes) where stored_bytes > 0;
+
+CREATE INDEX emails_stored_by_end on emails (ended_at) where stored_bytes > 0;
+
+CREATE INDEX emails_waiting on emails (next_attempt_at) where next_attempt_at is not null;
+
+CREATE INDEX emails_waiting_by_account on emails (account_id, next_attempt_at, id) where next_attempt_at is not null;
+
 CREATE TABLE idempotency_keys (
   user_id text not null references users on delete cascade,
   key text not null,
@@ -337,7 +388,8 @@ CREATE TABLE users (
   suspended_at integer,
   deleted_at integer,
   purge_at integer,
-  quotas text
+  quotas text,
+  email_verified_at integer
 ) strict;
 
 CREATE INDEX users_special on users (id) where suspended_at is not null or quotas is not null;

@@ -1,14 +1,12 @@
-import { sendEmail } from "../../../domain/mail.ts"
 import { completeChat } from "../../../domain/openai.ts"
 import type { Handlers } from "../../call.ts"
 import type { Nouns } from "../../nouns.ts"
 import { readBody } from "../../request/body.ts"
-import { content, json } from "../../response/api-response.ts"
+import { content } from "../../response/api-response.ts"
 
-/** Services outside that vals use through the server: mail and language models. */
+/** Services outside that vals use through the server: language models. */
 export function outsideServiceHandlers({ services }: Nouns) {
   return {
-    sendEmail: async ({ caller, body }) => json(202, await sendEmail(caller, body)),
     createChatCompletion: async ({ caller, request }) => {
       const { contentType, stream } = await completeChat(
         services,

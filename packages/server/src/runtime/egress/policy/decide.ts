@@ -12,8 +12,8 @@ export interface OwnServer {
   /** Hosts are in lower case, with their port unless it is the default one. */
   isApiHost(host: string): boolean
   isValHost(host: string): boolean
-  /** Calls the API on behalf of a val that runs on that account. */
-  fetchApi(request: Request, accountId: string): Promise<Response>
+  /** Calls the API on behalf of a val that runs on that account, and of its run, if it is known. */
+  fetchApi(request: Request, accountId: string, runId: string | undefined): Promise<Response>
   /** The address at which the server listens; undefined until it does. */
   readonly address: () => { readonly hostname: string; readonly port: number } | undefined
   /**

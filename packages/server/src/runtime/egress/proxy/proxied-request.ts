@@ -163,10 +163,11 @@ export class ProxiedRequest {
   #callApi({ headers }: ApiRoute, { href, host }: Target): Promise<ReceivedResponse> {
     const { policy, onError } = this.#context
     const { head, body, signal } = this.#request
-    const accountId = this.#sender?.client.ownerId ?? ""
+    const { client, run } = this.#sender ?? {}
+    const accountId = client?.ownerId ?? ""
     this.#phase = "waiting"
     return callApi(
-      { fetchApi: (request) => policy.own.fetchApi(request, accountId), onError },
+      { fetchApi: (request) => policy.own.fetchApi(request, accountId, run?.id), onError },
       {
         method: head.method,
         url: href,

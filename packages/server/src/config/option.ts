@@ -1,0 +1,6 @@
+/** One setting. The flag is the name without `HAMLET_`, in kebab-case. */
+export interface Option {
+  readonly env: string
+  readonly default: string
+  readonly meaning: string
+}

@@ -1,0 +1,148 @@
+import { type Backoff, type OutboxClaim, type OutboxStats, toRetryDelayMs } from "../outbox.ts"
+import type { Email, EmailContent, EmailOutcome, EmailStore, Recipient } from "./emails.ts"
+
+/** Hands messages to the operator's mail server. */
+export interface MailTransport {
+  /** Never throws, except when the signal is aborted. */
+  send(message: OutgoingMessage, signal: AbortSignal): Promise<TransportOutcome>
+}
+
+/** A message as it is handed to a mail server. The same id gives the same bytes. */
+export interface OutgoingMessage {
+  readonly id: string
+  readonly createdAt: number
+  /** Its sender is a program of the server itself: it gets no replies and no bounces. */
+  readonly isNotice: boolean
+  readonly content: EmailContent
+  /** Those who have not got it yet. */
+  readonly recipients: readonly string[]
+}
+
+/** What the mail server said. */
+export type TransportOutcome =
+  | {
+      readonly kind: "sent"
+      readonly rejected: readonly {
+        readonly address: string
+        readonly error: string
+        readonly isPermanent: boolean
+      }[]
+    }
+  | {
+      readonly kind: "failed"
+      /** For the user. */
+      readonly error: string
+      /** For the operator: it may name the mail server. */
+      readonly cause: string
+      readonly isPermanent: boolean
+    }
+
+/** What delivering emails needs. */
+export interface DeliveryDeps {
+  readonly emails: Pick<EmailStore, "findToSend" | "record">
+  readonly transport: MailTransport
+  onOutcome(status: "sent" | "failed" | "retried"): void
+  /** Called when the mail server cannot be used, and without a problem when it can again. */
+  onAvailability(problem: string | undefined): void
+  now(): number
+}
+
+/** For the metrics. */
+export interface SentMail {
+  /** Attempts of this node since its start. */
+  readonly outcomes: readonly (readonly ["sent" | "failed" | "retried", number])[]
+  /** The emails that wait, on all nodes. */
+  readonly waiting: OutboxStats
+}
+
+/** About a day: after one minute, two, four, … then every two hours. */
+export const mailBackoff: Backoff = {
+  firstMs: 60_000,
+  factor: 2,
+  delayMsMax: 7_200_000,
+  forMs: 86_400_000,
+}
+
+const errorCharsMax = 1_000
+
+const suspended: TransportOutcome = {
+  kind: "failed",
+  error: "the account is suspended",
+  cause: "",
+  isPermanent: true,
+}
+
+/** Makes one attempt to send an email, and records its outcome. */
+export async function deliverEmail(
+  deps: DeliveryDeps,
+  claim: OutboxClaim,
+  signal: AbortSignal,
+): Promise<void> {
+  const found = await deps.emails.findToSend(claim.id)
+  if (!found) return
+  const { email, content, isSuspended } = found
+  const recipients = email.recipients.flatMap(({ address, status }) =>
+    status === "waiting" ? [address] : [],
+  )
+  const outcome: TransportOutcome = isSuspended
+    ? suspended
+    : await deps.transport.send(
+        {
+          ...{ id: email.id, createdAt: email.createdAt, content, recipients },
+          isNotice: email.kind === "notice" || email.kind === "confirmation",
+        },
+        signal,
+      )
+  if (outcome !== suspended)
+    deps.onAvailability(
+      outcome.kind === "failed" && !outcome.isPermanent ? outcome.cause : undefined,
+    )
+  const next = toEmailOutcome(email, outcome, claim.attempts, deps.now())
+  if (await deps.emails.record(claim, next)) deps.onOutcome(toEmailStatus(next))
+}
+
+/** What is recorded: each recipient has got it, waits for another attempt, or never gets it. */
+export function toEmailOutcome(
+  email: Pick<Email, "recipients" | "createdAt" | "error">,
+  outcome: TransportOutcome,
+  attempts: number,
+  at: number,
+): EmailOutcome {
+  const tried = email.recipients.map((recipient) => toRecipient(recipient, outcome))
+  const isOpen = tried.some(({ status }) => status === "waiting")
+  const retryMs = isOpen ? toRetryDelayMs(mailBackoff, attempts, at - email.createdAt) : undefined
+  // An earlier attempt may have said why a recipient never gets it.
+  const error =
+    toErrorText(outcome) ?? (tried.some(({ status }) => status === "failed") ? email.error : null)
+  if (retryMs !== undefined || !isOpen) return { recipients: tried, error, retryMs, at }
+  const recipients = tried.map((recipient) =>
+    recipient.status === "waiting" ? { ...recipient, status: "failed" as const } : recipient,
+  )
+  return { recipients, error: `${error ?? ""}; it was tried for a day`, retryMs, at }
+}
+
+function toRecipient(recipient: Recipient, outcome: TransportOutcome): Recipient {
+  if (recipient.status !== "waiting") return recipient
+  if (outcome.kind === "failed")
+    return outcome.isPermanent ? { ...recipient, status: "failed" } : recipient
+  const rejection = outcome.rejected.find(({ address }) => address === recipient.address)
+  if (rejection && !rejection.isPermanent) return recipient
+  return { ...recipient, status: rejection ? "failed" : "sent" }
+}
+
+function toErrorText(outcome: TransportOutcome): string | null {
+  const text =
+    outcome.kind === "failed"
+      ? outcome.error
+      : outcome.rejected.map(({ address, error }) => `${address}: ${error}`).join("; ")
+  return text === "" ? null : text.slice(0, errorCharsMax).toWellFormed()
+}
+
+/** The status of an email after an attempt. It has failed if one recipient never gets it. */
+export function toEmailStatus({
+  recipients,
+  retryMs,
+}: EmailOutcome): "sent" | "failed" | "retried" {
+  if (retryMs !== undefined) return "retried"
+  return recipients.every(({ status }) => status === "sent") ? "sent" : "failed"
+}

@@ -1,0 +1,215 @@
+import type { emailRecord } from "@hamlet/contract"
+import type { z } from "zod"
+import type { Caller } from "../access.ts"
+import { AppError } from "../app-error.ts"
+import type { OutboxClaim } from "../outbox.ts"
+import type { Page, PageRequest } from "../paging.ts"
+
+type EmailView = z.infer<typeof emailRecord>
+
+/** The status of an outgoing email. */
+export type EmailStatus = EmailView["status"]
+
+/** What an outgoing email is for. */
+export type EmailKind = EmailView["kind"]
+
+/** An address, with the name that mail programs show. */
+export interface MailAddress {
+  readonly address: string
+  readonly name?: string | undefined
+}
+
+/** One recipient of an email, and whether they got it. */
+export interface Recipient {
+  readonly address: string
+  readonly status: EmailStatus
+}
+
+/** The val that sends an email. */
+export interface SendingVal {
+  readonly id: string
+  readonly name: string
+}
+
+/** An outgoing email, without its content. */
+export interface Email {
+  readonly id: string
+  readonly accountId: string
+  readonly kind: EmailKind
+  readonly runId: string | null
+  readonly val: SendingVal | null
+  readonly from: string
+  readonly recipients: readonly Recipient[]
+  readonly subject: string
+  readonly bytes: number
+  readonly status: EmailStatus
+  readonly attempts: number
+  /** Why the last attempt failed. */
+  readonly error: string | null
+  readonly createdAt: number
+  readonly nextAttemptAt: number | null
+  /** When it was sent, or when it failed for good. */
+  readonly endedAt: number | null
+}
+
+/** The content of an email. It is stored as JSON. */
+export interface EmailContent {
+  /** Null for the address of the server's notices. */
+  readonly from: MailAddress | null
+  /** Null for all recipients of the email. */
+  readonly to: readonly MailAddress[] | null
+  readonly cc?: readonly MailAddress[]
+  readonly replyTo?: readonly MailAddress[]
+  readonly subject: string
+  readonly text?: string | undefined
+  readonly html?: string | undefined
+  readonly attachments?: readonly EmailAttachment[]
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A file of an email. */
+export interface EmailAttachment {
+  /** Base64. */
+  readonly content: string
+  readonly filename: string
+  readonly type?: string | undefined
+  readonly disposition?: "attachment" | "inline" | undefined
+  readonly contentId?: string | undefined
+}
+
+/** An email to be stored and sent. */
+export interface NewEmail
+  extends Pick<Email, "id" | "accountId" | "kind" | "runId" | "val" | "from" | "subject"> {
+  readonly recipients: readonly string[]
+  readonly content: Uint8Array
+  readonly createdAt: number
+}
+
+/** What an account may send. */
+export interface EmailAllowance {
+  /** Each recipient counts; undefined for no limit. */
+  readonly recipientsPerDay: number | undefined
+  /** The size of all emails that wait or have failed. */
+  readonly storedBytesMax: number
+}
+
+/** Why an email was not stored: the allowance of the day is used up, or there is no room. */
+export type EmailRefusal =
+  | { readonly kind: "used_up"; readonly retryAfterMs: number }
+  | { readonly kind: "no_room" }
+
+/** The result of asking for another attempt. */
+export type Resending =
+  | EmailRefusal
+  | { readonly kind: "not_found" }
+  | { readonly kind: "not_failed" }
+  | { readonly kind: "resent" }
+
+/** An email that is to be sent now. */
+export interface EmailToSend {
+  readonly email: Email
+  readonly content: EmailContent
+  /** The account is suspended or deleted: it sends nothing. */
+  readonly isSuspended: boolean
+}
+
+/** The outcome of an attempt. */
+export interface EmailOutcome {
+  readonly recipients: readonly Recipient[]
+  readonly error: string | null
+  /** The delay until the next attempt; undefined when there is none. */
+  readonly retryMs: number | undefined
+  readonly at: number
+}
+
+/** A message of the server to a user. */
+export interface Notice {
+  readonly id: string
+  readonly userId: string
+  readonly subject: string
+  readonly text: string
+  readonly at: number
+}
+
+/** Stores outgoing emails. */
+export interface EmailStore {
+  /** Undefined when the email was stored. */
+  add(email: NewEmail, allowance: EmailAllowance): Promise<EmailRefusal | undefined>
+  /**
+   * Stores a copy of a failed email with a new id, for the recipients that did not get it.
+   */
+  resend(
+    accountId: string,
+    id: string,
+    copy: { readonly id: string; readonly at: number },
+    allowance: EmailAllowance,
+  ): Promise<Resending>
+  find(accountId: string, id: string): Promise<Email | undefined>
+  /** Newest first. */
+  list(accountId: string, status: EmailStatus | undefined, page: PageRequest): Promise<Page<Email>>
+  /** The emails that a run on the account has sent, oldest first. */
+  listOfRun(accountId: string, runId: string, countMax: number): Promise<readonly Email[]>
+  /** Undefined when it waits no more. */
+  findToSend(id: string): Promise<EmailToSend | undefined>
+  /** Records the outcome of an attempt. False when the claim is no longer valid. */
+  record(claim: OutboxClaim, outcome: EmailOutcome): Promise<boolean>
+  /** Inserts the notice of `addNotice` in `storage/emails/`. False when it is not sent. */
+  addNotice(notice: Notice): Promise<boolean>
+  /** Tells scripts whether the server sends mail, and from which address notices come. */
+  setNoticeSender(address: string | null): Promise<void>
+  /**
+   * Deletes some emails that ended before `endedBefore`, and the content of some that failed before
+   * `failedBefore`. False when nothing is left to delete.
+   */
+  purge(endedBefore: number, failedBefore: number, countMax: number): Promise<boolean>
+}
+
+/** What reading emails needs. */
+export interface EmailReadDeps {
+  readonly emails: EmailStore
+}
+
+const runEmailsMax = 100
+
+/** Returns an email of the caller's account. */
+export async function getEmail(deps: EmailReadDeps, caller: Caller, id: string): Promise<Email> {
+  const email = await deps.emails.find(caller.userId, id)
+  if (!email) throw emailNotFound(id)
+  return email
+}
+
+/** Lists the emails of the caller's account. */
+export function listEmails(
+  deps: EmailReadDeps,
+  caller: Caller,
+  status: EmailStatus | undefined,
+  page: PageRequest,
+): Promise<Page<Email>> {
+  return deps.emails.list(caller.userId, status, page)
+}
+
+/** The emails that a run has sent. Only the user on whose account it ran sees them. */
+export function listEmailsOfRun(
+  deps: EmailReadDeps,
+  caller: Caller,
+  runId: string,
+): Promise<readonly Email[]> {
+  return deps.emails.listOfRun(caller.userId, runId, runEmailsMax)
+}
+
+/**
+ * Sends a message of the server to a user. False when it is not sent: the server sends no mail, the
+ * user has no confirmed address or is suspended, or got too many notices today.
+ */
+export function sendNotice(
+  deps: EmailReadDeps & { newId(): string; now(): number },
+  userId: string,
+  { subject, text }: Pick<Notice, "subject" | "text">,
+): Promise<boolean> {
+  return deps.emails.addNotice({ id: deps.newId(), userId, subject, text, at: deps.now() })
+}
+
+/** The error for an email that the account does not have. */
+export function emailNotFound(id: string): AppError {
+  return new AppError("email_not_found", `Cannot find email "${id}" among those of your account`)
+}

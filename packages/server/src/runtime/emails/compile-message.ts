@@ -1,0 +1,76 @@
+import DKIM from "nodemailer/lib/dkim"
+import MailComposer from "nodemailer/lib/mail-composer"
+import type { OutgoingMessage } from "../../domain/emails/deliver-email.ts"
+import type { MailAddress } from "../../domain/emails/emails.ts"
+
+/** What the headers of all messages have in common. */
+export interface MessageIdentity {
+  /** The domain of message ids, which tells the messages of this server apart. */
+  readonly domain: string
+  /** The address of the server's own messages. */
+  readonly noticeAddress: string
+  /** Signs messages; undefined if the mail server does so, or nobody. */
+  readonly dkim: DkimKey | undefined
+}
+
+/** The key whose public part is at `{selector}._domainkey.{domain}`. */
+export interface DkimKey {
+  readonly domain: string
+  readonly selector: string
+  /** PEM. */
+  readonly key: string
+}
+
+/** A message in the format of the internet, and the addresses of its envelope. */
+export interface CompiledMessage {
+  readonly bytes: Buffer
+  /** Empty for a message of the server itself, which nobody answers, not even with a bounce. */
+  readonly sender: string
+}
+
+/**
+ * Writes a message in the format of the internet. Its id, date and boundaries come from the email,
+ * so that each attempt sends the same bytes and a receiver can tell a repeated one.
+ */
+export async function compileMessage(
+  identity: MessageIdentity,
+  { id, createdAt, isNotice, content, recipients }: OutgoingMessage,
+): Promise<CompiledMessage> {
+  const from = content.from ?? { address: identity.noticeAddress }
+  const to = content.to ?? recipients.map((address) => ({ address }))
+  const message = new MailComposer({
+    ...{ from: toAddress(from), to: to.map(toAddress), cc: content.cc?.map(toAddress) },
+    ...{ replyTo: content.replyTo?.map(toAddress), subject: content.subject },
+    ...{ text: content.text ?? (content.html === undefined ? "" : undefined), html: content.html },
+    headers: {
+      ...content.headers,
+      ...(isNotice && { "Auto-Submitted": "auto-generated" }),
+    },
+    attachments: content.attachments?.map((file) => ({
+      ...{ filename: file.filename, content: Buffer.from(file.content, "base64") },
+      ...{ contentType: file.type, contentDisposition: file.disposition },
+      ...(file.contentId && { cid: file.contentId }),
+    })),
+    messageId: `<${id}@${identity.domain}>`,
+    date: new Date(createdAt),
+    baseBoundary: id,
+    // The content is that of a val: it must not name files or addresses to be read by the server.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  }).compile()
+  return {
+    bytes: await sign(identity.dkim, await message.build()),
+    sender: isNotice ? "" : from.address,
+  }
+}
+
+async function sign(dkim: DkimKey | undefined, bytes: Buffer): Promise<Buffer> {
+  if (!dkim) return bytes
+  const { domain: domainName, selector: keySelector, key: privateKey } = dkim
+  const signed = new DKIM({ domainName, keySelector, privateKey }).sign(bytes)
+  return Buffer.concat(await signed.toArray())
+}
+
+function toAddress({ address, name }: MailAddress): { address: string; name: string } {
+  return { address, name: name ?? "" }
+}

@@ -1,0 +1,140 @@
+import SMTPConnection from "nodemailer/lib/smtp-connection"
+import type { MailTransport, TransportOutcome } from "../../domain/emails/deliver-email.ts"
+import { compileMessage, type MessageIdentity } from "./compile-message.ts"
+import { type SmtpError, toTransportOutcome } from "./smtp-outcome.ts"
+
+/** The operator's mail server. */
+export interface SmtpServer {
+  readonly host: string
+  readonly port: number
+  /** TLS from the first byte, usually on port 465. */
+  readonly isSecure: boolean
+  /** Whether the connection is upgraded to TLS, if it is not TLS from the first byte. */
+  readonly startTls: "required" | "if-offered" | "never"
+  readonly login: { readonly user: string; readonly password: string } | undefined
+  /** Additional certificate authorities, in PEM. */
+  readonly ca: string | undefined
+}
+
+/** How long a mail server may take. */
+export interface SmtpLimits {
+  readonly connectMsMax: number
+  readonly idleMsMax: number
+  /** For one message. The claim of the message must last longer. */
+  readonly sendMsMax: number
+}
+
+const defaults: SmtpLimits = {
+  connectMsMax: 20_000,
+  idleMsMax: 60_000,
+  sendMsMax: 180_000,
+}
+
+/** Hands messages to a mail server, each over a connection of its own. */
+export function createSmtpTransport(
+  server: SmtpServer,
+  identity: MessageIdentity,
+  limits: SmtpLimits = defaults,
+): MailTransport {
+  return {
+    async send(message, signal) {
+      const { bytes, sender } = await compileMessage(identity, message)
+      const envelope = { from: sender, to: [...message.recipients], size: bytes.length }
+      return withConnection(server, identity.domain, limits, signal, (connection) =>
+        send(connection, envelope, bytes),
+      )
+    },
+  }
+}
+
+/** Connects and signs in, without a message. Throws when that is not possible. */
+export async function checkSmtpServer(
+  server: SmtpServer,
+  name: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const outcome = await withConnection(server, name, defaults, signal, async () => nothingSent)
+  if (outcome.kind === "failed") throw new Error(outcome.cause)
+}
+
+const nothingSent: TransportOutcome = { kind: "sent", rejected: [] }
+
+async function withConnection(
+  server: SmtpServer,
+  name: string,
+  limits: SmtpLimits,
+  signal: AbortSignal,
+  use: (connection: SMTPConnection) => Promise<TransportOutcome>,
+): Promise<TransportOutcome> {
+  signal.throwIfAborted()
+  const connection = new SMTPConnection(toOptions(server, name, limits))
+  const end = new AbortController()
+  const timer = setTimeout(
+    () => end.abort(toError("ETIMEDOUT", `it took longer than ${limits.sendMsMax / 1000} s`)),
+    limits.sendMsMax,
+  )
+  const stop = AbortSignal.any([signal, end.signal])
+  const failed = new Promise<never>((_, reject) => {
+    connection.on("error", reject)
+    stop.addEventListener("abort", () => reject(stop.reason), { once: true })
+  })
+  // Its failure is also reported by what is awaited below.
+  failed.catch(() => {})
+  try {
+    await Promise.race([open(connection, server), failed])
+    const outcome = await Promise.race([use(connection), failed])
+    connection.quit()
+    return outcome
+  } catch (error) {
+    connection.close()
+    signal.throwIfAborted()
+    return toTransportOutcome(error as SmtpError)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function open(connection: SMTPConnection, { login }: SmtpServer): Promise<void> {
+  await new Promise<void>((resolve, reject) =>
+    connection.connect((error) => (error ? reject(error) : resolve())),
+  )
+  if (!login) return
+  await new Promise<void>((resolve, reject) =>
+    connection.login({ credentials: { user: login.user, pass: login.password } }, (error) =>
+      error ? reject(error) : resolve(),
+    ),
+  )
+}
+
+/** Some recipients may be refused while the others get the message. */
+async function send(
+  connection: SMTPConnection,
+  envelope: { readonly from: string; readonly to: string[]; readonly size: number },
+  bytes: Buffer,
+): Promise<TransportOutcome> {
+  const info = await new Promise<{ rejectedErrors?: SmtpError[] | undefined }>((resolve, reject) =>
+    connection.send(envelope, bytes, (error, sent) => (error ? reject(error) : resolve(sent))),
+  )
+  return toTransportOutcome({ rejectedErrors: info.rejectedErrors ?? [] })
+}
+
+function toOptions(server: SmtpServer, name: string, limits: SmtpLimits) {
+  return {
+    host: server.host,
+    port: server.port,
+    secure: server.isSecure,
+    requireTLS: server.startTls === "required",
+    ignoreTLS: server.startTls === "never",
+    // How this server introduces itself.
+    name,
+    connectionTimeout: limits.connectMsMax,
+    greetingTimeout: limits.connectMsMax,
+    socketTimeout: limits.idleMsMax,
+    dnsTimeout: limits.connectMsMax,
+    ...(server.ca !== undefined && { tls: { ca: server.ca } }),
+  }
+}
+
+function toError(code: string, message: string): SmtpError {
+  return Object.assign(new Error(message), { code })
+}

@@ -1,0 +1,195 @@
+import { toEmailStatus } from "../../domain/emails/deliver-email.ts"
+import type {
+  EmailAllowance,
+  EmailContent,
+  EmailOutcome,
+  EmailRefusal,
+  EmailStore,
+  NewEmail,
+  Resending,
+} from "../../domain/emails/emails.ts"
+import type { OutboxClaim } from "../../domain/outbox.ts"
+import { inBatches, list } from "../database/batch-sizes.ts"
+import { type Database, firstRow, rows, type Script } from "../database/database.ts"
+import type { Dialect } from "../database/dialect.ts"
+import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import { nothing, raw, type Statements, sql } from "../database/sql.ts"
+import { writeOnce } from "../database/write-once.ts"
+import type { Outbox } from "../outbox/outbox.ts"
+import { addNotice, noticeSenderName } from "./add-notice.ts"
+import { type EmailRow, emailColumns, toEmail } from "./email-rows.ts"
+
+const dayMs = 86_400_000
+
+/** Outgoing emails in the database. */
+export function createEmailStore(
+  db: Database,
+  outbox: Pick<Outbox, "end" | "postpone">,
+): EmailStore {
+  return {
+    add: (email, allowance) => writeOnce(db, () => addEmail(db.dialect, email, allowance)),
+    resend: (accountId, id, copy, allowance) =>
+      writeOnce(db, () => resend(db.dialect, accountId, id, copy, allowance)),
+    async find(accountId, id) {
+      const [row] = await db.read<EmailRow>(
+        sql`select ${emailColumns} from emails e where e.id = ${id} and e.account_id = ${accountId}`,
+      )
+      return row && toEmail(row)
+    },
+    async list(accountId, status, page) {
+      const ofStatus = status === undefined ? nothing : sql`and e.status = ${status}`
+      const found = await db.read<EmailRow>(sql`
+        select ${emailColumns} from emails e where e.account_id = ${accountId} ${ofStatus}
+        ${afterCursor(page, "e.created_at, e.id", newestFirst.kinds)}
+        order by e.created_at desc, e.id desc ${limitTo(page)}`)
+      return toPage(found, page, toEmail, newestFirst.toKeys)
+    },
+    async listOfRun(accountId, runId, countMax) {
+      const found = await db.read<EmailRow>(sql`
+        select ${emailColumns} from emails e where e.run_id = ${runId} and e.account_id = ${accountId}
+        order by e.id limit ${countMax}`)
+      return found.map(toEmail)
+    },
+    async findToSend(id) {
+      const [row] = await db.read<EmailRow & { content: Uint8Array; suspended_at: unknown }>(sql`
+        select ${emailColumns}, c.content, u.suspended_at
+        from emails e join email_contents c on c.email_id = e.id join users u on u.id = e.account_id
+        where e.id = ${id} and e.next_attempt_at is not null`)
+      if (!row) return undefined
+      const content = JSON.parse(Buffer.from(row.content).toString()) as EmailContent
+      return { email: toEmail(row), content, isSuspended: row.suspended_at !== null }
+    },
+    record: (claim, outcome) => db.write(() => record(outbox, claim, outcome)),
+    addNotice: (notice) => db.write(() => addNotice(db.dialect, notice)),
+    async setNoticeSender(address) {
+      const [known] = await db.read<{ value: string }>(
+        sql`select value from settings where name = ${noticeSenderName}`,
+      )
+      if ((known?.value ?? null) === address) return
+      await db.write(function* () {
+        yield address === null
+          ? sql`delete from settings where name = ${noticeSenderName}`
+          : sql`insert into settings (name, value) values (${noticeSenderName}, ${address}) on conflict (name) do update set value = excluded.value`
+      })
+    },
+    purge: (endedBefore, failedBefore, countMax) =>
+      db.write(() => purge(endedBefore, failedBefore, countMax)),
+  }
+}
+
+/** The lock makes the emails of an account count one after the other. */
+function* addEmail(
+  dialect: Dialect,
+  email: NewEmail,
+  allowance: EmailAllowance,
+): Script<EmailRefusal | undefined> {
+  const { id, accountId, kind, content, createdAt } = email
+  yield* dialect.lockName(`emails of ${accountId}`)
+  const cost = { recipients: email.recipients.length, bytes: content.length }
+  const refusal = yield* check(accountId, kind === "confirmation", cost, createdAt, allowance)
+  if (refusal) return refusal
+  const recipients = email.recipients.map((address) => ({ address, status: "waiting" }))
+  yield sql`
+    insert into emails (id, account_id, kind, run_id, val_id, val_name, sender, recipients, recipient_count, subject, bytes, stored_bytes, status, next_attempt_at, created_at)
+    values (${id}, ${accountId}, ${kind}, ${email.runId}, ${email.val?.id ?? null}, ${email.val?.name ?? null}, ${email.from}, ${JSON.stringify(recipients)},
+      ${cost.recipients}, ${email.subject}, ${cost.bytes}, ${cost.bytes}, 'waiting', ${dialect.now}, ${createdAt})`
+  yield sql`insert into email_contents (email_id, content) values (${id}, ${content})`
+  return undefined
+}
+
+interface UsedRow {
+  readonly count: number | string | null
+  readonly oldest: number | string | null
+}
+
+/** The server's own messages do not use up the allowance of a user, and confirmations have theirs. */
+function* check(
+  accountId: string,
+  isConfirmation: boolean,
+  cost: { readonly recipients: number; readonly bytes: number },
+  at: number,
+  { recipientsPerDay, storedBytesMax }: EmailAllowance,
+): Statements<EmailRefusal | undefined> {
+  const kinds = raw(isConfirmation ? "kind = 'confirmation'" : "kind in ('val', 'api')")
+  const used = yield* firstRow<UsedRow>(sql`
+    select sum(recipient_count) as count, min(created_at) as oldest from emails
+    where account_id = ${accountId} and created_at > ${at - dayMs} and ${kinds}`)
+  if (
+    recipientsPerDay !== undefined &&
+    Number(used?.count ?? 0) + cost.recipients > recipientsPerDay
+  )
+    return { kind: "used_up", retryAfterMs: Number(used?.oldest ?? at) + dayMs - at }
+  if ((yield* sumStored(accountId)) + cost.bytes <= storedBytesMax) return undefined
+  // Waiting emails have precedence over failed ones, which are kept for another attempt only.
+  const failed = yield* rows<{ id: string }>(
+    sql`select id from emails where account_id = ${accountId} and stored_bytes > 0 and status = 'failed'`,
+  )
+  yield* dropContents(failed.map(({ id }) => id))
+  return (yield* sumStored(accountId)) + cost.bytes > storedBytesMax
+    ? { kind: "no_room" }
+    : undefined
+}
+
+function* sumStored(accountId: string): Statements<number> {
+  const stored = yield* firstRow<{ bytes: number | string | null }>(
+    sql`select sum(stored_bytes) as bytes from emails where account_id = ${accountId} and stored_bytes > 0`,
+  )
+  return Number(stored?.bytes ?? 0)
+}
+
+function* dropContents(ids: readonly string[]): Statements<void> {
+  for (const chunk of inBatches(ids)) {
+    yield sql`delete from email_contents where email_id in (${list(chunk)})`
+    yield sql`update emails set stored_bytes = 0 where id in (${list(chunk)})`
+  }
+}
+
+function* resend(
+  dialect: Dialect,
+  accountId: string,
+  id: string,
+  copy: { readonly id: string; readonly at: number },
+  allowance: EmailAllowance,
+): Script<Resending> {
+  const row = yield* firstRow<EmailRow & { content: Uint8Array | null }>(sql`
+    select ${emailColumns}, c.content from emails e left join email_contents c on c.email_id = e.id
+    where e.id = ${id} and e.account_id = ${accountId}`)
+  if (!row) return { kind: "not_found" }
+  const isOwn = row.kind === "val" || row.kind === "api"
+  if (row.status !== "failed" || row.content === null || !isOwn) return { kind: "not_failed" }
+  const { recipients, ...email } = toEmail(row)
+  const failed = recipients.flatMap(({ address, status }) => (status === "sent" ? [] : [address]))
+  const refusal = yield* addEmail(
+    dialect,
+    { ...email, id: copy.id, recipients: failed, content: row.content, createdAt: copy.at },
+    allowance,
+  )
+  return refusal ?? { kind: "resent" }
+}
+
+/** The content of an email that was sent is not needed any more. */
+function* record(
+  outbox: Pick<Outbox, "end" | "postpone">,
+  claim: OutboxClaim,
+  outcome: EmailOutcome,
+): Script<boolean> {
+  const { recipients, error, retryMs, at } = outcome
+  const status = toEmailStatus(outcome)
+  const set = sql`recipients = ${JSON.stringify(recipients)}, error = ${error}`
+  if (retryMs !== undefined) return yield* outbox.postpone(claim, retryMs, set)
+  const isRecorded = yield* outbox.end(claim, sql`${set}, status = ${status}, ended_at = ${at}`)
+  if (isRecorded && status === "sent") yield* dropContents([claim.id])
+  return isRecorded
+}
+
+function* purge(endedBefore: number, failedBefore: number, countMax: number): Script<boolean> {
+  const old = yield* rows<{ id: string }>(
+    sql`select id from emails where ended_at is not null and ended_at < ${endedBefore} limit ${countMax}`,
+  )
+  for (const chunk of inBatches(old.map(({ id }) => id)))
+    yield sql`delete from emails where id in (${list(chunk)})`
+  const failed = yield* rows<{ id: string }>(sql`
+    select id from emails where stored_bytes > 0 and ended_at < ${failedBefore} limit ${countMax}`)
+  yield* dropContents(failed.map(({ id }) => id))
+  return old.length === countMax || failed.length === countMax
+}
