@@ -38,7 +38,7 @@ describeApp("unsaved text", (app) => {
     return dialog.type()
   }
 
-  test("needs a confirmation to be left, by a link, by going back or by closing the tab", async () => {
+  test("is kept when the page is left, by a link or by going back, without a question", async () => {
     await using own = await app.openOwn()
     const { page } = own
     const val = await makeVal(app.stage.admin, { code: "saved" })
@@ -46,32 +46,36 @@ describeApp("unsaved text", (app) => {
     await page.getByRole("link", { name: val.name, exact: true }).click()
     const editor = await findEditor(page)
     await replaceText(page, editor, "typed")
-    expect(
-      await respondToDialog(page, "dismiss", () =>
-        page.getByRole("link", { name: "Explore" }).click(),
-      ),
-    ).toBe("confirm")
-    expect(await respondToDialog(page, "dismiss", () => page.evaluate(() => history.back()))).toBe(
-      "confirm",
-    )
+    page.on("dialog", (dialog) => own.problems.push(dialog.message()))
+    await page.goBack()
+    await page.getByRole("link", { name: val.name, exact: true }).click()
+    await editor.getByText("typed").waitFor()
+    await page.getByRole("link", { name: "Explore" }).click()
+    await page.waitForURL("**/search")
+    await page.goBack()
+    await editor.getByText("typed").waitFor()
+    expect(own.problems).toEqual([])
+  })
+
+  test("needs a confirmation to be left where the browser cannot store it", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const val = await makeVal(app.stage.admin, { code: "saved" })
+    await page.addInitScript(() => {
+      Storage.prototype.setItem = () => {
+        throw new DOMException("full", "QuotaExceededError")
+      }
+    })
+    const editor = await typeInto(page, val.path, "typed")
+    const leave = () => page.getByRole("link", { name: "Explore" }).click()
+    expect(await respondToDialog(page, "dismiss", leave)).toBe("confirm")
     expect(
       await respondToDialog(page, "dismiss", () => page.close({ runBeforeUnload: true })),
     ).toBe("beforeunload")
     await page.waitForURL(`**${val.path}`)
     await expectText(editor, "typed")
-    // Other tabs of the same val need no confirmation.
-    await page.getByRole("link", { name: "Readme" }).click()
-    await page.getByRole("link", { name: "Code", exact: true }).click()
-    await editor.getByText("typed").waitFor()
-    expect(
-      await respondToDialog(page, "accept", () =>
-        page.getByRole("link", { name: "Explore" }).click(),
-      ),
-    ).toBe("confirm")
+    expect(await respondToDialog(page, "accept", leave)).toBe("confirm")
     await page.waitForURL("**/search")
-    // Even then the text is still stored.
-    await page.goBack()
-    await editor.getByText("typed").waitFor()
     expect(own.problems).toEqual([])
   })
 
@@ -80,7 +84,7 @@ describeApp("unsaved text", (app) => {
     const { page } = own
     const val = await makeVal(app.stage.admin, { code: "saved" })
     const editor = await typeInto(page, val.path, "typed")
-    expect(await respondToDialog(page, "accept", () => page.reload())).toBe("beforeunload")
+    await page.reload()
     await editor.getByText("typed").waitFor()
     await page.getByText(/This is your unsaved text/).waitFor()
     await page.getByRole("button", { name: "Use the saved version" }).click()
@@ -106,7 +110,7 @@ describeApp("unsaved text", (app) => {
     await expectNoNotice(page)
     await other.close()
     await replaceText(page, editor, "typed here")
-    await respondToDialog(page, "accept", () => page.reload())
+    await page.reload()
     await page.getByRole("button", { name: "Keep" }).click()
     await page.getByText(/Another tab with unsaved text/).waitFor()
     await page.getByRole("button", { name: "Restore" }).click()
@@ -134,9 +138,9 @@ describeApp("unsaved text", (app) => {
     await duplicate.waitForFunction(() =>
       Object.values(localStorage).some((text) => String(text).includes("typed in the duplicate")),
     )
-    await respondToDialog(page, "accept", () => page.reload())
+    await page.reload()
     await editor.getByText("typed in the first").waitFor()
-    await respondToDialog(duplicate, "accept", () => duplicate.reload())
+    await duplicate.reload()
     await twinEditor.getByText("typed in the duplicate").waitFor()
     await duplicate.close()
     await editor.press("Control+s")
@@ -190,7 +194,7 @@ describeApp("unsaved text", (app) => {
     expect((await app.stage.admin.client.listValRuns({ val_id: val.id })).data).toEqual([])
     await page.keyboard.press("Escape")
     await expectText(editor, "export default () => 'mine'")
-    await respondToDialog(page, "accept", () => page.goto("/"))
+    await page.goto("/")
     expect(own.problems).toEqual([])
   })
 

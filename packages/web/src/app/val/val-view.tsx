@@ -48,7 +48,7 @@ export function ValView({ loaded, tab }: { loaded: Val; tab: string }) {
   useEffect(
     () =>
       guardNavigation(
-        (path) => isWithin(editing, path) || !(editing.isDirty.value || readme.isDirty.value),
+        (path) => isWithin(editing, path) || !(editing.mayLose() || readme.mayLose()),
       ),
     [editing, readme],
   )

@@ -12,6 +12,8 @@ export interface DraftStore {
   read(): Draft | undefined
   write(draft: Draft): void
   clear(): void
+  /** Whether the storage has the last text: it may be full, or disabled. */
+  isKept(): boolean
   /** Stores a text that was replaced in the editor, so that it can be restored. */
   setAside(draft: Draft): void
   /** Drafts that were set aside, or that belong to closed tabs, the newest first. */
@@ -43,8 +45,9 @@ export function openDraftStore(subject: string): DraftStore {
   const { locks } = navigator
   let hasLock = locks === undefined
   const released = Promise.withResolvers<void>()
+  let isKept = false
   const store = () => {
-    if (hasLock) writeDraft(key, latest)
+    isKept = hasLock && writeDraft(key, latest)
   }
   // Held until the tab is closed, so that other tabs recognise its drafts as recoverable.
   const hold = (signal?: AbortSignal) =>
@@ -70,7 +73,8 @@ export function openDraftStore(subject: string): DraftStore {
       latest = undefined
       store()
     },
-    setAside: (draft) => writeDraft(keyPrefix + asidePrefix + toRandomId(), draft),
+    isKept: () => isKept,
+    setAside: (draft) => void writeDraft(keyPrefix + asidePrefix + toRandomId(), draft),
     findRecoverable: () => findRecoverable(keyPrefix, () => key),
     stop() {
       isStopped = true
@@ -84,6 +88,7 @@ export const noDrafts: DraftStore = {
   read: () => undefined,
   write: () => {},
   clear: () => {},
+  isKept: () => true,
   setAside: () => {},
   findRecoverable: async () => [],
   stop: () => {},
@@ -104,7 +109,7 @@ async function findRecoverable(
     .flatMap((key) => {
       const draft = readDraft(key)
       return draft
-        ? [{ ...draft, isSetAside: isSetAside(key), clear: () => writeDraft(key, undefined) }]
+        ? [{ ...draft, isSetAside: isSetAside(key), clear: () => void writeDraft(key, undefined) }]
         : []
     })
     .sort((one, other) => other.at - one.at)
@@ -121,13 +126,15 @@ function readDraft(key: string): Draft | undefined {
   }
 }
 
-/** Without storage the user can still type. */
-function writeDraft(key: string, draft: Draft | undefined): void {
+/** Without storage the user can still type. Returns whether it was written. */
+function writeDraft(key: string, draft: Draft | undefined): boolean {
   try {
     if (draft) localStorage.setItem(key, JSON.stringify(draft))
     else localStorage.removeItem(key)
+    return true
   } catch {
     // The storage is full or disabled.
+    return false
   }
 }
 

@@ -106,6 +106,11 @@ export class ValEditing {
     for (const draft of await this.#drafts.findRecoverable()) draft.clear()
   }
 
+  /** Whether leaving the page would lose text: unsaved text is restored when the user is back. */
+  mayLose(): boolean {
+    return this.isDirty.peek() && !this.#drafts.isKept()
+  }
+
   stop(): void {
     this.#drafts.stop()
   }

@@ -71,6 +71,11 @@ export class ReadmeEditing {
     this.type(this.text.peek() ?? "")
   }
 
+  /** Whether leaving the page would lose text. */
+  mayLose(): boolean {
+    return this.isDirty.peek() && !this.#drafts.isKept()
+  }
+
   stop(): void {
     this.#drafts.stop()
   }
