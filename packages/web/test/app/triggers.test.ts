@@ -1,78 +1,152 @@
 import { expect, test } from "bun:test"
 import type { Page } from "playwright-core"
+import { findBarriers } from "../support/check-page.ts"
 import { describeApp } from "../support/describe-app.ts"
 import { eventually, seeNote } from "../support/eventually.ts"
 import { makeVal } from "../support/val-page.ts"
 
 /** Everything that starts vals by itself. */
-describeApp("schedules", (app) => {
-  test("a schedule is explained while it is typed, saved, paused and removed", async () => {
-    const { admin } = app.stage
-    const val = await makeVal(admin, { code: `console.log("tick")`, type: "interval" })
-    await using tab = await app.open(admin, { timezoneId: "America/New_York" })
-    const { page } = tab
-    page.on("dialog", (dialog) => void dialog.accept())
-    await page.goto(val.path)
-    await page.getByRole("link", { name: "Schedule", exact: true }).click()
-    const meaning = page.getByRole("status")
-    const times = page.getByRole("region", { name: "The next times" })
-    await expectTimes(page, 10)
-    await page.getByRole("button", { name: "Cron" }).click()
-    const field = page.getByLabel("Cron expression")
-    await field.fill("0 9 * * 1-5")
-    // The browser's own time zone is offered first.
-    await meaning.getByText(/weekday at 09:00 in America\/New_York/).waitFor()
-    await page.getByLabel("Time zone").selectOption("Europe/Berlin")
-    await meaning.getByText(/weekday at 09:00 in Europe\/Berlin/).waitFor()
-    await expectTimes(page, 10)
-    expect(await times.locator(".next-time").first().textContent()).toMatch(/^09:00 CES?T$/)
-    await field.fill("0 25 * * *")
-    await page
-      .getByRole("alert")
-      .filter({ hasText: /^This is not a cron expression/ })
-      .waitFor()
-    expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true)
-    await page.getByRole("button", { name: "on Mondays" }).click()
-    await page.getByLabel(/still running/).selectOption({ label: "Run both at the same time" })
-    await page
-      .getByLabel(/server was off/)
-      .selectOption({ label: "Run once when the server is back" })
-    await seeNote(page, "The schedule is saved", () =>
-      page.getByRole("button", { name: "Save" }).click(),
-    )
-    expect(await admin.client.getSchedule({ val_id: val.id })).toMatchObject({
-      cron: "0 9 * * 1",
-      timeZone: "Europe/Berlin",
-      overlap: "allow",
-      catchUp: "one",
-      isPaused: false,
-    })
-    const state = page.getByRole("region", { name: "State of the schedule" })
-    await state.getByText("Active", { exact: true }).waitFor()
-    await state.getByText("not run yet").waitFor()
-    await state.getByRole("button", { name: "Pause" }).click()
-    await state.getByText("Paused", { exact: true }).waitFor()
+describeApp(
+  "schedules, mail and webhooks",
+  (app) => {
+    test("a schedule is explained while it is typed, saved, paused and removed", async () => {
+      const { admin } = app.stage
+      const val = await makeVal(admin, { code: `console.log("tick")`, type: "interval" })
+      await using tab = await app.open(admin, { timezoneId: "America/New_York" })
+      const { page } = tab
+      page.on("dialog", (dialog) => void dialog.accept())
+      await page.goto(val.path)
+      await page.getByRole("link", { name: "Schedule", exact: true }).click()
+      const meaning = page.getByRole("status")
+      const times = page.getByRole("region", { name: "The next times" })
+      await expectTimes(page, 10)
+      await page.getByRole("button", { name: "Cron" }).click()
+      const field = page.getByLabel("Cron expression")
+      await field.fill("0 9 * * 1-5")
+      // The browser's own time zone is offered first.
+      await meaning.getByText(/weekday at 09:00 in America\/New_York/).waitFor()
+      await page.getByLabel("Time zone").selectOption("Europe/Berlin")
+      await meaning.getByText(/weekday at 09:00 in Europe\/Berlin/).waitFor()
+      await expectTimes(page, 10)
+      expect(await times.locator(".next-time").first().textContent()).toMatch(/^09:00 CES?T$/)
+      await field.fill("0 25 * * *")
+      await page
+        .getByRole("alert")
+        .filter({ hasText: /^This is not a cron expression/ })
+        .waitFor()
+      expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true)
+      await page.getByRole("button", { name: "on Mondays" }).click()
+      await page.getByLabel(/still running/).selectOption({ label: "Run both at the same time" })
+      await page
+        .getByLabel(/server was off/)
+        .selectOption({ label: "Run once when the server is back" })
+      await seeNote(page, "The schedule is saved", () =>
+        page.getByRole("button", { name: "Save" }).click(),
+      )
+      expect(await admin.client.getSchedule({ val_id: val.id })).toMatchObject({
+        cron: "0 9 * * 1",
+        timeZone: "Europe/Berlin",
+        overlap: "allow",
+        catchUp: "one",
+        isPaused: false,
+      })
+      const state = page.getByRole("region", { name: "State of the schedule" })
+      await state.getByText("Active", { exact: true }).waitFor()
+      await state.getByText("not run yet").waitFor()
+      await state.getByRole("button", { name: "Pause" }).click()
+      await state.getByText("Paused", { exact: true }).waitFor()
 
-    await page.getByRole("link", { name: "Schedules", exact: true }).click()
-    const row = page.getByRole("row").filter({ hasText: val.name })
-    await row.getByText(/Monday at 09:00/).waitFor()
-    await row.getByText("Paused", { exact: true }).waitFor()
-    await row.getByText(/Monday at 09:00/).click({ force: true })
-    await state.getByRole("button", { name: "Resume" }).click()
-    await state.getByText("Active", { exact: true }).waitFor()
-    // Due every second: its outcome appears by itself.
-    await field.fill("* * * * * *")
-    await meaning.getByText("Every second").waitFor()
-    await page.getByRole("button", { name: "Save" }).click()
-    await state.getByRole("link", { name: "Succeeded" }).waitFor()
-    await state.getByRole("button", { name: "Remove" }).click()
-    await state.waitFor({ state: "detached" })
-    await expect(admin.client.getSchedule({ val_id: val.id })).rejects.toMatchObject({
-      code: "schedule_not_found",
+      await page.getByRole("link", { name: "Schedules", exact: true }).click()
+      const row = page.getByRole("row").filter({ hasText: val.name })
+      await row.getByText(/Monday at 09:00/).waitFor()
+      await row.getByText("Paused", { exact: true }).waitFor()
+      await row.getByText(/Monday at 09:00/).click({ force: true })
+      await state.getByRole("button", { name: "Resume" }).click()
+      await state.getByText("Active", { exact: true }).waitFor()
+      // Due every second: its outcome appears by itself.
+      await field.fill("* * * * * *")
+      await meaning.getByText("Every second").waitFor()
+      await page.getByRole("button", { name: "Save" }).click()
+      await state.getByRole("link", { name: "Succeeded" }).waitFor()
+      await state.getByRole("button", { name: "Remove" }).click()
+      await state.waitFor({ state: "detached" })
+      await expect(admin.client.getSchedule({ val_id: val.id })).rejects.toMatchObject({
+        code: "schedule_not_found",
+      })
+      expect(tab.problems).toEqual([])
     })
-    expect(tab.problems).toEqual([])
-  })
-})
+
+    test("a schedule that fails is marked on home, and one that was paused has the reason", async () => {
+      const cora = await app.stage.person("cora")
+      for (const name of ["fails", "stopped"]) {
+        const val = await cora.client.createVal({
+          name,
+          code: "export default 1",
+          type: "interval",
+        })
+        await cora.client.putSchedule({ val_id: val.id, every: "1d" })
+      }
+      await using tab = await app.open(cora)
+      const { page } = tab
+      // A hundred failures take long: the response has them.
+      await page.route("**/v1/me/schedules?*", async (route) => {
+        const list = await (await route.fetch()).json()
+        const data = list.data.map((schedule: { val: { name: string } }) => ({
+          ...schedule,
+          failureCount: 12,
+          isFailing: true,
+          ...(schedule.val.name === "stopped"
+            ? { isPaused: true, pausedReason: "Its last 100 runs failed", nextAt: [] }
+            : {}),
+        }))
+        await route.fulfill({ json: { ...list, data } })
+      })
+      await page.goto("/")
+      const failing = page.getByRole("region", { name: "Failing schedules" })
+      await failing.getByRole("link", { name: "stopped Paused" }).waitFor()
+      await failing.getByRole("link", { name: "fails Failing" }).waitFor()
+      await failing.getByRole("link", { name: "All" }).click()
+      const row = page.getByRole("row").filter({ hasText: "stopped" })
+      await row.getByText("Its last 100 runs failed").waitFor()
+      expect(await findBarriers(page)).toEqual([])
+      expect(tab.problems).toEqual([])
+    })
+
+    test("a run lists the mails that it sent", async () => {
+      const { admin } = app.stage
+      const val = await makeVal(admin, {
+        code: `import { email } from "/std/email"
+export default () => email({ to: "grace@example.org", subject: "Engines", text: "Hello" })`,
+      })
+      const { id } = await admin.client.createRun({ val_id: val.id })
+      await using tab = await app.open(admin)
+      const { page } = tab
+      await page.goto(`/runs/${id}`)
+      const row = page
+        .getByRole("region", { name: "Outgoing mail" })
+        .getByRole("row")
+        .filter({ hasText: "Engines" })
+      await row.getByText("to grace@example.org").waitFor()
+      // Nothing listens at the port of the mail server.
+      await row.getByText("Waiting").waitFor()
+      expect(tab.problems).toEqual([])
+    })
+
+    test("an email address is confirmed by a code", async () => {
+      await using tab = await app.open(await app.stage.person("dan"))
+      const { page } = tab
+      await page.goto("/account")
+      await page.getByLabel("Email").fill("dan@example.org")
+      await seeNote(page, "Saved", () => page.getByRole("button", { name: "Save" }).click())
+      const confirmation = page.getByRole("region", { name: "Confirm your address" })
+      await confirmation.getByLabel("Code").fill("000 000")
+      await confirmation.getByRole("button", { name: "Confirm" }).click()
+      await confirmation.getByRole("alert").filter({ hasText: /./ }).waitFor()
+      expect(tab.problems).toEqual([])
+    })
+  },
+  { HAMLET_MAIL_DOMAIN: "vals.example.com", HAMLET_SMTP_URL: "smtp://127.0.0.1:9" },
+)
 
 function expectTimes(page: Page, count: number): Promise<unknown> {
   return eventually(

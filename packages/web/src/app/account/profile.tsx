@@ -6,6 +6,7 @@ import { Avatar } from "../parts/avatar.tsx"
 import { Field } from "../parts/field.tsx"
 import { Form } from "../parts/form.tsx"
 import { currentUser, session } from "../session/session.ts"
+import { EmailConfirmation } from "./email-confirmation.tsx"
 
 const bioCharsMax = 2_000
 
@@ -22,20 +23,23 @@ export function Profile() {
     showDone("Saved")
   }
   return (
-    <Form onSubmit={save} label="Save" isReady={isChanged}>
-      <div class="profile-head">
-        <Avatar name={me.username} size="large" />
-        <div>
-          <p class="profile-name">{me.username}</p>
-          <a href={`/u/${me.username}`}>Your page</a>
+    <>
+      <Form onSubmit={save} label="Save" isReady={isChanged}>
+        <div class="profile-head">
+          <Avatar name={me.username} size="large" />
+          <div>
+            <p class="profile-name">{me.username}</p>
+            <a href={`/u/${me.username}`}>Your page</a>
+          </div>
         </div>
-      </div>
-      <Field label="About you" hint="Public, on your page.">
-        <textarea class="input" maxLength={bioCharsMax} {...bindText(bio)} />
-      </Field>
-      <Field label="Email" hint="Visible only to you and the operator of this server.">
-        <input class="input" type="email" autocomplete="email" {...bindText(email)} />
-      </Field>
-    </Form>
+        <Field label="About you" hint="Public, on your page.">
+          <textarea class="input" maxLength={bioCharsMax} {...bindText(bio)} />
+        </Field>
+        <Field label="Email" hint="Visible only to you and the operator of this server.">
+          <input class="input" type="email" autocomplete="email" {...bindText(email)} />
+        </Field>
+      </Form>
+      {me.email !== null && !me.emailVerified ? <EmailConfirmation email={me.email} /> : null}
+    </>
   )
 }

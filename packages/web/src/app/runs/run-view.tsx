@@ -3,6 +3,7 @@ import { toDuration } from "../../ui/units.ts"
 import { api } from "../api.ts"
 import { navigate } from "../frame/location.ts"
 import { showDone } from "../frame/toast-list.ts"
+import { EmailList } from "../mail/email-list.tsx"
 import { StatusBadge } from "../parts/badges.tsx"
 import { Section } from "../parts/section.tsx"
 import { toMoment } from "../parts/time.ts"
@@ -80,6 +81,7 @@ export function RunView({ run, onChange }: { run: RunDetail; onChange: () => voi
           <ValueView value={run.returnValue} />
         </Section>
       ) : null}
+      {run.emails.length > 0 ? <EmailList emails={run.emails} onChange={onChange} /> : null}
       {run.egress ? <EgressList egress={run.egress} /> : null}
     </>
   )

@@ -12,7 +12,7 @@ import { LastOutcome, ScheduleBadge, toFailures } from "../schedules/schedule-ma
 import type { Schedule } from "../schedules/timing.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
-const pollMs = 5_000
+const pollMs = 2_000
 
 /** The schedule of an interval val. */
 export function ScheduleTab({ editing }: ValTabProps) {
