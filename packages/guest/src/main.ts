@@ -1,8 +1,8 @@
 /**
  * The guest: the program that runs inside the sandbox, on Deno. It starts before there is a val to
  * run. Its arguments are the folder of its sockets, a folder for the val's own files, the URL of
- * the example in the module cache, the folder of the val's packages, and its own path. See
- * protocol.ts for its messages to the host, and for how it is started.
+ * the example in the module cache, the folder of the val's packages, its own path, and `hurried` if
+ * a run waits for it. See protocol.ts for its messages to the host, and for how it is started.
  */
 
 import { connectControl } from "./control/control.ts"
@@ -21,6 +21,7 @@ import { captureNodeStreams, captureStandardStreams } from "./globals/standard-s
 import { guardTimers } from "./globals/timers.ts"
 import { provideWebStorage } from "./globals/web-storage.ts"
 import { hideInternals, runSoon } from "./internals.ts"
+import { hurried } from "./protocol.ts"
 import { hasWaitingRequest, serve, startServing } from "./requests/serve.ts"
 import { trackUpgrades } from "./requests/upgrades.ts"
 import { catchUncaughtErrors } from "./runs/failures.ts"
@@ -48,6 +49,7 @@ async function start(
   exampleUrl = "",
   packagesFolder = "",
   scriptPath = "",
+  haste = "",
 ): Promise<void> {
   const inPath = `${socketFolder}/in.sock`
   const hasProxy = Deno.env.has("HTTP_PROXY")
@@ -84,8 +86,9 @@ async function start(
   provideSockets(hasProxy ? `${socketFolder}/tcp.sock` : undefined)
   if (hasProxy) provideWorkers()
 
-  // 3. Run everything once, so that the first run finds it compiled.
-  await warmUp(inPath, exampleUrl)
+  // 3. Run everything once, so that the first run finds it compiled. A run that waits would wait
+  // longer.
+  if (haste !== hurried) await warmUp(inPath, exampleUrl)
 
   // 4. From here on no socket of the host can be opened. If there is a proxy, it is the only
   // network.

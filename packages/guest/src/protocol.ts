@@ -137,6 +137,9 @@ await started
 `,
 } as const
 
+/** The sixth argument of a guest that starts for a run which waits for it. */
+export const hurried = "hurried"
+
 /**
  * The first line from the host: what this process serves. Like the messages that follow, it is sent
  * as early as possible, so that the guest prepares while the host reads and writes what belongs to

@@ -5,7 +5,7 @@ import { preparePackages } from "./globals/packages.ts"
 import { hidePaths } from "./globals/process-guard.ts"
 import { cancelTimer, createSystemTimer } from "./internals.ts"
 import { limits } from "./limits.ts"
-import { publishUrls, serveTemporarily } from "./requests/serve.ts"
+import { serveTemporarily } from "./requests/serve.ts"
 import { toProgram } from "./val/program.ts"
 
 /**
@@ -20,13 +20,7 @@ export async function warmUp(inPath: string, exampleUrl: string): Promise<void> 
   nameModulesBeside(exampleUrl)
   const module: Record<string, unknown> = await import(exampleUrl)
   const example = toProgram(module, { isHttp: true, endpoint: "http://example.localhost/" })
-  let isFirst = true
-  const respond = (request: Request) => {
-    if (isFirst) publishUrls(request)
-    isFirst = false
-    return example.respond(request)
-  }
-  serveTemporarily({ program: { ...example, respond }, scheme: "http", returnBytesMax: 1_000 })
+  serveTemporarily({ program: example, scheme: "http", returnBytesMax: 1_000 })
   const host = "Host: example.localhost\r\n"
   await sendRaw(
     inPath,

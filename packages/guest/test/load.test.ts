@@ -268,6 +268,20 @@ describe("loadVal", () => {
     expect(returned).toMatchObject({ value: { body: "http://ada-hello.localhost:8080/" } })
   })
 
+  test("works in a process that has not warmed up, before and after its first request", async () => {
+    const code = `export default (request: Request) => new Response(request.url + " " + request.clone().url + " " + Deno.env.get("EXAMPLE"))`
+    const url = (path: string) => `http://ada-hello.localhost:8080${path}`
+    const late = await startGuest({ isHurried: true })
+    await late.load(code)
+    for (const path of ["/a?b", "/c"])
+      expect(await (await late.request(path)).text()).toBe(`${url(path)} ${url(path)} undefined`)
+    const early = await startGuest({ isHurried: true })
+    const waiting = early.request("/early")
+    await early.load(code)
+    expect(await (await waiting).text()).toStartWith(`${url("/early")} ${url("/early")} `)
+    expect(late.logs()).toEqual([])
+  })
+
   test("loads one val and never another", async () => {
     const guest = await startVal(`export default () => "first"`)
     guest.add({ "ada/other@1": `export default () => "second"` })

@@ -1,11 +1,18 @@
 import { type InnerRequest, innerRequestOf } from "../internals.ts"
-import { ResponseCtor, stringIndexOf, stringSlice, stringStartsWith } from "../primordials.ts"
+import {
+  ResponseCtor,
+  stringIndexOf,
+  stringSlice,
+  stringStartsWith,
+  uncurryThis,
+} from "../primordials.ts"
 import { clearRunContext } from "../runs/runs.ts"
 import type { Serving } from "../val/program.ts"
 import { handleCall } from "./handle-call.ts"
 import { handleRequest } from "./handle-request.ts"
 import { finishUpgrade } from "./upgrades.ts"
 
+const { getPrototypeOf } = Object
 let serving: Serving | undefined
 let hasEarlyRequest = false
 const whenServing = Promise.withResolvers<Serving>()
@@ -38,7 +45,7 @@ const callBeginning = `${unixScheme}call/c`
 export function serve(request: Request): Response | Promise<Response> {
   clearRunContext()
   const inner = innerRequestOf(request)
-  const url = rawUrlOf(inner)
+  const url = (readUrl ?? publishUrls(inner))(inner)
   const kindAt = stringIndexOf(url, "/", unixScheme.length) + 1
   const idEnd = stringIndexOf(url, "/", kindAt)
   const id = idEnd === -1 ? stringSlice(url, kindAt + 1) : stringSlice(url, kindAt + 1, idEnd)
@@ -72,21 +79,24 @@ async function serveLater(
   return isRequest ? await respond(now, request, id, isUpgrade) : handleCall(now, request, id)
 }
 
-let rawUrlOf: (inner: InnerRequest) => string = (inner) => inner.url()
+type ReadUrl = (inner: InnerRequest) => string
+
+/** Reads the URL that the host has sent. Undefined until the first request. */
+let readUrl: ReadUrl | undefined
 
 /**
- * From here on the `url` of every request is the public one, also in its copies, because it is
- * changed on their shared prototype. Defining it on each Request would be slower, and miss the
- * copies.
+ * From the first request on, the `url` of every request is the public one, also in its copies,
+ * because it is changed on their shared prototype. Defining it on each Request would be slower, and
+ * miss the copies. A val that is loaded already has not seen that prototype yet.
  */
-export function publishUrls(request: Request): void {
-  const prototype: InnerRequest = Object.getPrototypeOf(innerRequestOf(request))
-  const { url } = prototype
-  const read = Function.prototype.call.bind(url) as (inner: InnerRequest) => string
-  rawUrlOf = read
+function publishUrls(inner: InnerRequest): ReadUrl {
+  const prototype: InnerRequest = getPrototypeOf(inner)
+  const read = uncurryThis(prototype.url) as ReadUrl
+  readUrl = read
   prototype.url = function (this: InnerRequest) {
     return toPublicUrl(read(this), serving?.scheme ?? "http")
   }
+  return read
 }
 
 /**

@@ -16,7 +16,7 @@ import type {
   Returned,
   Surroundings,
 } from "../../src/protocol.ts"
-import { guestScript, packagesScript } from "../../src/protocol.ts"
+import { guestScript, hurried, packagesScript } from "../../src/protocol.ts"
 
 const deno = findDeno()
 const entry = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
@@ -76,8 +76,8 @@ export class GuestProcess {
     return join(this.folder, "sockets/in.sock")
   }
 
-  /** Starts the process and waits until it is warm. */
-  async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
+  /** Starts the process and waits until it is ready; it warms up unless it is hurried. */
+  async start(env: Readonly<Record<string, string>> = {}, isHurried = false): Promise<void> {
     const { folder } = this
     const [sockets, scratch, packages] = [
       join(folder, "sockets"),
@@ -106,7 +106,8 @@ export class GuestProcess {
       `--allow-write=${sockets},${scratch}`,
     ]
     this.add({ "example/example": exampleCode })
-    const args = [sockets, scratch, `${base}/v/example/example`, packages, script]
+    const fixed = [sockets, scratch, `${base}/v/example/example`, packages, script]
+    const args = isHurried ? [...fixed, hurried] : fixed
     this.#child = Bun.spawn(
       [deno, "run", ...flags, ...permissions, join(folder, "guest.js"), ...args],
       {

@@ -8,11 +8,11 @@ export async function stopVals(): Promise<void> {
   started.clear()
 }
 
-/** A warm guest; it ends with the test. */
-export async function startGuest(): Promise<GuestProcess> {
+/** A guest that is ready; it ends with the test. */
+export async function startGuest({ isHurried = false } = {}): Promise<GuestProcess> {
   const guest = new GuestProcess()
   started.add(guest)
-  await guest.start()
+  await guest.start({}, isHurried)
   return guest
 }
 

@@ -6,7 +6,7 @@ import type { RunnerLimits } from "./runner-limits.ts"
 type PoolLimits = Pick<RunnerLimits, "readyMin" | "readyMax" | "launchesMax" | "waitMsMax">
 
 export interface PoolDeps {
-  /** `isAwaited`: a run waits for it, so it starts with normal priority. */
+  /** `isAwaited`: a run waits for it, so it starts with normal priority and without warming up. */
   launch(isAwaited: boolean): Promise<Sandbox>
   /** Gives normal priority to the processes that are starting: a run waits for one. */
   hurry(): void

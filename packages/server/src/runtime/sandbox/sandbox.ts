@@ -1,6 +1,6 @@
 import { chmodSync, chownSync } from "node:fs"
 import { join } from "node:path"
-import type { GuestMessage, HostMessage } from "@hamlet/guest/protocol"
+import { type GuestMessage, type HostMessage, hurried } from "@hamlet/guest/protocol"
 import { AppError } from "../../domain/app-error.ts"
 import type { StoredBundle } from "../../domain/modules/lockfiles.ts"
 import { hasSlowLane, setSlowLane } from "../fairness/slow-lane.ts"
@@ -44,6 +44,8 @@ export interface SandboxSpec {
   readonly uid: number | undefined
   /** "pipe" to read why it does not start. */
   readonly stderr: "ignore" | "pipe"
+  /** Whether a run waits for it, so that its guest does not warm up first. */
+  readonly isHurried: boolean
 }
 
 /**
@@ -114,7 +116,7 @@ export class Sandbox {
       undoSteps.push(() => this.#control.stop())
       this.egressListener = this.#openEgress()
       undoSteps.push(() => this.egressListener?.stop())
-      this.#process = this.#launch(spec.stderr, group)
+      this.#process = this.#launch(spec, group)
     } catch (error) {
       for (const undo of undoSteps.reverse()) undo()
       throw error
@@ -281,12 +283,15 @@ export class Sandbox {
     chmodSync(path, 0o600)
   }
 
-  #launch(stderr: SandboxSpec["stderr"], group: Cgroup | undefined): LaunchedProcess {
+  #launch({ stderr, isHurried }: SandboxSpec, group: Cgroup | undefined): LaunchedProcess {
     const { isolation, limits } = this.#host
     const launch: Launch = {
       id: this.id,
       folder: this.#folder,
-      command: isolation.toCommand({ folder: this.#folder, uid: this.#uid }),
+      command: [
+        ...isolation.toCommand({ folder: this.#folder, uid: this.#uid }),
+        ...(isHurried ? [hurried] : []),
+      ],
       environment: isolation.toEnvironment(this.#folder),
       limits,
       stdin: "ignore",

@@ -115,15 +115,16 @@ export class Sandboxes {
   }
 
   /**
-   * Starts a process. Resolves when its guest is warm; a failed start leaves nothing behind. Unless
-   * a run waits for it, it starts at low priority until `hurry` is called.
+   * Starts a process. Resolves when its guest can be given a val; a failed start leaves nothing
+   * behind. Unless a run waits for it, it starts at low priority until `hurry` is called, and its
+   * guest warms up.
    */
   async launch(isAwaited = true): Promise<Sandbox> {
     const first = this.#first
     this.#first = undefined
     if (first && this.#alive.has(first)) return first
     try {
-      return await this.#start("ignore", isAwaited)
+      return await this.#start("ignore", isAwaited, isAwaited)
     } catch (error) {
       throw this.#isStopped ? error : await this.#explain(error)
     }
@@ -216,9 +217,9 @@ export class Sandboxes {
     await Promise.all([...this.#alive].map((sandbox) => sandbox.stop()))
   }
 
-  async #start(stderr: "ignore" | "pipe", isAwaited: boolean): Promise<Sandbox> {
+  async #start(stderr: "ignore" | "pipe", isAwaited: boolean, isHurried = false): Promise<Sandbox> {
     const hurries = this.#hurries
-    const sandbox = await this.#create(stderr)
+    const sandbox = await this.#create(stderr, isHurried)
     this.#starting.add(sandbox)
     if (!isAwaited && hurries === this.#hurries) sandbox.setPriority("patient")
     const { startMsMax } = this.#host.limits
@@ -246,9 +247,9 @@ export class Sandboxes {
     }
   }
 
-  async #create(stderr: "ignore" | "pipe"): Promise<Sandbox> {
+  async #create(stderr: "ignore" | "pipe", isHurried: boolean): Promise<Sandbox> {
     if (this.#isStopped) throw stopping()
-    const created = Sandbox.create(this.#host, { ...this.#nextSpec(), stderr })
+    const created = Sandbox.create(this.#host, { ...this.#nextSpec(), stderr, isHurried })
     this.#creating.add(created)
     try {
       const sandbox = await created
@@ -261,7 +262,7 @@ export class Sandboxes {
     }
   }
 
-  #nextSpec(): Omit<SandboxSpec, "stderr"> {
+  #nextSpec(): Omit<SandboxSpec, "stderr" | "isHurried"> {
     const id = `s${++this.#launched}`
     return {
       id,
