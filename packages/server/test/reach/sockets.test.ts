@@ -205,8 +205,8 @@ describeAttacks("reach/sockets", settings, (getServer) => {
     ],
     "a request to this server by a client that then ends its side": [
       `const url = new URL(Deno.env.get("HAMLET_URL")); const socket = net.connect({ host: url.hostname, port: Number(url.port), allowHalfOpen: true })
-      socket.end("GET /healthz HTTP/1.1\\r\\nhost: " + url.host + "\\r\\n\\r\\n"); let text = ""; for await (const part of socket) text += part; return text.split("\\r\\n")[0]`,
-      "HTTP/1.1 200 OK",
+      socket.end("GET /healthz HTTP/1.1\\r\\nhost: " + url.host + "\\r\\n\\r\\n"); let text = ""; for await (const part of socket) text += part; return text.slice(0, 12)`,
+      "HTTP/1.1 200",
       `import net from "node:net"`,
     ],
     "Deno.resolveDns": [`return await Deno.resolveDns("localhost", "A")`, ["127.0.0.1"]],
