@@ -61,6 +61,19 @@ describeApi("api/references", (suite) => {
     ])
   })
 
+  test("of code with 16,800 imports are the first thousand", async () => {
+    const ada = await person()
+    await val(ada, { name: "a0" })
+    await val(ada, { name: "acyn" })
+    const names = Array.from({ length: 16_800 }, (_, index) => `a${index.toString(36)}`)
+    const code = names.map((name) => `import"./${name}"`).join(";")
+    const main = await val(ada, { name: "main", code })
+    const path = `/v1/vals/${main.id}/dependencies`
+    expect(pairsOf((await call("GET", path, { as: ada })).json)).toEqual(["main → a0"])
+    const body = { code: `${code};import "./a0"` }
+    expectStatus(await call("POST", `/v1/vals/${main.id}/versions`, { as: ada, body }), 201)
+  })
+
   describe("an import", () => {
     for (const [title, code] of [
       ["with a version", (user: string) => `import x from "${testBaseUrl}/v/${user}/library@1"`],

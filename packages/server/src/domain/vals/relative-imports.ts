@@ -24,6 +24,9 @@ interface RewriteDeps {
   scanImports(code: string, ownerId: string): Promise<readonly string[]>
 }
 
+/** As many different specifiers are read as are stored with a version. */
+const parsedMax = 1_000
+
 /** A literal that begins like a relative import of a val of the same owner. */
 const candidatePattern = /(?<=["'`])\.\//g
 
@@ -46,13 +49,18 @@ export async function rewriteRelativeImports(
   )
   const edits: Edit[] = []
   const renamed = new Map<string, string>()
+  const importer = { username: ownerName, name }
+  let parsed = 0
   for (const specifier of await deps.scanImports(marked, userId)) {
     if (!specifier.startsWith(marker)) continue
     const [index = "", ...rest] = specifier.slice(marker.length).split("/")
     const start = starts[Number(index)]
     const before = `./${rest.join("/")}`
-    const isVal = parseImportAddress(before, deps.importHosts, { username: ownerName, name })
-    if (start === undefined || !isVal) continue
+    if (!renamed.has(before)) {
+      parsed += 1
+      if (parsed > parsedMax || !parseImportAddress(before, deps.importHosts, importer)) continue
+    }
+    if (start === undefined) continue
     edits.push({ start, end: start + 2, text: `../${ownerName}/` })
     renamed.set(before, `../${ownerName}/${rest.join("/")}`)
   }

@@ -41,6 +41,9 @@ export interface SettledResolution {
   readonly resolution: Resolution
 }
 
+/** More than a program may contain. Further ones are ignored: reading 10,000 would take long. */
+const specifiersMax = 1_000
+
 /** What reading a source needs. */
 export interface SourceDeps {
   readonly importHosts: ImportHosts
@@ -58,7 +61,7 @@ export async function readSource(
   code: string,
   name: string,
 ): Promise<ValSource> {
-  const specifiers = await deps.scanImports(code, caller.userId)
+  const specifiers = takeFirst(await deps.scanImports(code, caller.userId))
   const importer = { username: caller.username, name }
   const missing = await findMissing(deps, caller, specifiers)
   return toSource(deps.importHosts, importer, code, specifiers, missing)
@@ -96,7 +99,8 @@ export function toSource(
   missing: ReadonlySet<string>,
 ): ValSource {
   const found = new Map<string, ValImport>()
-  for (const specifier of specifiers) {
+  const some = takeFirst(specifiers)
+  for (const specifier of some) {
     const address = parseImportAddress(specifier, hosts, importer)
     if (!address || missing.has(specifier)) continue
     const key = `${address.username}/${address.name}`
@@ -106,5 +110,14 @@ export function toSource(
   }
   const imports = [...found.values()]
   const local = new Set(imports.flatMap((one) => one.specifiers))
-  return { code, imports, isRemote: hasRemoteImports(code, specifiers, hosts, local) }
+  return { code, imports, isRemote: hasRemoteImports(code, some, hosts, local) }
+}
+
+/** Packages come first, since a version whose packages are ignored would never get them. */
+function takeFirst(specifiers: readonly string[]): readonly string[] {
+  if (specifiers.length <= specifiersMax) return specifiers
+  const { remote = [], other = [] } = Object.groupBy(specifiers, (specifier) =>
+    /^\s*[a-z]+:/i.test(specifier) ? "remote" : "other",
+  )
+  return [...remote, ...other].slice(0, specifiersMax)
 }
