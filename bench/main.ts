@@ -16,6 +16,7 @@ import { firstSave } from "./runs/first-save.ts"
 import { neighbours } from "./runs/neighbours.ts"
 import { valMemory } from "./runs/val-memory.ts"
 import { warm } from "./runs/warm.ts"
+import { schedules } from "./schedules/schedules.ts"
 import { importVals } from "./speed/import-vals.ts"
 import { memory } from "./speed/memory.ts"
 import { read } from "./speed/read.ts"
@@ -36,6 +37,7 @@ const benchmarks: readonly Benchmark[] = [
   firstSave,
   valMemory,
   neighbours,
+  schedules,
   freeze,
   packages,
   egress,

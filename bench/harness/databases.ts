@@ -51,6 +51,24 @@ export async function seedPostgres(
   return { world, dataDir, databaseUrl, drop }
 }
 
+/** An empty database on the server. */
+export async function createPostgresDatabase(
+  serverUrl: string,
+  purpose: string,
+): Promise<{ readonly url: string; drop(): Promise<void> }> {
+  const name = `hamlet_bench_${purpose}_${process.pid}`
+  await onServer(serverUrl, (server) =>
+    server.unsafe(`create database ${name} encoding 'UTF8' template template0`),
+  )
+  return {
+    url: toDatabaseUrl(serverUrl, name),
+    drop: async () =>
+      void (await onServer(serverUrl, (server) =>
+        server.unsafe(`drop database ${name} with (force)`),
+      )),
+  }
+}
+
 async function seedTarget(target: SeedTarget, vals: number): Promise<World> {
   try {
     return await seed(target, vals)

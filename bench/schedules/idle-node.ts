@@ -1,0 +1,45 @@
+import { compose } from "../../packages/server/src/compose.ts"
+import { loadConfig } from "../../packages/server/src/config/config.ts"
+import { ensureFirstUser } from "../../packages/server/src/domain/accounts/users.ts"
+import type { Runner, RunSlot } from "../../packages/server/src/domain/runs/runner.ts"
+import { Histogram } from "../../packages/server/src/shared/histogram.ts"
+
+/*
+ * The server without sandboxes: everything but the vals. It starts, records and ends runs as the real
+ * one does, and each run returns at once.
+ */
+
+const slot: RunSlot = {
+  call: async () => ({ kind: "returned", json: "null", kept: null, isTruncated: false }),
+  fetch: () => Promise.reject(new Error("Cannot fetch: this node has no vals")),
+  connect: () => Promise.reject(new Error("Cannot connect: this node has no vals")),
+  stop() {},
+  release() {},
+}
+
+const coldStarts = new Histogram()
+const runner: Runner = {
+  acquire: async () => slot,
+  retire() {},
+  endAllOf() {},
+  status: () => ({
+    ...{ isolation: "none", processes: 0, ready: 0, runs: 0, waiting: 0 },
+    ...{ memoryBytes: 0, memoryBytesMax: 0, coldStarts },
+  }),
+}
+
+const config = loadConfig(process.env, [])
+const hamlet = await compose(config, { runner, resolver: null })
+await ensureFirstUser(hamlet.deps, { username: config.user, token: config.token })
+hamlet.deps.queue.start()
+const server = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  fetch: (request) => hamlet.app.fetch(request),
+})
+console.log(`listens at http://127.0.0.1:${server.port}\n`)
+process.on("SIGTERM", async () => {
+  await server.stop()
+  await hamlet.stop()
+  process.exit(0)
+})
