@@ -24,8 +24,8 @@ const zones = [
 ]
 const hour = 3_600_000
 /** From where the next times are compared, relative to the change of the clock. */
-const starts = [-26 * hour, -90 * 60_000, -45_000, 0, 20 * 60_000, 40 * 60_000]
-const timesMax = 8
+const starts = [-26 * hour, -45_000, 20 * 60_000]
+const timesMax = 6
 
 /**
  * Both libraries agree outside of the hour that a change of the clock repeats or skips. Within it
@@ -65,7 +65,7 @@ test(
       }
     }
     expect([...counts.keys()].filter((kind) => !known.includes(kind))).toEqual([])
-    expect(compared).toBeGreaterThan(isWhole ? 60_000 : 100)
+    expect(compared).toBeGreaterThan(isWhole ? 40_000 : 50)
     if (isWhole) console.log(`compared ${compared} windows`, Object.fromEntries(counts))
   },
   { timeout: isWhole ? 1_800_000 : 30_000 },
