@@ -122,7 +122,7 @@ function build(foundation: Foundation, replacements: Replacements) {
   const userData = createUserData(foundation)
   const emails = createEmails(foundation)
   const runs = createRuns(foundation, { ...accounts, ...vals, ...modules }, runner)
-  const schedules = createSchedules(foundation, runs.queue)
+  const schedules = createSchedules(foundation, vals, runs)
 
   // 2. The background jobs.
   const rules = {

@@ -2,7 +2,7 @@ import type { ScheduleStats, ScheduleStore } from "../domain/schedules/schedules
 import { Histogram } from "../shared/histogram.ts"
 
 export interface ScheduleJobDeps {
-  readonly schedules: Pick<ScheduleStore, "fireDue" | "releaseWaiting">
+  readonly schedules: Pick<ScheduleStore, "findWork" | "fireDue" | "releaseWaiting" | "tellOwners">
   /** Starts the runs that this job adds to the queue. */
   readonly queue: { wake(): void }
   readonly limits?: Partial<ScheduleJobLimits>
@@ -21,6 +21,8 @@ export interface ScheduleJobLimits {
   readonly lockedMs: number
   /** How often it looks for schedules that wait for a run that is gone. */
   readonly releaseMs: number
+  /** Owners that are told at a time that their schedules fail. */
+  readonly noticesMax: number
 }
 
 const defaults: ScheduleJobLimits = {
@@ -28,6 +30,7 @@ const defaults: ScheduleJobLimits = {
   pollMs: 1_000,
   lockedMs: 20,
   releaseMs: 30_000,
+  noticesMax: 100,
 }
 
 /**
@@ -78,7 +81,7 @@ export class ScheduleJob {
     let sleepMs = this.#limits.pollMs
     try {
       await this.#release()
-      sleepMs = await this.#fire()
+      sleepMs = await this.#work()
     } catch (error) {
       this.#deps.onError(error)
     }
@@ -88,18 +91,21 @@ export class ScheduleJob {
     this.#timer = setTimeout(() => this.wake(), isWoken ? 0 : sleepMs)
   }
 
-  /** Starts all runs that are due. Returns how long nothing will be due. */
-  async #fire(): Promise<number> {
-    const { batchMax, pollMs, lockedMs } = this.#limits
+  /** Does what there is to do. Returns how long nothing will be due. */
+  async #work(): Promise<number> {
+    const { batchMax, pollMs, lockedMs, noticesMax } = this.#limits
+    const { schedules, queue } = this.#deps
     for (;;) {
+      const { nextInMs, hasNotices } = await schedules.findWork()
+      if (hasNotices) await schedules.tellOwners(noticesMax)
       if (this.#state === "stopped") return 0
-      const { delaysMs, dropped, nextInMs } = await this.#deps.schedules.fireDue(batchMax)
+      if (nextInMs === undefined || nextInMs > 0) return Math.min(nextInMs ?? pollMs, pollMs)
+      const { delaysMs, dropped } = await schedules.fireDue(batchMax)
       for (const ms of delaysMs) this.#delays.add(ms)
       this.#dropped += dropped
-      if (delaysMs.length > 0) this.#deps.queue.wake()
-      if (nextInMs === undefined || nextInMs > 0) return Math.min(nextInMs ?? pollMs, pollMs)
+      if (delaysMs.length > 0) queue.wake()
       // What is due and was not found is locked, because another node is just starting it.
-      if (delaysMs.length === 0 && dropped === 0) return lockedMs
+      else if (dropped === 0) return lockedMs
     }
   }
 

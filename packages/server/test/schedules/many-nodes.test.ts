@@ -85,7 +85,11 @@ async function addVals(db: Database): Promise<void> {
 
 /** Returns the first due time of each val. */
 async function addSchedules(db: Database): Promise<ReadonlyMap<string, number>> {
-  const store = createScheduleStore(db, () => Bun.randomUUIDv7())
+  const store = createScheduleStore(
+    db,
+    () => Bun.randomUUIDv7(),
+    () => "",
+  )
   const first = new Map<string, number>()
   for (const [index, valId] of valIds.entries()) {
     const input = { ...toTiming(index), overlap: "allow" } as const
@@ -131,7 +135,11 @@ async function findWrongTimes(
   db: Database,
   firstTimes: ReadonlyMap<string, number>,
 ): Promise<readonly string[]> {
-  const store = createScheduleStore(db, () => Bun.randomUUIDv7())
+  const store = createScheduleStore(
+    db,
+    () => Bun.randomUUIDv7(),
+    () => "",
+  )
   // The schedules first: what is started after this read is not expected.
   const schedules = await Promise.all(valIds.map((valId) => store.find(valId)))
   const runs = await db.read<FiredRow>(sql`select val_id, input from runs`)

@@ -27,3 +27,37 @@ export function findNotice(failureCount: number, isPaused: boolean): ScheduleNot
 export function toPausedReason(failureCount: number): string {
   return `The last ${failureCount} runs failed`
 }
+
+/** What a notice says about a schedule. */
+export interface FailingSchedule {
+  readonly valName: string
+  readonly ownerName: string
+  readonly failureCount: number
+  /** The error of its last run. */
+  readonly error: string | null
+  /** The address of the val's page. */
+  toValPage(ownerName: string, valName: string): string
+}
+
+/** Errors are cut: they come from the val, and may be long. */
+const errorCharsMax = 500
+
+/** The mail to the owner. */
+export function toNotice(
+  kind: ScheduleNotice,
+  { valName, ownerName, failureCount, error, toValPage }: FailingSchedule,
+): { readonly subject: string; readonly text: string } {
+  const name = `${ownerName}/${valName}`
+  const isPaused = kind === "paused"
+  const lines = [
+    `The last ${failureCount} scheduled runs of ${name} failed.`,
+    ...(error === null ? [] : ["", "The last error:", "", error.slice(0, errorCharsMax)]),
+    "",
+    isPaused
+      ? "The schedule is paused now. Fix the val, then resume the schedule on its page:"
+      : `The schedule goes on. It will be paused after ${failureLimits.pausedAfter} failures in a row. The page of the val:`,
+    toValPage(ownerName, valName),
+  ]
+  const state = isPaused ? "is paused" : "keeps failing"
+  return { subject: `The schedule of ${name} ${state}`, text: `${lines.join("\n")}\n` }
+}

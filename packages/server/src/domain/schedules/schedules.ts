@@ -89,6 +89,8 @@ export interface ScheduleStore {
   ): Promise<Schedule | "full" | undefined>
   /** Returns false when the val has no schedule, and undefined when there is no such val. */
   delete(valId: string, assert: AssertVal<ScheduledVal>): Promise<boolean | undefined>
+  /** What there is to do. */
+  findWork(): Promise<ScheduleWork>
   /** Starts the runs of some schedules that are due. */
   fireDue(countMax: number): Promise<FiredBatch>
   /**
@@ -96,6 +98,8 @@ export interface ScheduleStore {
    * this is for a run that was deleted meanwhile.
    */
   releaseWaiting(): Promise<void>
+  /** Tells the owners of some schedules that they fail. Returns how many it told. */
+  tellOwners(countMax: number): Promise<number>
 }
 
 /** What `fireDue` did. */
@@ -104,8 +108,14 @@ export interface FiredBatch {
   readonly delaysMs: readonly number[]
   /** How many due times got no run: missed, or the previous run had not ended. */
   readonly dropped: number
+}
+
+/** What there is to do for schedules. */
+export interface ScheduleWork {
   /** How long until the next schedule is due; undefined if none is. */
   readonly nextInMs: number | undefined
+  /** Whether an owner has yet to be told that a schedule fails. */
+  readonly hasNotices: boolean
 }
 
 /** What this node has done, for the metrics. */

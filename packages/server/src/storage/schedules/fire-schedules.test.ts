@@ -6,11 +6,13 @@ import { failureLimits } from "../../domain/schedules/failures.ts"
 import { changeSchedule, type ScheduleInput } from "../../domain/schedules/schedules.ts"
 import type { Database } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
+import { noticeSenderName } from "../emails/add-notice.ts"
 import { noteScheduledRuns } from "./note-ended-runs.ts"
 import { createScheduleStore } from "./schedules.ts"
 
 const user = Bun.randomUUIDv7()
 const minute = 60_000
+const toValPage = (owner: string, name: string) => `https://hamlet.example/u/${owner}/${name}`
 
 interface RunRow {
   readonly id: string
@@ -34,7 +36,7 @@ describeEachDatabase("fireDue", (open) => {
         yield sql`insert into versions (val_id, version, created_at, code) values (${val}, 1, 1, '1')`
       }
     })
-    const schedules = createScheduleStore(db, () => Bun.randomUUIDv7())
+    const schedules = createScheduleStore(db, () => Bun.randomUUIDv7(), toValPage)
     const put = (valId: string, input: ScheduleInput) =>
       schedules.put(valId, ({ current, now }) => changeSchedule(current, input, 1, now), valCount)
     return { db, vals, val: vals[0] ?? "", schedules, put }
@@ -82,7 +84,7 @@ describeEachDatabase("fireDue", (open) => {
     const first = await makeDue(db, val)
     const fired = await schedules.fireDue(10)
     expect([fired.delaysMs.length, fired.dropped]).toEqual([1, 0])
-    expect(fired.nextInMs).toBeGreaterThan(59 * minute)
+    expect((await schedules.findWork()).nextInMs).toBeGreaterThan(59 * minute)
     const [run] = await listRuns(db)
     expect(run).toMatchObject({
       val_id: val,
@@ -170,7 +172,8 @@ describeEachDatabase("fireDue", (open) => {
     await schedules.fireDue(10)
     const [first] = await listRuns(db)
     const dueAt = await makeDue(db, val, 50_000)
-    expect(await schedules.fireDue(10)).toEqual({ delaysMs: [], dropped: 0, nextInMs: undefined })
+    expect(await schedules.fireDue(10)).toEqual({ delaysMs: [], dropped: 0 })
+    expect((await schedules.findWork()).nextInMs).toBeUndefined()
     await endRun(db, first, "failed")
     // One after the other, each when the one before has ended.
     for (const count of [2, 3, 4]) {
@@ -193,7 +196,7 @@ describeEachDatabase("fireDue", (open) => {
     await makeDue(db, val)
     await schedules.fireDue(10)
     await schedules.releaseWaiting()
-    expect((await schedules.fireDue(10)).nextInMs).toBeUndefined()
+    expect((await schedules.findWork()).nextInMs).toBeUndefined()
     await db.write(function* () {
       yield sql`delete from runs`
     })
@@ -204,7 +207,7 @@ describeEachDatabase("fireDue", (open) => {
   test("starts nothing for a paused schedule, a val of another type, or a suspended owner", async () => {
     const { db, val, schedules, put } = await setUp()
     await put(val, { every: "1h", isPaused: true })
-    expect((await schedules.fireDue(10)).nextInMs).toBeUndefined()
+    expect((await schedules.findWork()).nextInMs).toBeUndefined()
     await put(val, { isPaused: false })
     await db.write(function* () {
       yield sql`update vals set type = 'script' where id = ${val}`
@@ -260,5 +263,44 @@ describeEachDatabase("fireDue", (open) => {
       pausedReason: null,
       failureCount: 0,
     })
+  })
+
+  test("tells the owner by mail when a schedule keeps failing, and when it is paused", async () => {
+    const { db, val, schedules, put } = await setUp()
+    await db.write(function* () {
+      yield sql`insert into settings (name, value) values (${noticeSenderName}, 'no-reply@hamlet.example')`
+      yield sql`update users set email = 'ada@example.com', email_verified_at = 1 where id = ${user}`
+    })
+    await put(val, { every: "1h" })
+    const failAfter = async (failures: number) => {
+      await db.write(function* () {
+        yield sql`update schedules set failure_count = ${failures} where val_id = ${val}`
+      })
+      await makeDue(db, val)
+      await schedules.fireDue(10)
+      const runs = await listRuns(db)
+      const run = runs.find(({ status }) => status === "queued")
+      await endRun(db, run, "failed")
+    }
+    const listSubjects = async () =>
+      (await db.read<{ subject: string }>(sql`select subject from emails order by id`)).map(
+        ({ subject }) => subject,
+      )
+    await failAfter(failureLimits.failingAfter - 2)
+    expect((await schedules.findWork()).hasNotices).toBe(false)
+    await failAfter(failureLimits.failingAfter - 1)
+    expect((await schedules.findWork()).hasNotices).toBe(true)
+    // Once, however many nodes look.
+    const told = await Promise.all([schedules.tellOwners(10), schedules.tellOwners(10)])
+    expect(told.reduce((sum, count) => sum + count)).toBe(1)
+    expect((await schedules.findWork()).hasNotices).toBe(false)
+    await failAfter(failureLimits.failingAfter)
+    expect(await schedules.tellOwners(10)).toBe(0)
+    await failAfter(failureLimits.pausedAfter - 1)
+    expect(await schedules.tellOwners(10)).toBe(1)
+    expect(await listSubjects()).toEqual([
+      "The schedule of ada/val0 keeps failing",
+      "The schedule of ada/val0 is paused",
+    ])
   })
 })

@@ -1,6 +1,11 @@
 import type { NewQueuedRun } from "../../domain/queue/queued-run.ts"
 import { type DueDecision, type DueSchedule, decideDue } from "../../domain/schedules/due.ts"
-import type { CatchUp, FiredBatch, Overlap } from "../../domain/schedules/schedules.ts"
+import type {
+  CatchUp,
+  FiredBatch,
+  Overlap,
+  ScheduleWork,
+} from "../../domain/schedules/schedules.ts"
 import type { ValType } from "../../domain/vals/vals.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { type Database, rows, type Script } from "../database/database.ts"
@@ -33,6 +38,12 @@ interface StateRow {
   readonly has_open_run: number
 }
 
+interface WorkRow {
+  readonly next_at: number | string | null
+  readonly now: number | string
+  readonly has_notices: number
+}
+
 /** A schedule that is due, what happens to it, and the id of its run, if it gets one. */
 interface Fired {
   readonly row: DueRow
@@ -49,7 +60,7 @@ export function* fireDue(
   dialect: Dialect,
   countMax: number,
   newId: () => string,
-): Script<Omit<FiredBatch, "nextInMs">> {
+): Script<FiredBatch> {
   const due = yield* rows<DueRow>(sql`
     select val_id, owner_id, cron, every, time_zone, overlap, catch_up, anchor_at, next_at, last_run_at,
       last_run_id, released_at, ${dialect.now} as now
@@ -142,13 +153,16 @@ function moveOn(dialect: Dialect, fired: readonly Fired[]): Statement {
     from ${table} where val_id = moved_val_id`
 }
 
-/** How long until the next schedule is due, by the clock of the database. */
-export async function findNextInMs(db: Database): Promise<number | undefined> {
-  const [row] = await db.read<{ next_at: number | string | null; now: number | string }>(sql`
-    select min(next_at) as next_at, ${db.dialect.now} as now from schedules
-    where next_at is not null and waits_for_id is null`)
-  if (!row || row.next_at === null) return undefined
-  return Math.max(0, Number(row.next_at) - Number(row.now))
+/** What there is to do, by the clock of the database. Reads two small indexes. */
+export async function findWork(db: Database): Promise<ScheduleWork> {
+  const [row] = await db.read<WorkRow>(sql`
+    select (select min(next_at) from schedules where next_at is not null and waits_for_id is null) as next_at,
+      ${db.dialect.now} as now, case when exists (select 1 from schedules where notice is not null) then 1 else 0 end as has_notices`)
+  const nextAt = toTime(row?.next_at ?? null)
+  return {
+    nextInMs: nextAt === null ? undefined : Math.max(0, nextAt - Number(row?.now)),
+    hasNotices: row?.has_notices === 1,
+  }
 }
 
 /** Lets schedules be due again that wait for a run that has ended or is gone. */

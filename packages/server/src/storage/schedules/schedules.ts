@@ -1,3 +1,4 @@
+import type { FailingSchedule } from "../../domain/schedules/failures.ts"
 import type {
   Schedule,
   ScheduleChange,
@@ -10,7 +11,7 @@ import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
 import { type Statement, type Statements, sql } from "../database/sql.ts"
-import { findNextInMs, fireDue, releaseWaiting } from "./fire-schedules.ts"
+import { findWork, fireDue, releaseWaiting } from "./fire-schedules.ts"
 import {
   type ScheduledValRow,
   type ScheduleRow,
@@ -20,9 +21,14 @@ import {
   toSchedule,
   toScheduledVal,
 } from "./schedule-rows.ts"
+import { tellOwners } from "./tell-owners.ts"
 
-/** Schedules in the database. */
-export function createScheduleStore(db: Database, newId: () => string): ScheduleStore {
+/** Schedules in the database. `toValPage` gives the address of a val's page, for notices. */
+export function createScheduleStore(
+  db: Database,
+  newId: () => string,
+  toValPage: FailingSchedule["toValPage"],
+): ScheduleStore {
   const { dialect } = db
   return {
     async find(valId) {
@@ -38,11 +44,10 @@ export function createScheduleStore(db: Database, newId: () => string): Schedule
     },
     put: (valId, change, countMax) => db.write(() => putSchedule(dialect, valId, change, countMax)),
     delete: (valId, assert) => db.write(() => deleteSchedule(valId, assert)),
-    async fireDue(countMax) {
-      const fired = await db.write(() => fireDue(dialect, countMax, newId))
-      return { ...fired, nextInMs: await findNextInMs(db) }
-    },
+    findWork: () => findWork(db),
+    fireDue: (countMax) => db.write(() => fireDue(dialect, countMax, newId)),
     releaseWaiting: () => db.write(() => releaseWaiting(dialect)),
+    tellOwners: (countMax) => db.write(() => tellOwners(dialect, countMax, newId, toValPage)),
   }
 }
 

@@ -1,0 +1,60 @@
+import {
+  type FailingSchedule,
+  type ScheduleNotice,
+  toNotice,
+} from "../../domain/schedules/failures.ts"
+import { inBatches, list } from "../database/batch-sizes.ts"
+import { rows, type Script } from "../database/database.ts"
+import type { Dialect } from "../database/dialect.ts"
+import { sql } from "../database/sql.ts"
+import { addNotice } from "../emails/add-notice.ts"
+import { fromJson } from "../runs/run-rows.ts"
+
+interface NoticeRow {
+  readonly val_id: string
+  readonly owner_id: string
+  readonly owner_name: string
+  readonly name: string
+  readonly notice: ScheduleNotice
+  readonly failure_count: number
+  readonly error: string | null
+  readonly now: number | string
+}
+
+/**
+ * Tells the owners of some schedules that fail, once each. Returns how many were told. `toValPage`
+ * gives the address of a val's page.
+ */
+export function* tellOwners(
+  dialect: Dialect,
+  countMax: number,
+  newId: () => string,
+  toValPage: FailingSchedule["toValPage"],
+): Script<number> {
+  const locked = yield* rows<{ val_id: string }>(sql`
+    select val_id from schedules where notice is not null order by val_id limit ${countMax} ${dialect.skipLocked}`)
+  for (const ids of inBatches(locked.map((row) => row.val_id))) {
+    const found = yield* rows<NoticeRow>(sql`
+      select s.val_id, s.owner_id, u.username as owner_name, v.name, s.notice, s.failure_count, r.error, ${dialect.now} as now
+      from schedules s join vals v on v.id = s.val_id join users u on u.id = s.owner_id
+      left join runs r on r.id = s.last_run_id
+      where s.val_id in (${list(ids)}) and s.notice is not null`)
+    for (const row of found) {
+      const text = toNotice(row.notice, toFailing(row, toValPage))
+      yield* addNotice(dialect, { id: newId(), userId: row.owner_id, ...text, at: Number(row.now) })
+    }
+    yield sql`update schedules set notice = null where val_id in (${list(ids)})`
+  }
+  return locked.length
+}
+
+function toFailing(row: NoticeRow, toValPage: FailingSchedule["toValPage"]): FailingSchedule {
+  const error = fromJson<{ readonly name: string; readonly message: string }>(row.error)
+  return {
+    valName: row.name,
+    ownerName: row.owner_name,
+    failureCount: row.failure_count,
+    error: error && `${error.name}: ${error.message}`,
+    toValPage,
+  }
+}
