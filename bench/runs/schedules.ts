@@ -54,7 +54,7 @@ async function measureIdle(
   name: string,
   databaseUrl: string | undefined,
 ): Promise<Cell[]> {
-  const program = await startBare("schedules/idle-node.ts", {
+  const program = await startBare("idle-node.ts", {
     ...settings,
     HAMLET_DATA_DIR: createScratchFolder(),
     ...(databaseUrl === undefined ? {} : { HAMLET_DATABASE_URL: databaseUrl }),

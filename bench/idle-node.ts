@@ -1,8 +1,8 @@
-import { compose } from "../../packages/server/src/compose.ts"
-import { loadConfig } from "../../packages/server/src/config/config.ts"
-import { ensureFirstUser } from "../../packages/server/src/domain/accounts/users.ts"
-import type { Runner, RunSlot } from "../../packages/server/src/domain/runs/runner.ts"
-import { Histogram } from "../../packages/server/src/shared/histogram.ts"
+import { compose } from "../packages/server/src/compose.ts"
+import { loadConfig } from "../packages/server/src/config/config.ts"
+import { ensureFirstUser } from "../packages/server/src/domain/accounts/users.ts"
+import type { Runner, RunSlot } from "../packages/server/src/domain/runs/runner.ts"
+import { Histogram } from "../packages/server/src/shared/histogram.ts"
 
 /*
  * The server without sandboxes: everything but the vals. It starts, records and ends runs as the real
