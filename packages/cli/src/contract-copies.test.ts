@@ -2,6 +2,8 @@ import { expect, test } from "bun:test"
 import {
   auditAction,
   limits as contractLimits,
+  deliveryStatus,
+  eventType,
   privacy,
   runSource,
   scheduleCatchUp,
@@ -12,6 +14,8 @@ import {
 import { transferLimits } from "./archive/archive-limits.ts"
 import {
   auditActions,
+  deliveryStatuses,
+  eventTypes,
   privacies,
   runSources,
   scheduleCatchUps,
@@ -28,6 +32,8 @@ test("contract-copies match the contract", () => {
   expect(sorted(valTypes)).toEqual(sorted(valType.options))
   expect(sorted(auditActions)).toEqual(sorted(auditAction.options))
   expect(sorted(scopes)).toEqual(sorted(scope.options))
+  expect(sorted(eventTypes)).toEqual(sorted(eventType.options))
+  expect(sorted(deliveryStatuses)).toEqual(sorted(deliveryStatus.options))
   expect(sorted(runSources)).toEqual(sorted(runSource.options))
   expect(sorted(scheduleOverlaps)).toEqual(sorted(scheduleOverlap.options))
   expect(sorted(scheduleCatchUps)).toEqual(sorted(scheduleCatchUp.options))

@@ -18,6 +18,27 @@ export const runSources: readonly Item<"listMyRuns">["source"][] = [
   "http",
   "interval",
   "email",
+  "webhook",
+]
+
+/** The events that webhooks can subscribe to. */
+export const eventTypes: Input<"createWebhook">["events"] = [
+  "run.failed",
+  "run.succeeded",
+  "val.saved",
+  "val.deleted",
+  "comment.created",
+  "val.liked",
+  "val.referenced",
+  "schedule.failing",
+  "schedule.paused",
+]
+
+/** What can have become of a message to a webhook. */
+export const deliveryStatuses: readonly Item<"listDeliveries">["status"][] = [
+  "waiting",
+  "delivered",
+  "failed",
 ]
 
 /** What a schedule does at a due time while the previous run has not ended. */

@@ -68,6 +68,8 @@ const advices: Readonly<Partial<Record<ApiError["code"], string>>> = {
   backup_running: "try again when it has finished",
   comment_not_found: 'see "hamlet val comments"',
   secret_not_found: 'see "hamlet secret list"',
+  webhook_not_found: 'see "hamlet webhook list"',
+  delivery_not_found: 'see "hamlet webhook deliveries"',
   route_not_found: "the server may be older than this program",
   user_suspended: "ask the administrator of the server",
   own_account: "another administrator can do that",

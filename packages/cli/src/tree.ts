@@ -195,6 +195,34 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
       rm: { summary: "Delete a secret", load: () => import("./commands/secret/rm.ts") },
     },
   },
+  webhook: {
+    summary: "Send events of your vals to URLs, or to other vals",
+    verbs: {
+      add: {
+        summary: "Subscribe a URL or a val to events",
+        load: () => import("./commands/webhook/add.ts"),
+      },
+      list: { summary: "List your webhooks", load: () => import("./commands/webhook/list.ts") },
+      show: {
+        summary: "Show a webhook or one of its deliveries",
+        load: () => import("./commands/webhook/show.ts"),
+      },
+      test: { summary: "Send a test message", load: () => import("./commands/webhook/test.ts") },
+      deliveries: {
+        summary: "List what was sent to a webhook",
+        load: () => import("./commands/webhook/deliveries.ts"),
+      },
+      redeliver: {
+        summary: "Send a message again",
+        load: () => import("./commands/webhook/redeliver.ts"),
+      },
+      rotate: {
+        summary: "Replace the secret of a webhook",
+        load: () => import("./commands/webhook/rotate.ts"),
+      },
+      rm: { summary: "Delete a webhook", load: () => import("./commands/webhook/rm.ts") },
+    },
+  },
   blob: {
     summary: "Manage the blobs of your vals",
     verbs: {

@@ -79,6 +79,11 @@ export const errorCodes = {
     status: 404,
     meaning: "The account of the caller has no outgoing email with this id.",
   },
+  webhook_not_found: { status: 404, meaning: "The caller has no webhook with this id." },
+  delivery_not_found: {
+    status: 404,
+    meaning: "The webhook has no delivery with this id, or it is no longer stored.",
+  },
   secret_not_found: { status: 404, meaning: "The caller has no secret with this name." },
   schedule_not_found: { status: 404, meaning: "The val has no schedule." },
   method_not_allowed: {
@@ -130,6 +135,10 @@ export const errorCodes = {
   email_not_failed: {
     status: 409,
     meaning: "Only an email that has failed, and whose content is still stored, can be sent again.",
+  },
+  too_many_webhooks: {
+    status: 409,
+    meaning: "The caller has the maximum number of webhooks.",
   },
   not_replayable: {
     status: 409,
@@ -186,6 +195,10 @@ export const errorCodes = {
     status: 422,
     meaning:
       "The code does not confirm the caller's email address: it is wrong or has expired, was tried too often, or was sent to another address.",
+  },
+  webhook_url_refused: {
+    status: 422,
+    meaning: "The server may not send to this URL; the message says why.",
   },
   module_not_parsable: {
     status: 422,

@@ -18,6 +18,7 @@ import { systemRoutes } from "./routes/system.ts"
 import { userRoutes } from "./routes/users.ts"
 import { valRoutes } from "./routes/vals.ts"
 import { versionRoutes } from "./routes/versions.ts"
+import { webhookRoutes } from "./routes/webhooks.ts"
 
 /** All routes. */
 export const routes = {
@@ -33,6 +34,7 @@ export const routes = {
   ...administrationRoutes,
   ...accountRoutes,
   ...sessionRoutes,
+  ...webhookRoutes,
   ...blobRoutes,
   ...sqliteRoutes,
   ...emailRoutes,

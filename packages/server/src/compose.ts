@@ -15,6 +15,7 @@ import { createSchedules } from "./composition/schedules.ts"
 import { createServices } from "./composition/services.ts"
 import { createUserData } from "./composition/user-data.ts"
 import { createVals } from "./composition/vals.ts"
+import { createWebhooks } from "./composition/webhooks.ts"
 import type { Config } from "./config/config.ts"
 import type { Node } from "./domain/nodes.ts"
 import { toRetryDelay } from "./domain/queue/backoff.ts"
@@ -72,6 +73,7 @@ type AllParts = Pick<Rules, "runTokens" | "mailWorker"> &
   Nouns["runs"] &
   Nouns["schedules"] &
   Nouns["userData"] &
+  Nouns["webhooks"] &
   Nouns["services"] &
   Nouns["api"]
 
@@ -82,7 +84,8 @@ type Rules = Foundation &
   ReturnType<typeof createUserData> &
   ReturnType<typeof createEmails> &
   ReturnType<typeof createRuns> &
-  ReturnType<typeof createSchedules>
+  ReturnType<typeof createSchedules> &
+  ReturnType<typeof createWebhooks>
 
 interface Parts {
   readonly deps: Rules & ReturnType<typeof createApi>
@@ -123,11 +126,16 @@ function build(foundation: Foundation, replacements: Replacements) {
   const emails = createEmails(foundation)
   const runs = createRuns(foundation, { ...accounts, ...vals, ...modules }, runner)
   const schedules = createSchedules(foundation, vals, runs)
+  const webhooks = createWebhooks(
+    foundation,
+    { ...accounts, ...vals, ...runs },
+    runtime.webhookClient,
+  )
 
   // 2. The background jobs.
   const rules = {
     ...{ ...foundation, ...accounts, ...vals, ...modules },
-    ...{ ...userData, ...emails, ...runs, ...schedules },
+    ...{ ...userData, ...emails, ...runs, ...schedules, ...webhooks },
   }
   const jobs = startJobs(rules)
 
@@ -170,6 +178,7 @@ async function stopAll({ deps, jobs, gateway, runtime }: Parts): Promise<void> {
   await deps.queue.stop()
   await jobs.housekeeping.stop()
   await deps.mailWorker.stop()
+  await deps.webhookWork.stop()
   await deps.dependencyJob?.stop()
   deps.followers.stop()
   gateway.stop()
@@ -195,7 +204,7 @@ async function stopAll({ deps, jobs, gateway, runtime }: Parts): Promise<void> {
 function toNouns(parts: AllParts): Nouns {
   return {
     ...{ accounts: parts, vals: parts, modules: parts, runs: parts, userData: parts },
-    ...{ schedules: parts, services: parts, api: parts },
+    ...{ schedules: parts, webhooks: parts, services: parts, api: parts },
   }
 }
 

@@ -15,6 +15,13 @@ interface Scene {
   readonly client: Client
 }
 
+/** It is paused, and its receiver does not exist. */
+const sampleWebhook = {
+  url: "https://receiver.invalid/",
+  events: ["val.saved"] as const satisfies string[],
+  isPaused: true,
+}
+
 /** Each route of the table, called through the method that the table gave the client. */
 const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   async getMe({ client, sample }) {
@@ -666,6 +673,65 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       status: 404,
       code: "secret_not_found",
     })
+  },
+  async listWebhooks({ client }) {
+    const made = await client.createWebhook(sampleWebhook)
+    expect((await client.listWebhooks()).data[0]?.id).toBe(made.id)
+  },
+  async createWebhook({ client }) {
+    const { secret, ...made } = await client.createWebhook(sampleWebhook)
+    expect(secret).toStartWith("whsec_")
+    expect(await client.getWebhook({ webhook_id: made.id })).toEqual(made)
+  },
+  async getWebhook({ client }) {
+    const { id } = await client.createWebhook(sampleWebhook)
+    expect(await client.getWebhook({ webhook_id: id })).toMatchObject({
+      url: sampleWebhook.url,
+      status: "paused",
+    })
+  },
+  async updateWebhook({ client }) {
+    const { id } = await client.createWebhook(sampleWebhook)
+    expect(await client.updateWebhook({ webhook_id: id, events: ["run.failed"] })).toMatchObject({
+      events: ["run.failed"],
+      url: sampleWebhook.url,
+    })
+  },
+  async deleteWebhook({ client }) {
+    const { id } = await client.createWebhook(sampleWebhook)
+    expect(await client.deleteWebhook({ webhook_id: id })).toBeUndefined()
+    expect(await failure(client.getWebhook({ webhook_id: id }))).toMatchObject({
+      status: 404,
+      code: "webhook_not_found",
+    })
+  },
+  async rotateWebhookSecret({ client }) {
+    const made = await client.createWebhook(sampleWebhook)
+    const rotated = await client.rotateWebhookSecret({ webhook_id: made.id })
+    expect(rotated.secret).not.toBe(made.secret)
+    expect(rotated.previousSecretUntil).not.toBeNull()
+  },
+  async testWebhook({ client }) {
+    const { id } = await client.createWebhook(sampleWebhook)
+    expect(await client.testWebhook({ webhook_id: id })).toMatchObject({ type: "webhook.test" })
+  },
+  async listDeliveries({ client }) {
+    const { id } = await client.createWebhook(sampleWebhook)
+    const sent = await client.testWebhook({ webhook_id: id })
+    const found = await client.listDeliveries({ webhook_id: id })
+    expect(found.data.map((delivery) => delivery.id)).toEqual([sent.id])
+  },
+  async getDelivery({ client }) {
+    const { id } = await client.createWebhook(sampleWebhook)
+    const sent = await client.testWebhook({ webhook_id: id })
+    const found = await client.getDelivery({ webhook_id: id, delivery_id: sent.id })
+    expect(JSON.parse(found.payload)).toMatchObject({ type: "webhook.test" })
+  },
+  async retryDelivery({ client }) {
+    const { id } = await client.createWebhook(sampleWebhook)
+    const sent = await client.testWebhook({ webhook_id: id })
+    const again = await client.retryDelivery({ webhook_id: id, delivery_id: sent.id })
+    expect(again).toMatchObject({ id: sent.id, status: "waiting" })
   },
   async listBlobs({ client }) {
     for (const key of ["list/b", "list/a"]) await client.putBlob({ key, content: "12345" })

@@ -154,6 +154,13 @@ const questions: Record<GetRoute, readonly string[]> = {
     ["", "status=sent", "status=waiting", "limit=100&offset=40"],
   ),
   getMyEmail: [`/v1/me/emails/${idOf("email", 1)}`],
+  listWebhooks: combine(["/v1/me/webhooks"], pages),
+  getWebhook: [`/v1/me/webhooks/${idOf("webhook", 1)}`],
+  listDeliveries: combine(
+    [`/v1/me/webhooks/${idOf("webhook", 1)}/deliveries`],
+    [...pages, "status=waiting", "status=failed"],
+  ),
+  getDelivery: [`/v1/me/webhooks/${idOf("webhook", 1)}/deliveries/${idOf("delivery", 1)}`],
   listBlobs: combine(
     ["/v1/blob"],
     ["", "%25", "_", "key1", "%F0%9F%98%80", "%F4%8F%BF%BF"].flatMap((prefix) => [
@@ -208,6 +215,12 @@ const writes: readonly (readonly [method: string, path: string, body?: object])[
   ["DELETE", "/v1/me/sessions"],
   ["PUT", "/v1/me/secrets/ANOTHER", { value: "hush" }],
   ["DELETE", "/v1/me/secrets/ANOTHER"],
+  ["PUT", `/v1/me/webhooks/${idOf("webhook", 1)}`, { description: "hello" }],
+  ["POST", `/v1/me/webhooks/${idOf("webhook", 1)}/test`],
+  ["POST", `/v1/me/webhooks/${idOf("webhook", 1)}/deliveries/${idOf("delivery", 1)}/retry`],
+  ["POST", "/v1/me/webhooks", { url: "https://receiver.invalid/", events: ["run.failed"] }],
+  ["PUT", `/v1/vals/${examples.strangersVal}/like`],
+  ["DELETE", `/v1/me/webhooks/${idOf("webhook", 1)}`],
   ["POST", "/v1/users", { username: "newcomer" }],
   ["PUT", `/v1/users/${idOf("user", 3)}/quotas`, { blobBytes: 5 }],
   ["POST", `/v1/users/${idOf("user", 3)}/tokens`, {}],

@@ -652,6 +652,62 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       ValTown.NotFoundError,
     )
   },
+  async listWebhooks({ client }) {
+    const { id } = await addWebhook(client)
+    expect((await list(client, "listWebhooks", "/v1/me/webhooks"))[0]?.id).toBe(id)
+  },
+  async createWebhook({ client }) {
+    expect((await addWebhook(client)).secret).toStartWith("whsec_")
+  },
+  async getWebhook({ client }) {
+    const { id, links } = await addWebhook(client)
+    expect(await client.get<object, Output<"getWebhook">>(`/v1/me/webhooks/${id}`)).toMatchObject({
+      links,
+    })
+  },
+  async updateWebhook({ client }) {
+    const { id } = await addWebhook(client)
+    const body = { events: ["run.failed"] }
+    expect(
+      await client.put<object, Output<"updateWebhook">>(`/v1/me/webhooks/${id}`, { body }),
+    ).toMatchObject(body)
+  },
+  async deleteWebhook({ client }) {
+    const { id } = await addWebhook(client)
+    expect(await client.delete<object, null>(`/v1/me/webhooks/${id}`)).toBeNull()
+    expect(await failure(() => client.get(`/v1/me/webhooks/${id}`))).toBeInstanceOf(
+      ValTown.NotFoundError,
+    )
+  },
+  async rotateWebhookSecret({ client }) {
+    const { id, secret } = await addWebhook(client)
+    const rotated = await client.post<object, Output<"rotateWebhookSecret">>(
+      `/v1/me/webhooks/${id}/secret`,
+    )
+    expect(rotated.secret).not.toBe(secret)
+  },
+  async testWebhook({ client }) {
+    const { id } = await addWebhook(client)
+    expect((await addDelivery(client, id)).type).toBe("webhook.test")
+  },
+  async listDeliveries({ client }) {
+    const { id } = await addWebhook(client)
+    const sent = await addDelivery(client, id)
+    const found = await list(client, "listDeliveries", `/v1/me/webhooks/${id}/deliveries`)
+    expect(found.map((delivery) => delivery.id)).toEqual([sent.id])
+  },
+  async getDelivery({ client }) {
+    const { id } = await addWebhook(client)
+    const sent = await addDelivery(client, id)
+    const path = `/v1/me/webhooks/${id}/deliveries/${sent.id}`
+    expect((await client.get<object, Output<"getDelivery">>(path)).webhookId).toBe(id)
+  },
+  async retryDelivery({ client }) {
+    const { id } = await addWebhook(client)
+    const sent = await addDelivery(client, id)
+    const path = `/v1/me/webhooks/${id}/deliveries/${sent.id}/retry`
+    expect((await client.post<object, Output<"retryDelivery">>(path)).id).toBe(sent.id)
+  },
   async listBlobs({ client }) {
     for (const key of ["list/b", "list/a", "other"])
       await client.blobs.store(key, toUpload("12345"))
@@ -835,6 +891,16 @@ function invite(scene: Scene): Promise<Output<"createInvitation">> {
 async function newcomer({ loopback }: Scene) {
   const user = await loopback.api.addUser(`user${crypto.randomUUID().slice(0, 8)}`)
   return { client: openClient(loopback, user.token), user }
+}
+
+/** It is paused, and its receiver does not exist. */
+function addWebhook(client: ValTown) {
+  const body = { url: "https://receiver.invalid/", events: ["val.saved"], isPaused: true }
+  return client.post<object, Output<"createWebhook">>("/v1/me/webhooks", { body })
+}
+
+function addDelivery(client: ValTown, webhookId: string) {
+  return client.post<object, Output<"testWebhook">>(`/v1/me/webhooks/${webhookId}/test`)
 }
 
 describeEachDatabase("sdk: the official Val Town client", (open) => {

@@ -35,6 +35,7 @@ export async function serve(flags: readonly string[], env: Environment): Promise
     const { hamlet, first, isolation } = await start(config)
     starting.resolve(hamlet)
     hamlet.deps.queue.start()
+    hamlet.deps.webhookWork.start()
     printWelcome(config, hamlet, first, isolation, await makeSignInLink(config, hamlet, first))
   } catch (error) {
     await server.stop(true)

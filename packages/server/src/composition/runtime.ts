@@ -2,18 +2,22 @@ import { fileURLToPath } from "node:url"
 import { findDeno } from "../../../../scripts/find-deno.ts"
 import type { Config } from "../config/config.ts"
 import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
+import type { WebhookClient } from "../domain/webhooks/deliveries.ts"
 import { runnerLimits } from "../runtime/processes/runner-limits.ts"
 import { Supervisor } from "../runtime/processes/supervisor.ts"
 import type { EgressListener, EgressPaths } from "../runtime/sandbox/egress-listener.ts"
 import { listIsolationWarnings } from "../runtime/sandbox/isolation-advice.ts"
 import { sandboxLimits } from "../runtime/sandbox/sandbox-limits.ts"
 import { type IsolationReport, Sandboxes } from "../runtime/sandbox/sandboxes.ts"
+import { createWebhookClient } from "../runtime/webhooks/webhook-client.ts"
 import { createEgress, createResolver, type RuntimeHost } from "./egress.ts"
 
 /** Runs vals, and fetches their packages. */
 export interface Runtime {
   readonly supervisor: Supervisor
   readonly resolver: DependencyResolver
+  /** Sends requests to the URLs of webhooks. */
+  readonly webhookClient: WebhookClient
   /** What users must know about weak isolation. Empty before the start. */
   isolationWarnings(): readonly string[]
   /** The isolation is weak and the operator has not chosen it: one user may run their own code. */
@@ -62,6 +66,7 @@ export function createRuntime(config: Config, host: RuntimeHost): Runtime {
   return {
     supervisor,
     resolver,
+    webhookClient: createWebhookClient({ policy: egress.routePolicy, takeBytes: host.takeBytes }),
     isolationWarnings: () => (report ? listIsolationWarnings(report, isChosen) : []),
     isForOneUser: () => report?.level === "deno" && !isChosen,
     async start() {

@@ -5,7 +5,8 @@ import { accountHandlers } from "./routes/account.ts"
 import { administrationHandlers } from "./routes/administration.ts"
 import { backupHandlers } from "./routes/backup.ts"
 import { emailHandlers } from "./routes/emails.ts"
-import { meHandlers } from "./routes/me.ts"
+import { meHandlers } from "./routes/me/me.ts"
+import { webhookHandlers } from "./routes/me/webhooks.ts"
 import { moduleHandlers } from "./routes/modules.ts"
 import { requestHandlers } from "./routes/requests.ts"
 import { runHandlers } from "./routes/runs.ts"
@@ -34,6 +35,7 @@ export function createHandlers(nouns: Nouns, metrics: Metrics): Handlers {
     ...administrationHandlers(nouns),
     ...accountHandlers(nouns),
     ...sessionHandlers(nouns),
+    ...webhookHandlers(nouns),
     ...blobHandlers(nouns),
     ...sqliteHandlers(nouns),
     ...outsideServiceHandlers(nouns),

@@ -33,6 +33,7 @@ import type { OwnValStore } from "../domain/vals/own-vals.ts"
 import type { ReferenceDeps } from "../domain/vals/references.ts"
 import type { ValDeps } from "../domain/vals/vals.ts"
 import type { VersionDeps } from "../domain/vals/versions.ts"
+import type { WebhookDeps } from "../domain/webhooks/webhooks.ts"
 import type { Counter } from "../shared/counter.ts"
 import type { LoopDelay } from "../shared/loop-delay.ts"
 import type { SessionCookie } from "./auth/session-cookie.ts"
@@ -75,6 +76,8 @@ export interface Nouns {
   readonly schedules: ScheduleDeps
   /** Blobs, SQLite databases and backups. */
   readonly userData: BlobDeps & OwnerDatabaseDeps & { readonly backups: Backups }
+  /** Subscriptions to events. */
+  readonly webhooks: WebhookDeps
   /** Services outside that vals use through the server. */
   readonly services: ChatDeps &
     SendEmailDeps & {

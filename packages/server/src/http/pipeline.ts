@@ -2,6 +2,7 @@ import { hasIdempotencyKey, type RouteDefinition, type RouteName, routes } from 
 import { assertAccess, type Caller } from "../domain/access.ts"
 import { respondOnce } from "../domain/accounts/idempotency.ts"
 import { AppError } from "../domain/app-error.ts"
+import { runAtDepth } from "../domain/call-depth.ts"
 import type { Call, Handler } from "./call.ts"
 import type { ApiParts, Nouns } from "./nouns.ts"
 import { parseBody, readBody } from "./request/body.ts"
@@ -43,6 +44,7 @@ export async function handleRoute(
   const bytesMax = route.isMailBody ? api.mailBodyBytesMax : api.bodyBytesMax
   const bytes = route.body ? await readBody(request, bytesMax) : undefined
   const call = await toCall(api, name, matched, bytes)
+  const depth = caller?.depth ?? 0
   const idempotencyKey = hasIdempotencyKey(route)
     ? parseIdempotencyKey(request.headers.get("idempotency-key"))
     : undefined
@@ -56,10 +58,10 @@ export async function handleRoute(
       [...caller.scopes].sort().join(" "),
     ]
     return respondOnce(accounts, { userId: caller.userId, key: idempotencyKey, content }, () =>
-      callStorable(handler, call, matched.requestId),
+      runAtDepth(depth, () => callStorable(handler, call, matched.requestId)),
     )
   }
-  const response = await handler(call)
+  const response = await runAtDepth(depth, () => handler(call))
   return route.hasEtag ? respondIfChanged(response, request.headers.get("if-none-match")) : response
 }
 

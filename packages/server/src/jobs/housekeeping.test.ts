@@ -55,6 +55,8 @@ describe("Housekeeping", () => {
       objects: unused,
       bundles: createBundleStore(rules.db),
       emails: createEmailStore(rules.db, {} as never),
+      deliveries: { purgeOlder: async () => false, purgeBeyond: async () => false },
+      deliveriesPerWebhook: { take: () => [] },
     }
     const accounts = { accounts: createAccountStore(rules.db), ownerDatabases: noOwnerDatabases }
     return new Housekeeping({

@@ -5,6 +5,7 @@ import type { EmailStore } from "../domain/emails/emails.ts"
 import type { BundleStore } from "../domain/modules/lockfiles.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
 import type { RunPosition, RunStore } from "../domain/runs/runs.ts"
+import type { DeliveryStore } from "../domain/webhooks/deliveries.ts"
 
 export interface HousekeepingDeps extends Pick<AccountDeps, "accounts" | "ownerDatabases"> {
   readonly runs: RunStore
@@ -13,6 +14,9 @@ export interface HousekeepingDeps extends Pick<AccountDeps, "accounts" | "ownerD
   readonly bundles: Pick<BundleStore, "purge">
   readonly objects: Pick<ObjectStore, "purge">
   readonly emails: Pick<EmailStore, "purge">
+  readonly deliveries: Pick<DeliveryStore, "purgeOlder" | "purgeBeyond">
+  /** The webhooks that may have more deliveries than are kept. */
+  readonly deliveriesPerWebhook: { take(): readonly string[] }
   readonly retention: RunRetention
   now(): number
   onError(error: unknown): void
@@ -36,6 +40,9 @@ const limits = {
   unusedMs: 900_000,
   /** How long the content of a failed email is kept, so that its sender can send it again. */
   failedEmailMs: 604_800_000,
+  /** How long deliveries of webhooks are kept after their end, and how many of each webhook. */
+  deliveryMs: 3 * 86_400_000,
+  deliveriesMax: 1_000,
   /** Bundles checked per round. The next round continues after the last one. */
   bundlesMax: 200,
   /**
@@ -90,6 +97,7 @@ export class Housekeeping {
       await this.#repeat(() => runs.purgeBeyond(valId, retention.keptPerVal, limits.batchMax))
     }
     for (const accountId of liveRuns.bytesPerAccount.take()) await this.#keepBytes(accountId)
+    await this.#purgeDeliveries()
     this.#bundle =
       (await this.#deps.bundles.purge(
         this.#bundle,
@@ -98,6 +106,15 @@ export class Housekeeping {
       )) ?? ""
     // Last, because a bucket may be unavailable.
     await this.#repeat(() => objects.purge(now() - limits.unusedMs))
+  }
+
+  async #purgeDeliveries(): Promise<void> {
+    const { deliveries, deliveriesPerWebhook } = this.#deps
+    await this.#repeat(() => deliveries.purgeOlder(limits.deliveryMs, limits.batchMax))
+    for (const webhookId of deliveriesPerWebhook.take())
+      await this.#repeat(() =>
+        deliveries.purgeBeyond(webhookId, limits.deliveriesMax, limits.batchMax),
+      )
   }
 
   /**

@@ -34,6 +34,9 @@ type ListName = {
 const itemsAtFirst = 7
 const limit = 2
 
+/** It is paused, and its receiver does not exist. */
+const sampleWebhook = { url: "https://receiver.invalid/", events: ["val.saved"], isPaused: true }
+
 /** For each list, ways to ask for it. Each begins with items on it. */
 const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]> = {
   listVals: [
@@ -221,6 +224,28 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
       }
       const remove = (id: string) => call("DELETE", `/v1/vals/${id}/schedule`, { as: ada })
       return { path: "/v1/me/schedules", as: ada, toId: (item) => item.val.id, add, remove }
+    },
+  ],
+  listWebhooks: [
+    async ({ call, addUser: person }) => {
+      const ada = await person()
+      return {
+        path: "/v1/me/webhooks",
+        as: ada,
+        add: () => call("POST", "/v1/me/webhooks", { as: ada, body: sampleWebhook }),
+        remove: (id) => call("DELETE", `/v1/me/webhooks/${id}`, { as: ada }),
+      }
+    },
+  ],
+  listDeliveries: [
+    async ({ call, addUser: person }) => {
+      const ada = await person()
+      const { json } = await call("POST", "/v1/me/webhooks", { as: ada, body: sampleWebhook })
+      return {
+        path: `/v1/me/webhooks/${json.id}/deliveries`,
+        as: ada,
+        add: () => call("POST", `/v1/me/webhooks/${json.id}/test`, { as: ada }),
+      }
     },
   ],
 }

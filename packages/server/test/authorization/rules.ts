@@ -101,6 +101,8 @@ const rules: Readonly<Record<string, Rule>> = {
   invitation_id: sharedUser,
   email_id: (_route, caller) => (caller.isOwner ? "allowed" : "email_not_found"),
   session_id: (_route, caller) => (caller.isOwner ? "allowed" : "session_not_found"),
+  webhook_id: (_route, caller) => (caller.isOwner ? "allowed" : "webhook_not_found"),
+  delivery_id: (_route, caller) => (caller.isOwner ? "allowed" : "delivery_not_found"),
   // A secret is looked for among the caller's own; setting one makes it there.
   name: (route, caller) =>
     caller.isOwner || route.method === "put" ? "allowed" : "secret_not_found",

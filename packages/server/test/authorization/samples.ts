@@ -71,6 +71,8 @@ const querySamples: Readonly<Record<string, Record<string, string>>> = {
 const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
   createSession: { token: "sample" },
   putSchedule: { every: "200d" },
+  createWebhook: { url: "https://receiver.invalid/", events: ["val.saved"], isPaused: true },
+  updateWebhook: { description: "changed" },
   sendEmail: { to: "sample@example.com", subject: "sample", text: "sample" },
 }
 

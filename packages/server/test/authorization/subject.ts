@@ -47,6 +47,7 @@ export async function createSubject(
     const schedule = { as: owner, body: { every: "300d" } }
     expectStatus(await api.call("PUT", `/v1/vals/${val.id}/schedule`, schedule), 200)
   }
+  if (name === "createWebhook") await addWebhook(api, owner)
   if (name === "deleteAllSessions") await addSession(api, owner, unique)
   const target = await createTarget(api, owner, name, route, unique)
   const parts = {
@@ -183,6 +184,9 @@ async function createParts(
       )
       return key
     },
+    async webhook_id() {
+      return addWebhook(api, owner)
+    },
     async name() {
       const secret = `SECRET_${unique}`
       expectStatus(
@@ -195,7 +199,23 @@ async function createParts(
   const made: Record<string, string> = {}
   for (const [param, make] of Object.entries(parts))
     if (route.path.includes(`{${param}}`)) made[param] = await make()
+  if (route.path.includes("{delivery_id}"))
+    made.delivery_id = await addDelivery(api, owner, made.webhook_id ?? "")
   return made
+}
+
+/** An account may have few webhooks, so that the earlier ones are removed. */
+async function addWebhook(api: TestApi, owner: TestUser): Promise<string> {
+  const { json } = await api.call("GET", "/v1/me/webhooks?limit=100", { as: owner })
+  for (const { id } of json.data)
+    expectStatus(await api.call("DELETE", `/v1/me/webhooks/${id}`, { as: owner }), 204)
+  const body = { url: "https://receiver.invalid/", events: ["val.saved"], isPaused: true }
+  return expectStatus(await api.call("POST", "/v1/me/webhooks", { as: owner, body }), 201).json.id
+}
+
+async function addDelivery(api: TestApi, owner: TestUser, webhookId: string): Promise<string> {
+  const path = `/v1/me/webhooks/${webhookId}/test`
+  return expectStatus(await api.call("POST", path, { as: owner }), 202).json.id
 }
 
 async function addSession(api: TestApi, owner: TestUser, userAgent: string): Promise<string> {
@@ -242,6 +262,7 @@ async function readBack(
     "/v1/me/tokens?limit=3",
     "/v1/me/sessions?limit=3",
     "/v1/me/secrets?limit=100",
+    "/v1/me/webhooks?limit=100",
     `/v1/alias/user_${unique}`,
     `/v1/blob?prefix=${encodeURIComponent(`blobs/of ${unique}`)}`,
     `/v1/blob/${encodeURIComponent(`blobs/of ${unique}`)}`,

@@ -29,10 +29,16 @@ const sizes = {
   /** Every tenth waits, and every eleventh has failed. */
   emails: 10_000,
   objects: 5_000,
+  webhooks: 5_000,
+  /** Half of them of the first webhook; one of ten waits. */
+  deliveries: 20_000,
 }
 
 /** Kinds of ids, so that no two records share one. */
-const kinds = { user: 1, val: 2, comment: 3, run: 4, token: 5, object: 6, email: 7 }
+const kinds = {
+  ...{ user: 1, val: 2, comment: 3, run: 4, token: 5, object: 6, email: 7 },
+  ...{ webhook: 8, delivery: 9 },
+}
 
 /** The id of the n-th record of a kind. */
 export function idOf(kind: keyof typeof kinds, number: number): string {
@@ -111,6 +117,15 @@ function toStatements(hasUuids: boolean): readonly string[] {
         case when n % 50 = 0 then 'failed' when n % 51 = 0 then 'crashed' else 'succeeded' end, ${time("n")}, ${time("n")} from numbers`,
     `insert into secrets (user_id, name, key_id, sealed, created_at, updated_at) ${numbers(sizes.secrets)}
       select ${id("user", "n")}, 'NAME', 'key', ${bytes("n")}, ${time("n")}, ${time("n")} from numbers`,
+    `insert into webhooks (id, owner_id, url, events, has_run_events, status, key_id, sealed, created_at, updated_at) ${numbers(sizes.webhooks)}
+      select ${id("webhook", "n")}, ${id("user", "n")}, 'https://receiver.invalid/', '["val.saved","val.liked","run.failed"]', 1, 'active', 'key',
+        ${bytes("n")}, ${time("n")}, ${time("n")} from numbers`,
+    `insert into webhook_deliveries (id, webhook_id, owner_id, type, event_key, at, depth, data, status, lane, next_attempt_at, tried_since,
+        created_at, ended_at) ${numbers(sizes.deliveries)}
+      select ${id("delivery", "n")}, ${id("webhook", delivered)}, ${id("user", delivered)}, 'val.saved', 'key' || n, ${time("n")}, 1, '{}',
+        case when n % 10 = 0 then 'waiting' else 'delivered' end, 'lane' || (n % 5000),
+        case when n % 10 = 0 then ${time("n")} + 1000000000000 end, ${time("n")}, ${time("n")}, case when n % 10 > 0 then ${time("n")} + 1000000000000 end
+      from numbers`,
     // A third of them is unused.
     `insert into objects (id, owner_id, place, size, unused_since) ${numbers(sizes.objects)}
       select ${id("object", "n")}, ${id("user", `1 + n % ${sizes.owners}`)}, 'database', 1, case when n % 3 = 0 then ${time("n")} end from numbers`,
@@ -132,6 +147,7 @@ function toStatements(hasUuids: boolean): readonly string[] {
 // Each an expression for the n-th record.
 const importer = `(${sizes.heavy} + n)`
 const imported = "(1 + n % 500)"
+const delivered = `(case when n <= ${sizes.deliveries / 2} then 1 else 1 + n % ${sizes.webhooks} end)`
 const commented = `(1 + (n * 13) % ${sizes.vals})`
 const ran = `(case when n <= ${sizes.heavy} then 1 else 1 + n % ${sizes.vals} end)`
 

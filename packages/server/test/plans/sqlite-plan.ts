@@ -57,6 +57,8 @@ function isHarmlessScan(
   const [, name = "", rest = ""] = /^SCAN (\S+)(?: (.*))?$/.exec(row.detail) ?? []
   if (
     name === "CONSTANT" ||
+    // The rows of an insert.
+    rest === "CONSTANT ROWS" ||
     /^\d+-ROW$/.test(name) ||
     smallTables.has(name) ||
     isSubquery(rows, name)

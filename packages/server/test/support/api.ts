@@ -73,6 +73,7 @@ export async function openApi(
     },
   )
   hamlet.deps.queue.start()
+  hamlet.deps.webhookWork.start()
   const { user, token } = await ensureFirstUser(hamlet.deps, {
     username: "admin",
     token: undefined,

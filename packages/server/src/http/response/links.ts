@@ -6,6 +6,7 @@ export interface Links {
   val(id: string): string
   run(id: string): string
   email(id: string): string
+  webhook(id: string): string
   signIn(code: string): string
   invitation(code: string): string
   valPage(username: string, name: string): string
@@ -27,6 +28,7 @@ export function createLinks(baseUrl: string, valsDomain: string): Links {
     userPage: (username) => `${baseUrl}/u/${username}`,
     run: (id) => `${baseUrl}/v1/runs/${id}`,
     email: (id) => `${baseUrl}/v1/me/emails/${id}`,
+    webhook: (id) => `${baseUrl}/v1/me/webhooks/${id}`,
     // After the hash, so that browsers do not send it to servers and it appears in no log.
     signIn: (code) => `${baseUrl}/sign-in#code=${code}`,
     invitation: (code) => `${baseUrl}/invitation#code=${code}`,

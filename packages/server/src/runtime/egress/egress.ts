@@ -56,23 +56,22 @@ export class Egress {
     this.#timer.unref()
   }
 
+  /** What decides about requests that the server itself sends for users. */
+  get routePolicy(): RoutePolicy {
+    return this.#toRoutePolicy(this.#deps.policy)
+  }
+
   /**
    * Listens at the path, and at `sockets` for TCP connections. Requests wait until the listener
    * knows its client.
    */
   open(path: string, { policy = this.#deps.policy, sockets }: OpenOptions = {}): ProxyListener {
-    const { limits, own } = this.#deps
+    const { limits } = this.#deps
     const listener = new ProxyListener(
       { requests: path, sockets },
       {
         limits,
-        policy: {
-          own,
-          hosts: policy,
-          ...this.#records,
-          ca: this.#ca,
-          addressesMax: limits.addressesMax,
-        },
+        policy: this.#toRoutePolicy(policy),
         takeBytes: (ownerId, bytes) => this.#deps.takeBytes(ownerId, bytes),
         openSocket: (ownerId) => this.#openSocket(ownerId),
         admitConnection: (ownerId) => this.#admitConnection(ownerId),
@@ -87,6 +86,11 @@ export class Egress {
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     for (const listener of [...this.#listeners]) listener.stop()
+  }
+
+  #toRoutePolicy(hosts: EgressPolicy): RoutePolicy {
+    const { own, limits } = this.#deps
+    return { own, hosts, ...this.#records, ca: this.#ca, addressesMax: limits.addressesMax }
   }
 
   /** Counts the sockets of each account, on this node. */

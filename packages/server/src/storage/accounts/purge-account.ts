@@ -18,12 +18,14 @@ export async function purgeAccount(
   at: number,
   countMax: number,
 ): Promise<boolean> {
+  // First, so that nothing is sent about the vals that are deleted next.
+  if (await db.write(() => purgeWebhooks(id, countMax))) return true
   const vals = await db.read<{ id: string }>(
     sql`select id from vals where owner_id = ${id} limit ${valsMax}`,
   )
   // One at a time, as their owner would: reference counts are updated, and their runs are deleted in
   // the background.
-  for (const val of vals) await writeLinks(db, () => deleteValRow(db.dialect, val.id, () => {}))
+  for (const val of vals) await writeLinks(db, () => deleteValRow(db.dialect, val.id, () => {}, 0))
   if (vals.length > 0) return true
   const likes = await db.read<{ val_id: string }>(
     sql`select val_id from likes where user_id = ${id} limit ${valsMax}`,
@@ -31,6 +33,16 @@ export async function purgeAccount(
   for (const like of likes) await db.write(() => removeLike(db.dialect, id, like.val_id))
   if (likes.length > 0) return true
   return db.write(() => purgeRows(id, at, countMax))
+}
+
+function* purgeWebhooks(id: string, countMax: number): Script<boolean> {
+  yield sql`delete from webhooks where owner_id = ${id}`
+  const deliveries = yield* rows<{ id: string }>(
+    sql`select id from webhook_deliveries where owner_id = ${id} limit ${countMax}`,
+  )
+  for (const chunk of inBatches(deliveries.map((delivery) => delivery.id)))
+    yield sql`delete from webhook_deliveries where id in (${list(chunk)})`
+  return deliveries.length > 0
 }
 
 function* purgeRows(id: string, at: number, countMax: number): Script<boolean> {

@@ -35,6 +35,11 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
   dependencies: { kind: "rows" },
   likes: { kind: "rows" },
   comments: { kind: "rows" },
+  webhooks: { kind: "rows" },
+  webhook_deliveries: {
+    kind: "none",
+    why: "a restored server must not send again what the original has sent",
+  },
   bundles: { kind: "rows" },
   bundle_files: { kind: "rows" },
   locks: { kind: "rows" },

@@ -13,6 +13,7 @@ import { schedules } from "./0011-schedules.ts"
 import { queue } from "./0012-queue.ts"
 import { forks } from "./0013-forks.ts"
 import { emails } from "./0014-emails.ts"
+import { webhooks } from "./0015-webhooks.ts"
 
 /** Every migration, in the order of their numbers. One that has landed is never changed again. */
 export const migrations: readonly Migration[] = [
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   queue,
   forks,
   emails,
+  webhooks,
 ]

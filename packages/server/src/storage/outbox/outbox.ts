@@ -173,8 +173,9 @@ function createParts(db: Database, { hasLanes, leaseMs, ...names }: OutboxOption
         select (select ${owner} from ${table} where ${isWaiting} and ${owner} > owners.id order by ${owner} limit 1)
         from owners where owners.id is not null
       )
-      select id from owners where id is not null
-        and exists (select 1 from ${table} where ${owner} = owners.id and ${isWaiting} and next_attempt_at <= ${now})
+      select id from owners where id is not null and (
+        select next_attempt_at from ${table} where ${owner} = owners.id and ${isWaiting}
+        order by next_attempt_at limit 1) <= ${now}
       limit ${countMax}`,
     *claimOf(ownerId: string, countMax: number): Script<readonly OutboxClaim[]> {
       const claims: OutboxClaim[] = []
@@ -184,7 +185,7 @@ function createParts(db: Database, { hasLanes, leaseMs, ...names }: OutboxOption
         const due = yield* rows<WaitingRow>(sql`
           select id, attempts, ${now} as now ${raw(hasLanes ? ", lane" : "")} from ${table}
           where ${owner} = ${ownerId} and ${isWaiting} and next_attempt_at <= ${now}
-          order by next_attempt_at, id limit ${dueMax}`)
+          order by next_attempt_at limit ${dueMax}`)
         if (due.length === 0) break
         const at = Number(due[0]?.now)
         const sendable = hasLanes ? yield* findSendable(due, at) : due

@@ -46,9 +46,13 @@ type Importer = Pick<Val, "id" | "ownerId" | "ownerName">
 /**
  * To be called after the current version has changed: the val then depends on the imports of that
  * version only. Dependencies follow what runs: a pinned import means the val that it is pinned to,
- * whatever the name of that val is now.
+ * whatever the name of that val is now. Returns the vals that it did not depend on before.
  */
-export function* relinkOutgoing(locks: LinkLocks, val: Linked, at: number): Script<void> {
+export function* relinkOutgoing(
+  locks: LinkLocks,
+  val: Linked,
+  at: number,
+): Script<readonly AddedTarget[]> {
   const before = yield* listTargets(val.id)
   const found = yield* rows<{ id: string; owner_id: string }>(sql`
     select v.id, v.owner_id from imports i
@@ -67,9 +71,17 @@ export function* relinkOutgoing(locks: LinkLocks, val: Linked, at: number): Scri
   for (const target of added) {
     yield sql`insert into dependencies (from_val_id, to_val_id, to_owner_id, created_at) values (${val.id}, ${target.id}, ${target.owner_id}, ${at})`
   }
-  if (!val.isPublic) return
-  yield* addToCounts(gone, -1)
-  yield* addToCounts(addedIds, 1)
+  if (val.isPublic) {
+    yield* addToCounts(gone, -1)
+    yield* addToCounts(addedIds, 1)
+  }
+  return added.map((target) => ({ id: target.id, ownerId: target.owner_id }))
+}
+
+/** A val that another one depends on from now on. */
+export interface AddedTarget {
+  readonly id: string
+  readonly ownerId: string
 }
 
 /**

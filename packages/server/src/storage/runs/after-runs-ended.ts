@@ -1,6 +1,7 @@
 import type { EndedRun } from "../../domain/queue/queued-run.ts"
 import type { Dialect } from "../database/dialect.ts"
 import type { Statements } from "../database/sql.ts"
+import { emitRunEvents } from "../events/run-events.ts"
 import { noteScheduledRuns } from "../schedules/note-ended-runs.ts"
 
 /** Statements for runs that end, in the transaction that records their end. */
@@ -11,7 +12,7 @@ export type AfterRunsEnded = (dialect: Dialect, ended: readonly EndedRun[]) => S
  * nothing when none of them concerns it. It may run on a thread: it has only its arguments. A run
  * may end twice, if an error becomes known after its response: it is then listed again as failed.
  */
-const parts: readonly AfterRunsEnded[] = [noteScheduledRuns]
+const parts: readonly AfterRunsEnded[] = [noteScheduledRuns, emitRunEvents]
 
 export function* afterRunsEnded(dialect: Dialect, ended: readonly EndedRun[]): Statements<void> {
   if (ended.length === 0) return

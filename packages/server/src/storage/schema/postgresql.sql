@@ -375,6 +375,57 @@ create table versions (
   constraint versions_val_id_fkey FOREIGN KEY (val_id) REFERENCES vals(id) ON DELETE CASCADE
 );
 
+create table webhook_deliveries (
+  id uuid not null,
+  webhook_id uuid not null,
+  owner_id uuid not null,
+  type text collate "C" not null,
+  event_key text collate "C" not null,
+  at bigint not null,
+  depth integer not null,
+  data text collate "C" not null,
+  is_manual integer not null default 0,
+  status text collate "C" not null,
+  lane text collate "C",
+  attempts integer not null default 0,
+  attempts_before integer not null default 0,
+  fence integer not null default 0,
+  next_attempt_at bigint,
+  tried_since bigint not null,
+  created_at bigint not null,
+  ended_at bigint,
+  run_id uuid,
+  response_status integer,
+  error text collate "C",
+  request text collate "C",
+  response text collate "C",
+  attempt_list text collate "C",
+  constraint webhook_deliveries_pkey PRIMARY KEY (id)
+);
+
+create table webhooks (
+  id uuid not null,
+  owner_id uuid not null,
+  url text collate "C",
+  target_val_id uuid,
+  events text collate "C" not null,
+  has_run_events integer not null,
+  val_id uuid,
+  description text collate "C",
+  status text collate "C" not null,
+  disabled_reason text collate "C",
+  failing_since bigint,
+  dropped_count integer not null default 0,
+  key_id text collate "C" not null,
+  sealed bytea not null,
+  previous_until bigint,
+  created_at bigint not null,
+  updated_at bigint not null,
+  constraint webhooks_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint webhooks_pkey PRIMARY KEY (id),
+  constraint webhooks_target_val_id_fkey FOREIGN KEY (target_val_id) REFERENCES vals(id) ON DELETE CASCADE
+);
+
 CREATE INDEX audit_entries_by_action ON audit_entries USING btree (action, at DESC, id DESC);
 
 CREATE INDEX audit_entries_by_time ON audit_entries USING btree (at DESC, id DESC);
@@ -494,3 +545,27 @@ CREATE INDEX vals_public_by_owner ON vals USING btree (owner_id, created_at DESC
 CREATE INDEX vals_public_by_rank ON vals USING btree (like_count DESC, created_at DESC, id DESC) WHERE (privacy = 'public'::text);
 
 CREATE INDEX vals_public_forks ON vals USING btree (forked_from_id, created_at DESC, id DESC) WHERE ((forked_from_id IS NOT NULL) AND (privacy = 'public'::text));
+
+CREATE UNIQUE INDEX webhook_deliveries_by_event ON webhook_deliveries USING btree (webhook_id, event_key);
+
+CREATE INDEX webhook_deliveries_by_owner ON webhook_deliveries USING btree (owner_id, created_at);
+
+CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries USING btree (webhook_id, created_at DESC, id DESC);
+
+CREATE INDEX webhook_deliveries_ended ON webhook_deliveries USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+
+CREATE INDEX webhook_deliveries_waiting_by_lane ON webhook_deliveries USING btree (lane, id) WHERE (next_attempt_at IS NOT NULL);
+
+CREATE INDEX webhook_deliveries_waiting_by_owner ON webhook_deliveries USING btree (owner_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+
+CREATE INDEX webhook_deliveries_waiting_by_webhook ON webhook_deliveries USING btree (webhook_id) WHERE (next_attempt_at IS NOT NULL);
+
+CREATE INDEX webhooks_by_key ON webhooks USING btree (key_id);
+
+CREATE INDEX webhooks_by_owner ON webhooks USING btree (owner_id, created_at DESC, id DESC);
+
+CREATE INDEX webhooks_by_target ON webhooks USING btree (target_val_id);
+
+CREATE INDEX webhooks_of_runs ON webhooks USING btree (owner_id) WHERE ((has_run_events = 1) AND (status = 'active'::text));

@@ -443,3 +443,74 @@ CREATE TABLE versions (
   code text not null,
   primary key (val_id, version)
 ) strict;
+
+CREATE TABLE webhook_deliveries (
+  id text primary key,
+  webhook_id text not null,
+  owner_id text not null,
+  type text not null,
+  event_key text not null,
+  at integer not null,
+  depth integer not null,
+  data text not null,
+  is_manual integer not null default 0,
+  status text not null,
+  lane text,
+  attempts integer not null default 0,
+  attempts_before integer not null default 0,
+  fence integer not null default 0,
+  next_attempt_at integer,
+  tried_since integer not null,
+  created_at integer not null,
+  ended_at integer,
+  run_id text,
+  response_status integer,
+  error text,
+  request text,
+  response text,
+  attempt_list text
+) strict;
+
+CREATE UNIQUE INDEX webhook_deliveries_by_event on webhook_deliveries (webhook_id, event_key);
+
+CREATE INDEX webhook_deliveries_by_owner on webhook_deliveries (owner_id, created_at);
+
+CREATE INDEX webhook_deliveries_by_webhook on webhook_deliveries (webhook_id, created_at desc, id desc);
+
+CREATE INDEX webhook_deliveries_ended on webhook_deliveries (ended_at) where ended_at is not null;
+
+CREATE INDEX webhook_deliveries_waiting on webhook_deliveries (next_attempt_at) where next_attempt_at is not null;
+
+CREATE INDEX webhook_deliveries_waiting_by_lane on webhook_deliveries (lane, id) where next_attempt_at is not null;
+
+CREATE INDEX webhook_deliveries_waiting_by_owner on webhook_deliveries (owner_id, next_attempt_at) where next_attempt_at is not null;
+
+CREATE INDEX webhook_deliveries_waiting_by_webhook on webhook_deliveries (webhook_id) where next_attempt_at is not null;
+
+CREATE TABLE webhooks (
+  id text primary key,
+  owner_id text not null references users on delete cascade,
+  url text,
+  target_val_id text references vals on delete cascade,
+  events text not null,
+  has_run_events integer not null,
+  val_id text,
+  description text,
+  status text not null,
+  disabled_reason text,
+  failing_since integer,
+  dropped_count integer not null default 0,
+  key_id text not null,
+  sealed blob not null,
+  previous_until integer,
+  created_at integer not null,
+  updated_at integer not null
+) strict;
+
+CREATE INDEX webhooks_by_key on webhooks (key_id);
+
+CREATE INDEX webhooks_by_owner on webhooks (owner_id, created_at desc, id desc);
+
+CREATE INDEX webhooks_by_target on webhooks (target_val_id);
+
+CREATE INDEX webhooks_of_runs on webhooks (owner_id) where has_run_events = 1 and status = 'active';

@@ -3,8 +3,10 @@ import type { SavedVal, Val, ValChange } from "../../domain/vals/vals.ts"
 import { firstRow, type LastStep, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { nothing, type Statement, sql } from "../database/sql.ts"
+import { emitPublished, emitReferenced, emitSaved } from "../events/val-events.ts"
 import { insertLockfile } from "../modules/lockfiles.ts"
 import {
+  type AddedTarget,
   countOutgoing,
   insertImports,
   relinkIncoming,
@@ -31,6 +33,7 @@ export function* changeVal(
   locked: LockedVal,
   change: ValChange,
   at: number,
+  depth: number,
 ): Script<SavedVal> {
   const { val: before, locks } = locked
   const source = change.source && change.source.code !== before.code ? change.source : undefined
@@ -53,8 +56,12 @@ export function* changeVal(
     if (source.isRemote) yield insertLockfile(after.id, after.version, at)
   }
   const isRelinked = source !== undefined && (source.imports.length > 0 || locked.hasDependencies)
-  const referenceCount = yield* relink(locks, before, after, isRelinked, at)
+  const { referenceCount, targets } = yield* relink(locks, before, after, isRelinked, at)
   yield writeSearchText(dialect, after)
+  yield* emitSaved(dialect, after, source ? "version" : "settings", depth)
+  yield* emitReferenced(dialect, after, targets, depth)
+  if (after.privacy === "public" && before.privacy !== "public")
+    yield* emitPublished(dialect, after, depth)
   const val = referenceCount === after.referenceCount ? after : { ...after, referenceCount }
   return { val, isNewVersion: source !== undefined }
 }
@@ -127,14 +134,14 @@ function writeVal(before: Val, after: Val, versionLast: number): Statement {
     where id = ${after.id}`
 }
 
-/** Returns the new reference count of the val. */
+/** Returns the new reference count of the val, and the vals that it did not depend on before. */
 function* relink(
   locks: LinkLocks,
   before: Val,
   after: Val,
   isRelinked: boolean,
   at: number,
-): Script<number> {
+): Script<{ readonly referenceCount: number; readonly targets: readonly AddedTarget[] }> {
   const isPublic = after.privacy === "public"
   const linked = {
     id: after.id,
@@ -142,8 +149,10 @@ function* relink(
     version: after.version,
     isPublic: isPublic && before.privacy === "public",
   }
-  if (isRelinked) yield* relinkOutgoing(locks, linked, at)
+  const targets = isRelinked ? yield* relinkOutgoing(locks, linked, at) : []
   if (isPublic && before.privacy !== "public") yield* countOutgoing(locks, after.id, 1)
-  if (after.name.toLowerCase() === before.name.toLowerCase()) return before.referenceCount
-  return yield* relinkIncoming(locks, linked, toNameKey(after.ownerName, after.name), at)
+  if (after.name.toLowerCase() === before.name.toLowerCase())
+    return { referenceCount: before.referenceCount, targets }
+  const name = toNameKey(after.ownerName, after.name)
+  return { referenceCount: yield* relinkIncoming(locks, linked, name, at), targets }
 }

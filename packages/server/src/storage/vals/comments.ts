@@ -1,3 +1,4 @@
+import { findCallDepth } from "../../domain/call-depth.ts"
 import type { PageRequest, Period } from "../../domain/paging.ts"
 import type { Comment, CommentStore, NewComment, Relationship } from "../../domain/vals/comments.ts"
 import type { Privacy } from "../../domain/vals/vals.ts"
@@ -13,6 +14,7 @@ import {
 } from "../database/pagination.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
+import { emitCommented } from "../events/val-events.ts"
 import { isVisible } from "./val-rows.ts"
 
 interface CommentRow {
@@ -55,7 +57,10 @@ export function createCommentStore(db: Database): CommentStore {
       const rows = await db.read<CommentRow>(listOfUser(userId, relationship, period, page))
       return toPage(rows, page, toComment, newestFirst.toKeys)
     },
-    add: (comment) => writeOnce(db, () => addComment(db.dialect, comment)),
+    add(comment) {
+      const depth = findCallDepth()
+      return writeOnce(db, () => addComment(db.dialect, comment, depth))
+    },
     delete: (id) =>
       db.write(function* () {
         yield sql`delete from comments where id = ${id}`
@@ -92,7 +97,11 @@ function listOfUser(
     join comments c on c.id = found.id ${joins} order by c.created_at desc, c.id desc`
 }
 
-function* addComment(dialect: Dialect, comment: NewComment): Script<Comment | undefined> {
+function* addComment(
+  dialect: Dialect,
+  comment: NewComment,
+  depth: number,
+): Script<Comment | undefined> {
   const val = yield* firstRow<{ owner_id: string }>(
     sql`select owner_id from vals where id = ${comment.valId} ${dialect.forUpdate}`,
   )
@@ -102,7 +111,12 @@ function* addComment(dialect: Dialect, comment: NewComment): Script<Comment | un
   const row = yield* firstRow<CommentRow>(
     sql`select ${columns} from comments c ${joins} where c.id = ${comment.id}`,
   )
-  return row && toComment(row)
+  if (!row) return undefined
+  yield* emitCommented(dialect, {
+    ...comment,
+    ...{ userId: comment.authorId, authorName: row.author_name, ownerId: val.owner_id, depth },
+  })
+  return toComment(row)
 }
 
 function toComment(row: CommentRow): Comment {

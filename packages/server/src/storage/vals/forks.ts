@@ -1,3 +1,4 @@
+import { findCallDepth } from "../../domain/call-depth.ts"
 import type { ForkStore, NewFork } from "../../domain/vals/forks.ts"
 import type { ValImport } from "../../domain/vals/val-source.ts"
 import type { AssertVal, Val } from "../../domain/vals/vals.ts"
@@ -28,8 +29,10 @@ export function createForkStore(db: Database): ForkStore {
         where i.val_id = ${valId} and i.version = ${version} order by i.username_key, i.name_key`)
       return rows.every(({ specifiers }) => specifiers !== null) ? rows.map(toImport) : undefined
     },
-    create: (fork, assert, at) =>
-      writeLinksOnce(db, () => createFork(db.dialect, fork, assert, at)),
+    create(fork, assert, at) {
+      const depth = findCallDepth()
+      return writeLinksOnce(db, () => createFork(db.dialect, fork, assert, at, depth))
+    },
   }
 }
 
@@ -51,8 +54,9 @@ function* createFork(
   fork: NewFork,
   assert: AssertVal<Val | undefined>,
   at: number,
+  depth: number,
 ): Script<Val | undefined> {
-  const created = yield* createValRow(dialect, fork, at)
+  const created = yield* createValRow(dialect, fork, at, depth)
   const original = yield* firstRow<ValRow>(sql`
     select ${valColumns} from vals v join users u on u.id = v.owner_id join versions c on c.val_id = v.id ${withOrigin}
     where v.id = ${fork.forkOf.id} and c.version = ${fork.forkOf.version}`)

@@ -1,3 +1,4 @@
+import { findCallDepth } from "../../domain/call-depth.ts"
 import type { ExistingVal, ImportPlan } from "../../domain/vals/import-plan.ts"
 import type {
   ImportedComment,
@@ -40,7 +41,10 @@ export function createValImportStore(db: Database): ValImportStore {
         for (const { version } of await db.read<KnownRow>(statement)) known.add(version)
       return toExisting(row, known)
     },
-    write: (val, plan, at) => writeLinks(db, () => importVal(db.dialect, val, plan, at)),
+    write(val, plan, at) {
+      const depth = findCallDepth()
+      return writeLinks(db, () => importVal(db.dialect, val, plan, at, depth))
+    },
   }
 }
 
@@ -57,10 +61,11 @@ function* importVal(
   val: ValToImport,
   plan: Plan,
   at: number,
+  depth: number,
 ): Script<ImportedVal> {
   const existing = yield* findExisting(val)
   const planned = plan(existing)
-  if (!existing) return yield* create(dialect, val, planned, at)
+  if (!existing) return yield* create(dialect, val, planned, at, depth)
   // Most vals that exist already do not change, and need no lock.
   if (planned.kind !== "change")
     return { plan: planned, id: existing.val.id, version: existing.val.version }
@@ -76,15 +81,13 @@ function* importVal(
     throw new LinksMoved()
   const { versions, settings } = planned
   const last = versions.at(-1)
-  if (!last) return toOne(planned, (yield* changeVal(dialect, locked, settings, at)).val)
+  if (!last) return toOne(planned, (yield* changeVal(dialect, locked, settings, at, depth)).val)
   yield* insertVersions(locked.val, versions.slice(0, -1), at)
   // Makes `changeVal` add the last version with its own number, even if its code equals the current
   // code.
   const before = { ...locked, versionLast: last.version - 1, val: { ...locked.val, code: "" } }
-  return toOne(
-    planned,
-    (yield* changeVal(dialect, before, { ...settings, source: last.source }, last.createdAt)).val,
-  )
+  const change = { ...settings, source: last.source }
+  return toOne(planned, (yield* changeVal(dialect, before, change, last.createdAt, depth)).val)
 }
 
 function toOne(
@@ -99,8 +102,9 @@ function* create(
   val: ValToImport,
   plan: ImportPlan,
   at: number,
+  depth: number,
 ): Script<ImportedVal> {
-  const isNew = yield* insertVal(dialect, val, val.history, at)
+  const isNew = yield* insertVal(dialect, val, val.history, at, depth)
   // Another transaction has created a val with this name. The next attempt finds it.
   if (!isNew) throw new LinksMoved()
   yield* insertComments(val, val.comments)

@@ -4,6 +4,7 @@ import { inBatches } from "../database/batch-sizes.ts"
 import { firstRow, type LastStep, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, type Statement, sql } from "../database/sql.ts"
+import { emitReferenced, emitSaved } from "../events/val-events.ts"
 import { copyLockfile, insertLockfile } from "../modules/lockfiles.ts"
 import {
   addToForkCount,
@@ -26,6 +27,7 @@ export function* insertVal(
   val: Omit<NewVal, "source">,
   beginning: Beginning,
   at: number,
+  depth: number,
 ): Script<boolean> {
   const { last, createdAt, updatedAt } = beginning
   const { code, imports } = last.source
@@ -49,9 +51,12 @@ export function* insertVal(
   const locks = yield* lockVals(dialect, { valId: val.id, imports, name, pinsOf, origin })
   const linked = { id: val.id, ownerId: val.ownerId, version, isPublic }
   yield* relinkIncoming(locks, linked, name, at)
-  if (imports.length > 0) yield* relinkOutgoing(locks, linked, at)
+  const targets = imports.length > 0 ? yield* relinkOutgoing(locks, linked, at) : []
   // An original that is not locked was deleted a moment ago.
   if (origin !== undefined && isPublic && locks.has(origin)) yield addToForkCount(origin, 1)
+  const saved = { ...val, version }
+  yield* emitSaved(dialect, saved, "created", depth)
+  yield* emitReferenced(dialect, saved, targets, depth)
   return true
 }
 

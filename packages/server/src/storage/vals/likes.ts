@@ -1,8 +1,10 @@
+import { findCallDepth } from "../../domain/call-depth.ts"
 import type { LikeStore } from "../../domain/vals/likes.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
 import { sql } from "../database/sql.ts"
+import { emitLiked } from "../events/val-events.ts"
 import { readVals } from "./read-vals.ts"
 import { isVisible, listedColumns, toVal, type ValRow, withCurrentVersion } from "./val-rows.ts"
 
@@ -15,7 +17,10 @@ export function createLikeStore(db: Database): LikeStore {
       )
       return rows.length > 0
     },
-    add: (userId, valId, at) => db.write(() => addLike(db.dialect, userId, valId, at)),
+    add(userId, valId, at) {
+      const depth = findCallDepth()
+      return db.write(() => addLike(db.dialect, userId, valId, at, depth))
+    },
     remove: (userId, valId) => db.write(() => removeLike(db.dialect, userId, valId)),
     async list(userId, page) {
       const list = sql`
@@ -30,13 +35,23 @@ export function createLikeStore(db: Database): LikeStore {
 
 // Both lock the val first. If one of them locked the like first, two transactions could wait for
 // each other.
-function* addLike(dialect: Dialect, userId: string, valId: string, at: number): Script<void> {
-  const val = yield* firstRow(sql`select id from vals where id = ${valId} ${dialect.forUpdate}`)
+function* addLike(
+  dialect: Dialect,
+  userId: string,
+  valId: string,
+  at: number,
+  depth: number,
+): Script<void> {
+  const val = yield* firstRow<{ owner_id: string }>(
+    sql`select owner_id from vals where id = ${valId} ${dialect.forUpdate}`,
+  )
   if (!val) return
   const added = yield* firstRow(sql`
     insert into likes (user_id, val_id, created_at) values (${userId}, ${valId}, ${at})
     on conflict (user_id, val_id) do nothing returning val_id`)
-  if (added) yield sql`update vals set like_count = like_count + 1 where id = ${valId}`
+  if (!added) return
+  yield sql`update vals set like_count = like_count + 1 where id = ${valId}`
+  yield* emitLiked(dialect, { userId, valId, ownerId: val.owner_id, at, depth })
 }
 
 /** Removes a like. */

@@ -1,3 +1,4 @@
+import { findCallDepth } from "../../domain/call-depth.ts"
 import type { PageRequest } from "../../domain/paging.ts"
 import type {
   AssertVal,
@@ -15,6 +16,7 @@ import { createExactCache } from "../database/exact-cache.ts"
 import { afterCursor, limitPart, limitTo, newestFirst, toPage } from "../database/pagination.ts"
 import { join, type Statement, sql } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
+import { emitDeleted } from "../events/val-events.ts"
 import { countOutgoing } from "../references/links.ts"
 import {
   type LinkChange,
@@ -69,12 +71,22 @@ export function createValStore(db: Database): ValStore {
       return toPage(found, page, toValState)
     },
     search: (viewerId, query, page, searcher) => searchRanked(db, viewerId, query, page, searcher),
-    create: (val, at) => writeLinksOnce(db, () => createValRow(db.dialect, val, at)),
-    change: (id, change, assert, at) =>
-      writeLinksOnce(db, () => changeById(db.dialect, id, change, assert, at)),
-    createOrChange: (val, change, assert, at) =>
-      writeLinks(db, () => createOrChange(db.dialect, val, change, assert, at)),
-    delete: (id, assert) => writeLinks(db, () => deleteValRow(db.dialect, id, assert)),
+    create(val, at) {
+      const depth = findCallDepth()
+      return writeLinksOnce(db, () => createValRow(db.dialect, val, at, depth))
+    },
+    change(id, change, assert, at) {
+      const depth = findCallDepth()
+      return writeLinksOnce(db, () => changeById(db.dialect, id, change, assert, at, depth))
+    },
+    createOrChange(val, change, assert, at) {
+      const depth = findCallDepth()
+      return writeLinks(db, () => createOrChange(db.dialect, val, change, assert, at, depth))
+    },
+    delete(id, assert) {
+      const depth = findCallDepth()
+      return writeLinks(db, () => deleteValRow(db.dialect, id, assert, depth))
+    },
   }
 }
 
@@ -180,13 +192,19 @@ function* readVal(id: string): Script<Val | undefined> {
 }
 
 /** Creates a val. Undefined when its owner already has a val with that name. */
-export function* createValRow(dialect: Dialect, val: NewVal, at: number): Script<Val | undefined> {
+export function* createValRow(
+  dialect: Dialect,
+  val: NewVal,
+  at: number,
+  depth: number,
+): Script<Val | undefined> {
   const first = { version: 1, source: val.source, createdAt: at }
   const isNew = yield* insertVal(
     dialect,
     val,
     { versions: [first], last: first, createdAt: at, updatedAt: at },
     at,
+    depth,
   )
   return isNew ? yield* readVal(val.id) : undefined
 }
@@ -197,12 +215,13 @@ function* changeById(
   change: ValChange,
   assert: AssertVal,
   at: number,
+  depth: number,
 ): Script<SavedVal | undefined> {
   const name = change.name === undefined ? undefined : yield* findNewName(id, change.name)
   const locked = yield* lockVal(dialect, { valId: id, name, ...toLinkChange(change) })
   if (!locked) return undefined
   assert(locked.val)
-  return yield* changeVal(dialect, locked, change, at)
+  return yield* changeVal(dialect, locked, change, at, depth)
 }
 
 function* findNewName(id: string, name: string): Script<NameKey | undefined> {
@@ -222,6 +241,7 @@ function* createOrChange(
   change: ValChange,
   assert: AssertVal<Val | undefined>,
   at: number,
+  depth: number,
 ): Script<SavedVal> {
   const nameKey = val.name.toLowerCase()
   const found = yield* firstRow<{ id: string }>(
@@ -229,22 +249,28 @@ function* createOrChange(
   )
   if (!found) {
     assert(undefined)
-    const created = yield* createValRow(dialect, val, at)
+    const created = yield* createValRow(dialect, val, at, depth)
     if (!created) throw new LinksMoved()
     return { val: created, isNewVersion: true }
   }
   const locked = yield* lockVal(dialect, { valId: found.id, ...toLinkChange(change) })
   if (locked?.val.name.toLowerCase() !== nameKey) throw new LinksMoved()
   assert(locked.val)
-  return yield* changeVal(dialect, locked, change, at)
+  return yield* changeVal(dialect, locked, change, at, depth)
 }
 
 /** Deletes a val after `assert` has accepted it. False when there is no such val. */
-export function* deleteValRow(dialect: Dialect, id: string, assert: AssertVal): Script<boolean> {
+export function* deleteValRow(
+  dialect: Dialect,
+  id: string,
+  assert: AssertVal,
+  depth: number,
+): Script<boolean> {
   const locked = yield* lockVal(dialect, { valId: id, isRecounted: true })
   if (!locked) return false
   assert(locked.val)
   if (locked.val.privacy === "public") yield* countOutgoing(locked.locks, id, -1)
+  yield* emitDeleted(dialect, locked.val, depth)
   yield sql`insert into run_purges (val_id) values (${id}) on conflict do nothing`
   yield sql`delete from vals where id = ${id}`
   return true

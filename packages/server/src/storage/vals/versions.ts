@@ -1,9 +1,11 @@
+import { findCallDepth } from "../../domain/call-depth.ts"
 import type { AssertVal, Val } from "../../domain/vals/vals.ts"
 import type { Version, VersionDeletion, VersionStore } from "../../domain/vals/versions.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
 import { join, sql } from "../database/sql.ts"
+import { emitReferenced, emitSaved } from "../events/val-events.ts"
 import { relinkOutgoing } from "../references/links.ts"
 import { type LinkLocks, LinksMoved, type NameKey, writeLinks } from "../references/row-locks.ts"
 import { writeSearchText } from "./change-val.ts"
@@ -45,8 +47,10 @@ export function createVersionStore(db: Database): VersionStore {
       })
       return toPage(complete, page, toVersion, (row) => [row.version])
     },
-    delete: (valId, version, assert, at) =>
-      writeLinks(db, () => deleteVersion(db.dialect, valId, version, assert, at)),
+    delete(valId, version, assert, at) {
+      const depth = findCallDepth()
+      return writeLinks(db, () => deleteVersion(db.dialect, valId, version, assert, at, depth))
+    },
   }
 }
 
@@ -67,6 +71,7 @@ function* deleteVersion(
   version: number,
   assert: AssertVal,
   at: number,
+  depth: number,
 ): Script<VersionDeletion> {
   // If it is the current version, the one before it becomes current, and its imports are resolved.
   const newest = yield* rows<{ version: number }>(
@@ -95,7 +100,8 @@ function* deleteVersion(
   if (version === val.version) {
     const isLocked = (next: ImportRow) => imported.some((one) => one.version === next.version)
     if (!(yield* listImports(valId, [highest.version])).every(isLocked)) throw new LinksMoved()
-    yield* makeCurrent(dialect, locks, { ...val, version: highest.version, code: highest.code }, at)
+    const next = { ...val, version: highest.version, code: highest.code }
+    yield* makeCurrent(dialect, locks, next, at, depth)
   }
   yield sql`delete from versions where val_id = ${valId} and version = ${version}`
   return "deleted"
@@ -112,12 +118,20 @@ function* listImports(valId: string, versions: readonly number[]): Script<readon
     select version, username_key as username, name_key as name from imports where val_id = ${valId} and version in (${numbers})`)
 }
 
-function* makeCurrent(dialect: Dialect, locks: LinkLocks, val: Val, at: number): Script<void> {
+function* makeCurrent(
+  dialect: Dialect,
+  locks: LinkLocks,
+  val: Val,
+  at: number,
+  depth: number,
+): Script<void> {
   yield sql`update vals set version = ${val.version}, updated_at = ${at} where id = ${val.id}`
-  yield* relinkOutgoing(
+  const targets = yield* relinkOutgoing(
     locks,
     { id: val.id, ownerId: val.ownerId, version: val.version, isPublic: val.privacy === "public" },
     at,
   )
   yield writeSearchText(dialect, val)
+  yield* emitSaved(dialect, val, "version", depth)
+  yield* emitReferenced(dialect, val, targets, depth)
 }

@@ -1,13 +1,13 @@
-import { getMe, updateMe } from "../../domain/accounts/users.ts"
-import { getUsage } from "../../domain/limits/usage.ts"
-import { listMyRuns } from "../../domain/runs/runs.ts"
-import { listValStates } from "../../domain/vals/vals.ts"
-import type { Handlers } from "../call.ts"
-import type { Nouns } from "../nouns.ts"
-import { withEtag } from "../request/preconditions.ts"
-import { json } from "../response/api-response.ts"
-import { page } from "../response/page.ts"
-import { toValPage } from "../response/val-response.ts"
+import { getMe, updateMe } from "../../../domain/accounts/users.ts"
+import { getUsage } from "../../../domain/limits/usage.ts"
+import { listMyRuns } from "../../../domain/runs/runs.ts"
+import { listValStates } from "../../../domain/vals/vals.ts"
+import type { Handlers } from "../../call.ts"
+import type { Nouns } from "../../nouns.ts"
+import { withEtag } from "../../request/preconditions.ts"
+import { json } from "../../response/api-response.ts"
+import { page } from "../../response/page.ts"
+import { toValPage } from "../../response/val-response.ts"
 import {
   toCommentView,
   toProfileView,
@@ -15,8 +15,8 @@ import {
   toRunView,
   toUsageView,
   toValStatesView,
-} from "../response/views.ts"
-import { toRunFilter } from "./runs.ts"
+} from "../../response/views.ts"
+import { toRunFilter } from "../runs.ts"
 
 /** The caller's profile, usage, vals, runs, likes, comments and references. */
 export function meHandlers({ accounts, vals, runs, api: { links } }: Nouns) {

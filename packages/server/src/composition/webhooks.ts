@@ -1,0 +1,73 @@
+import { createRetentionCounts } from "../domain/runs/live-runs.ts"
+import type { Cipher } from "../domain/secrets/cipher.ts"
+import type { WebhookClient } from "../domain/webhooks/deliveries.ts"
+import type { MessageLinks } from "../domain/webhooks/events.ts"
+import { type DeliveryOutcome, sendDelivery } from "../domain/webhooks/send-delivery.ts"
+import { OutboxWorker } from "../jobs/outbox-worker.ts"
+import { Counter } from "../shared/counter.ts"
+import { createOutbox } from "../storage/outbox/outbox.ts"
+import { createDeliveryStore } from "../storage/webhooks/deliveries.ts"
+import { createWebhookStore } from "../storage/webhooks/webhooks.ts"
+import type { Foundation } from "./foundation.ts"
+
+const limits = {
+  /** Longer than an attempt takes. It is renewed while the server is busy. */
+  leaseMs: 60_000,
+  renewMs: 20_000,
+  /** Deliveries at the same time on one node, and of one owner. */
+  concurrencyMax: 32,
+  perOwnerMax: 8,
+  /** How often to look for events: they are stored by any node, in any transaction. */
+  pollMs: 500,
+  stopMs: 1_000,
+  /** A webhook that had so many deliveries is checked for those beyond its limit. */
+  deliveriesBetween: 100,
+  idsMax: 100_000,
+}
+
+/** Webhooks: subscriptions, and the messages to them. */
+export function createWebhooks(
+  { db, now, newId, onError }: Foundation,
+  deps: {
+    readonly cipher: Cipher
+    readonly links: MessageLinks
+    readonly queue: { wake(): void }
+  },
+  webhookClient: WebhookClient,
+) {
+  const outbox = createOutbox(db, {
+    table: "webhook_deliveries",
+    owner: "owner_id",
+    hasLanes: true,
+    leaseMs: limits.leaseMs,
+    perOwnerMax: limits.perOwnerMax,
+  })
+  const deliveries = createDeliveryStore(db, outbox)
+  const deliveryCounts = new Counter<DeliveryOutcome>()
+  const deliveriesPerWebhook = createRetentionCounts({
+    between: limits.deliveriesBetween,
+    idsMax: limits.idsMax,
+  })
+  const sending = {
+    ...{ ...deps, deliveries, webhookClient, now, newId },
+    noteDelivery(webhookId: string, outcome: DeliveryOutcome) {
+      deliveryCounts.increment(outcome)
+      if (outcome !== "retried") deliveriesPerWebhook.note(webhookId)
+    },
+  }
+  const webhookWork = new OutboxWorker({
+    outbox,
+    send: (claim, signal) => sendDelivery(sending, claim, signal),
+    ...{ concurrencyMax: limits.concurrencyMax, pollMs: limits.pollMs },
+    ...{ renewMs: limits.renewMs, stopMs: limits.stopMs, onError },
+  })
+  return {
+    webhooks: createWebhookStore(db),
+    deliveries,
+    deliveryCounts,
+    deliveriesPerWebhook,
+    webhookClient,
+    webhookOutbox: outbox,
+    webhookWork,
+  }
+}

@@ -1,0 +1,159 @@
+import type { WebhookStatus } from "@hamlet/contract"
+import type { OutboxClaim } from "../outbox.ts"
+import type { Page, PageRequest } from "../paging.ts"
+import type { Sealed } from "../secrets/cipher.ts"
+import type { Message, MessageType } from "./events.ts"
+
+/** A message to a webhook, as lists show it. */
+export interface Delivery {
+  readonly id: string
+  readonly webhookId: string
+  readonly type: MessageType
+  readonly status: "waiting" | "delivered" | "failed"
+  readonly attempts: number
+  readonly createdAt: number
+  readonly nextAttemptAt: number | null
+  readonly endedAt: number | null
+  readonly responseStatus: number | null
+  readonly error: string | null
+  readonly runId: string | null
+}
+
+/** A message with its content and its last attempts. */
+export interface DeliveryDetail extends Delivery {
+  readonly message: Message
+  readonly request: SentRequest | null
+  readonly response: ReceivedAnswer | null
+  readonly attemptList: readonly Attempt[]
+}
+
+/** Names and values. */
+export type HeaderPairs = readonly (readonly [name: string, value: string])[]
+
+/** The request of an attempt, as it is shown. */
+export interface SentRequest {
+  readonly url: string
+  readonly headers: HeaderPairs
+}
+
+/** The response of a receiver, within limits. */
+export interface ReceivedAnswer {
+  readonly status: number
+  readonly headers: HeaderPairs
+  readonly body: string
+  readonly isTruncated: boolean
+  readonly durationMs: number
+}
+
+/** One attempt, in the list of a delivery. */
+export interface Attempt {
+  readonly at: number
+  readonly durationMs: number
+  readonly status: number | null
+  readonly error: string | null
+}
+
+/** A claimed message, with what is needed to send it. */
+export interface DueDelivery {
+  readonly message: Message
+  readonly depth: number
+  /** Since when it has been tried, by the clock of the database, and that clock now. */
+  readonly triedSince: number
+  readonly now: number
+  /** Sent by hand, so that it is sent even if the webhook is paused. */
+  readonly isManual: boolean
+  readonly isOwnerSuspended: boolean
+  readonly attemptList: readonly Attempt[]
+  readonly webhook: {
+    readonly id: string
+    readonly ownerId: string
+    readonly status: WebhookStatus
+    readonly url: string | null
+    readonly targetValId: string | null
+    readonly sealed: Sealed
+  }
+}
+
+/** What an attempt to reach a URL has led to. */
+export interface SendOutcome {
+  readonly request: SentRequest
+  /** Null when there was none. */
+  readonly response: ReceivedAnswer | null
+  /** Why the attempt has failed, as a sentence; null when it was a success. */
+  readonly error: string | null
+  /** How long to wait at least, if the receiver has said so. */
+  readonly retryAfterMs?: number | undefined
+}
+
+/** The end of an attempt, as it is stored. */
+export interface RecordedAttempt {
+  readonly request: SentRequest | null
+  readonly response: ReceivedAnswer | null
+  readonly error: string | null
+  readonly attemptList: readonly Attempt[]
+  /** Whether the receiver was tried: its failures are counted. */
+  readonly isTried: boolean
+}
+
+/** Stores deliveries, and the outcomes of their attempts. */
+export interface DeliveryStore {
+  list(
+    ownerId: string,
+    webhookId: string,
+    status: Delivery["status"] | undefined,
+    page: PageRequest,
+  ): Promise<Page<Delivery>>
+  find(ownerId: string, webhookId: string, id: string): Promise<DeliveryDetail | undefined>
+  /** Undefined when there is no such webhook. */
+  addTest(ownerId: string, webhookId: string, id: string): Promise<Delivery | undefined>
+  retry(ownerId: string, webhookId: string, id: string): Promise<Delivery | undefined>
+  findDue(id: string): Promise<DueDelivery | undefined>
+  /** Deletes a message whose webhook is gone. */
+  drop(claim: OutboxClaim): Promise<void>
+  /** Ends the delivery; `isGone` disables the webhook, as failures for days do. */
+  end(
+    claim: OutboxClaim,
+    webhookId: string,
+    attempt: RecordedAttempt,
+    isGone: boolean,
+  ): Promise<void>
+  postpone(
+    claim: OutboxClaim,
+    webhookId: string,
+    attempt: RecordedAttempt,
+    delayMs: number,
+  ): Promise<void>
+  /** Queues a run of the val in the transaction that ends the delivery. */
+  startRun(claim: OutboxClaim, run: WebhookRun, attempt: RecordedAttempt): Promise<void>
+  /** Deletes some deliveries that ended before; true if there may be more. */
+  purgeOlder(keptMs: number, countMax: number): Promise<boolean>
+  /** The same for those of a webhook beyond the newest ones. */
+  purgeBeyond(webhookId: string, keptMax: number, countMax: number): Promise<boolean>
+}
+
+/** A run that an event starts. */
+export interface WebhookRun {
+  readonly id: string
+  readonly valId: string
+  readonly ownerId: string
+  readonly depth: number
+  readonly args: readonly unknown[]
+}
+
+/** Sends requests to the URLs of webhooks. */
+export interface WebhookClient {
+  /** Why no request to the URL would be sent, as words that follow a colon. */
+  findFault(url: string, ownerId: string): Promise<string | undefined>
+  post(request: WebhookRequest): Promise<SendOutcome>
+}
+
+/** A request to a receiver. */
+export interface WebhookRequest {
+  readonly url: string
+  readonly ownerId: string
+  readonly headers: HeaderPairs
+  readonly body: string
+  /** For receivers that are vals of this server. */
+  readonly depth: number
+  readonly signal: AbortSignal
+}

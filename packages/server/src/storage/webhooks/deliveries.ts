@@ -1,0 +1,196 @@
+import type { OutboxClaim } from "../../domain/outbox.ts"
+import type {
+  Delivery,
+  DeliveryStore,
+  RecordedAttempt,
+  WebhookRun,
+} from "../../domain/webhooks/deliveries.ts"
+import { inBatches, list } from "../database/batch-sizes.ts"
+import { type Database, firstRow, rows, type Script } from "../database/database.ts"
+import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import { nothing, type Statement, type Statements, sql } from "../database/sql.ts"
+import { writeOnce } from "../database/write-once.ts"
+import type { Outbox } from "../outbox/outbox.ts"
+import { enqueueRuns } from "../runs/enqueue-runs.ts"
+import { toJson } from "../runs/run-rows.ts"
+import {
+  type DeliveryRow,
+  type DetailRow,
+  type DueRow,
+  deliveryColumns,
+  detailColumns,
+  dueColumns,
+  toDelivery,
+  toDetail,
+  toDue,
+} from "./delivery-rows.ts"
+
+const limits = {
+  /** A webhook whose attempts have all failed for this long is disabled. */
+  failingMsMax: 5 * 24 * 60 * 60 * 1000,
+}
+
+/** Deliveries in the database. */
+export function createDeliveryStore(db: Database, outbox: Outbox): DeliveryStore {
+  const scripts = createScripts(db, outbox)
+  return {
+    async list(ownerId, webhookId, status, page) {
+      const found = await db.read<DeliveryRow>(sql`
+        select ${deliveryColumns} from webhook_deliveries
+        where webhook_id = ${webhookId} and owner_id = ${ownerId} ${status === undefined ? nothing : sql`and status = ${status}`}
+          ${afterCursor(page, "created_at, id", newestFirst.kinds)}
+        order by created_at desc, id desc ${limitTo(page)}`)
+      return toPage(found, page, toDelivery, newestFirst.toKeys)
+    },
+    async find(ownerId, webhookId, id) {
+      const [row] = await db.read<DetailRow>(sql`
+        select ${deliveryColumns}, ${detailColumns} from webhook_deliveries
+        where id = ${id} and webhook_id = ${webhookId} and owner_id = ${ownerId}`)
+      return row && toDetail(row)
+    },
+    addTest: (ownerId, webhookId, id) =>
+      writeOnce(db, () => scripts.addTest(ownerId, webhookId, id)),
+    retry: (ownerId, webhookId, id) => writeOnce(db, () => scripts.retry(ownerId, webhookId, id)),
+    async findDue(id) {
+      const [row] = await db.read<DueRow>(sql`
+        select ${dueColumns}, ${db.dialect.now} as now from webhook_deliveries d
+        join webhooks w on w.id = d.webhook_id join users u on u.id = w.owner_id where d.id = ${id}`)
+      return row && toDue(row)
+    },
+    drop: (claim) =>
+      db.write(function* () {
+        yield sql`delete from webhook_deliveries where id = ${claim.id}
+          and not exists (select 1 from webhooks where webhooks.id = webhook_deliveries.webhook_id)`
+      }),
+    end: (claim, webhookId, attempt, isGone) =>
+      db.write(() => scripts.end(claim, webhookId, attempt, isGone)),
+    postpone: (claim, webhookId, attempt, delayMs) =>
+      db.write(() => scripts.postpone(claim, webhookId, attempt, delayMs)),
+    startRun: (claim, run, attempt) => db.write(() => scripts.startRun(claim, run, attempt)),
+    purgeOlder: (keptMs, countMax) =>
+      db.write(() =>
+        purge(
+          sql`select id from webhook_deliveries where ended_at is not null
+          and ended_at < ${db.dialect.now} - ${keptMs} order by ended_at limit ${countMax}`,
+          countMax,
+        ),
+      ),
+    purgeBeyond: (webhookId, keptMax, countMax) =>
+      db.write(() =>
+        purge(
+          sql`select id from (select id, ended_at from webhook_deliveries where webhook_id = ${webhookId}
+            order by created_at desc, id desc limit ${countMax} offset ${keptMax}) beyond where ended_at is not null`,
+          countMax,
+        ),
+      ),
+  }
+}
+
+/** The transactions. */
+function createScripts(db: Database, outbox: Outbox) {
+  const { now } = db.dialect
+
+  function* read(id: string): Script<Delivery | undefined> {
+    const row = yield* firstRow<DeliveryRow>(
+      sql`select ${deliveryColumns} from webhook_deliveries where id = ${id}`,
+    )
+    return row && toDelivery(row)
+  }
+
+  /** Failures count from the first one on, until an attempt succeeds. */
+  function* noteFailure(webhookId: string): Statements<number> {
+    const failing = yield* firstRow<{ ms: number | string }>(sql`
+      update webhooks set failing_since = coalesce(failing_since, ${now}) where id = ${webhookId}
+      returning ${now} - failing_since as ms`)
+    return Number(failing?.ms ?? 0)
+  }
+
+  /** What waits for a disabled webhook has failed. */
+  function* disable(webhookId: string, reason: string): Statements<void> {
+    yield sql`update webhooks set status = 'disabled', disabled_reason = ${reason}
+      where id = ${webhookId} and status = 'active'`
+    yield sql`update webhook_deliveries set status = 'failed', next_attempt_at = null, ended_at = ${now},
+      error = 'The webhook was disabled' where webhook_id = ${webhookId} and next_attempt_at is not null`
+  }
+
+  return {
+    *addTest(ownerId: string, webhookId: string, id: string): Script<Delivery | undefined> {
+      const webhook = yield* firstRow(
+        sql`select id from webhooks where id = ${webhookId} and owner_id = ${ownerId}`,
+      )
+      if (!webhook) return undefined
+      const data = JSON.stringify({ message: "This is a test", webhookId })
+      yield sql`insert into webhook_deliveries (id, webhook_id, owner_id, type, event_key, at, depth, data, is_manual, status,
+          next_attempt_at, tried_since, created_at)
+        values (${id}, ${webhookId}, ${ownerId}, 'webhook.test', ${`webhook.test/${id}`}, ${now}, 1, ${data}, 1, 'waiting',
+          ${now}, ${now}, ${now})`
+      return yield* read(id)
+    },
+    /** It leaves its lane: others have been sent since. A claim in progress loses its fence. */
+    *retry(ownerId: string, webhookId: string, id: string): Script<Delivery | undefined> {
+      const found = yield* firstRow(sql`
+        update webhook_deliveries set status = 'waiting', is_manual = 1, lane = null, next_attempt_at = ${now},
+          tried_since = ${now}, attempts_before = attempts_before + attempts, attempts = 0, fence = fence + 1, ended_at = null,
+          run_id = null
+        where id = ${id} and webhook_id = ${webhookId} and owner_id = ${ownerId} returning id`)
+      return found === undefined ? undefined : yield* read(id)
+    },
+    *end(
+      claim: OutboxClaim,
+      webhookId: string,
+      attempt: RecordedAttempt,
+      isGone: boolean,
+    ): Script<void> {
+      const isDelivered = attempt.error === null
+      const status = isDelivered ? "delivered" : "failed"
+      const set = sql`status = ${status}, ended_at = ${now}, ${toColumns(attempt)}`
+      if (!(yield* outbox.end(claim, set))) return
+      if (!attempt.isTried) return
+      if (isDelivered) return void (yield clearFailure(webhookId))
+      const failingMs = yield* noteFailure(webhookId)
+      if (isGone) yield* disable(webhookId, "The receiver responded with 410 Gone")
+      else if (failingMs >= limits.failingMsMax) yield* disable(webhookId, failedForDays)
+    },
+    *postpone(
+      claim: OutboxClaim,
+      webhookId: string,
+      attempt: RecordedAttempt,
+      delayMs: number,
+    ): Script<void> {
+      if (!(yield* outbox.postpone(claim, delayMs, toColumns(attempt)))) return
+      const failingMs = yield* noteFailure(webhookId)
+      if (failingMs >= limits.failingMsMax) yield* disable(webhookId, failedForDays)
+    },
+    *startRun(claim: OutboxClaim, run: WebhookRun, attempt: RecordedAttempt): Script<void> {
+      const { id, valId, ownerId, depth, args } = run
+      const set = sql`status = 'delivered', ended_at = ${now}, run_id = ${id}, ${toColumns(attempt)}`
+      // Without a valid claim, another node starts the run.
+      if (!(yield* outbox.end(claim, set))) return
+      const added = yield* enqueueRuns(db.dialect, [
+        { id, valId, version: "current", accountId: ownerId, source: "webhook", depth, args },
+      ])
+      if (added.length === 0)
+        yield sql`update webhook_deliveries set status = 'failed', run_id = null,
+          error = 'The val does not exist any more' where id = ${claim.id}`
+    },
+  }
+}
+
+const failedForDays = "Every attempt has failed for five days"
+
+/** Writes nothing when the webhook was not failing. */
+function clearFailure(webhookId: string): Statement {
+  return sql`update webhooks set failing_since = null where id = ${webhookId} and failing_since is not null`
+}
+
+function toColumns({ request, response, error, attemptList }: RecordedAttempt): Statement {
+  return sql`error = ${error}, response_status = ${response?.status ?? null}, request = ${toJson(request)},
+    response = ${toJson(response)}, attempt_list = ${toJson(attemptList)}`
+}
+
+function* purge(select: Statement, countMax: number): Script<boolean> {
+  const found = yield* rows<{ id: string }>(select)
+  for (const batch of inBatches(found.map(({ id }) => id)))
+    yield sql`delete from webhook_deliveries where id in (${list(batch)})`
+  return found.length === countMax
+}

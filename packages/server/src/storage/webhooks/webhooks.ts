@@ -1,0 +1,196 @@
+import type { EventType } from "../../domain/webhooks/events.ts"
+import type {
+  NewWebhook,
+  SealedWebhook,
+  Webhook,
+  WebhookChange,
+  WebhookStore,
+} from "../../domain/webhooks/webhooks.ts"
+import { type Database, firstRow, type Script } from "../database/database.ts"
+import type { Dialect } from "../database/dialect.ts"
+import { ConstraintError } from "../database/errors.ts"
+import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import { join, raw, type Statement, sql } from "../database/sql.ts"
+import { writeOnce } from "../database/write-once.ts"
+import { toTime } from "../vals/val-rows.ts"
+
+interface WebhookRow {
+  readonly id: string
+  readonly owner_id: string
+  readonly username: string
+  readonly url: string | null
+  readonly target_val_id: string | null
+  readonly target_name: string | null
+  readonly events: string
+  readonly val_id: string | null
+  readonly val_name: string | null
+  readonly description: string | null
+  readonly status: Webhook["status"]
+  readonly disabled_reason: string | null
+  readonly failing_since: number | string | null
+  readonly dropped_count: number
+  readonly previous_until: number | string | null
+  readonly created_at: number | string
+  readonly updated_at: number | string
+}
+
+interface SealedRow {
+  readonly id: string
+  readonly key_id: string
+  readonly sealed: Uint8Array
+}
+
+const columns =
+  raw(`w.id, w.owner_id, u.username, w.url, w.target_val_id, t.name as target_name, w.events, w.val_id,
+  v.name as val_name, w.description, w.status, w.disabled_reason, w.failing_since, w.dropped_count, w.previous_until,
+  w.created_at, w.updated_at`)
+const joins = raw(`join users u on u.id = w.owner_id left join vals t on t.id = w.target_val_id
+  left join vals v on v.id = w.val_id and v.owner_id = w.owner_id`)
+
+/** Webhooks in the database. */
+export function createWebhookStore(db: Database): WebhookStore {
+  return {
+    async list(ownerId, page) {
+      const found = await db.read<WebhookRow>(sql`
+        select ${columns} from webhooks w ${joins} where w.owner_id = ${ownerId}
+          ${afterCursor(page, "w.created_at, w.id", newestFirst.kinds)}
+        order by w.created_at desc, w.id desc ${limitTo(page)}`)
+      return toPage(found, page, toWebhook, newestFirst.toKeys)
+    },
+    async find(ownerId, id) {
+      const [row] = await db.read<WebhookRow>(selectWebhook(ownerId, id))
+      return row && toWebhook(row)
+    },
+    create: (webhook, countMax) =>
+      unlessValIsGone(writeOnce(db, () => createWebhook(db.dialect, webhook, countMax))),
+    change: (ownerId, id, change, at) =>
+      unlessValIsGone(db.write(() => changeWebhook(ownerId, id, change, at))),
+    remove: (ownerId, id) => db.write(() => removeWebhook(ownerId, id)),
+    rotate: (ownerId, id, rotate, at) =>
+      writeOnce(db, () => rotateSecrets(db.dialect, ownerId, id, rotate, at)),
+    async listOtherKeys(keyId, countMax) {
+      const found = await db.read<SealedRow>(sql`
+        select id, key_id, sealed from webhooks where key_id < ${keyId} or key_id > ${keyId} limit ${countMax}`)
+      return found.map(toSealed)
+    },
+    reseal: (webhook, sealed) =>
+      db.write(function* () {
+        yield sql`update webhooks set key_id = ${sealed.keyId}, sealed = ${sealed.bytes}
+          where id = ${webhook.id} and sealed = ${webhook.sealed.bytes}`
+      }),
+  }
+}
+
+function selectWebhook(ownerId: string, id: string): Statement {
+  return sql`select ${columns} from webhooks w ${joins} where w.id = ${id} and w.owner_id = ${ownerId}`
+}
+
+function* readWebhook(ownerId: string, id: string): Script<Webhook | undefined> {
+  const row = yield* firstRow<WebhookRow>(selectWebhook(ownerId, id))
+  return row && toWebhook(row)
+}
+
+/** The val that a webhook calls may be deleted at the same moment. */
+async function unlessValIsGone<T>(written: Promise<T>): Promise<T | undefined> {
+  try {
+    return await written
+  } catch (error) {
+    if (error instanceof ConstraintError && error.kind === "foreign_key") return undefined
+    throw error
+  }
+}
+
+function* createWebhook(
+  dialect: Dialect,
+  webhook: NewWebhook,
+  countMax: number,
+): Script<Webhook | "full" | undefined> {
+  const { id, ownerId, target, events, valId, description, sealed, at } = webhook
+  // Locks the row of the user, so that concurrent new webhooks are counted one after the other.
+  yield sql`select id from users where id = ${ownerId} ${dialect.forUpdate}`
+  const last = yield* firstRow(sql`
+    select id from webhooks where owner_id = ${ownerId} order by created_at desc, id desc limit 1 offset ${countMax - 1}`)
+  if (last) return "full"
+  yield sql`insert into webhooks (id, owner_id, url, target_val_id, events, has_run_events, val_id, description, status,
+      key_id, sealed, created_at, updated_at)
+    values (${id}, ${ownerId}, ${target.url}, ${target.targetValId}, ${JSON.stringify(events)}, ${hasRunEvents(events)}, ${valId},
+      ${description}, ${webhook.isPaused ? "paused" : "active"}, ${sealed.keyId}, ${sealed.bytes}, ${at}, ${at})`
+  return yield* readWebhook(ownerId, id)
+}
+
+function* changeWebhook(
+  ownerId: string,
+  id: string,
+  change: WebhookChange,
+  at: number,
+): Script<Webhook | undefined> {
+  const { target, events, valId, description, isPaused } = change
+  const set = [sql`updated_at = ${at}`]
+  if (target) set.push(sql`url = ${target.url}, target_val_id = ${target.targetValId}`)
+  if (events)
+    set.push(sql`events = ${JSON.stringify(events)}, has_run_events = ${hasRunEvents(events)}`)
+  if (valId !== undefined) set.push(sql`val_id = ${valId}`)
+  if (description !== undefined) set.push(sql`description = ${description}`)
+  if (isPaused) set.push(raw("status = 'paused'"))
+  // The receiver gets a new chance: its earlier failures do not count.
+  if (isPaused === false)
+    set.push(raw("status = 'active', disabled_reason = null, failing_since = null"))
+  yield sql`update webhooks set ${join(set, ", ")} where id = ${id} and owner_id = ${ownerId}`
+  return yield* readWebhook(ownerId, id)
+}
+
+/** The number of deliveries is limited, so they can be deleted at once. */
+function* removeWebhook(ownerId: string, id: string): Script<boolean> {
+  const removed = yield* firstRow(
+    sql`delete from webhooks where id = ${id} and owner_id = ${ownerId} returning id`,
+  )
+  if (removed) yield sql`delete from webhook_deliveries where webhook_id = ${id}`
+  return removed !== undefined
+}
+
+function* rotateSecrets(
+  dialect: Dialect,
+  ownerId: string,
+  id: string,
+  rotate: Parameters<WebhookStore["rotate"]>[2],
+  at: number,
+): Script<Webhook | undefined> {
+  const row = yield* firstRow<SealedRow>(sql`
+    select id, key_id, sealed from webhooks where id = ${id} and owner_id = ${ownerId} ${dialect.forUpdate}`)
+  if (!row) return undefined
+  const { sealed, previousUntil } = rotate(toSealed(row).sealed)
+  yield sql`update webhooks set key_id = ${sealed.keyId}, sealed = ${sealed.bytes}, previous_until = ${previousUntil},
+    updated_at = ${at} where id = ${id}`
+  return yield* readWebhook(ownerId, id)
+}
+
+function hasRunEvents(events: readonly EventType[]): number {
+  return events.some((type) => type.startsWith("run.")) ? 1 : 0
+}
+
+function toSealed({ id, key_id, sealed }: SealedRow): SealedWebhook {
+  return { id, sealed: { keyId: key_id, bytes: sealed } }
+}
+
+function toWebhook(row: WebhookRow): Webhook {
+  const { username } = row
+  const toVal = (id: string | null, name: string | null) =>
+    id === null || name === null ? null : { id, name, username }
+  return {
+    id: row.id,
+    ownerId: row.owner_id,
+    url: row.url,
+    targetVal: toVal(row.target_val_id, row.target_name),
+    events: JSON.parse(row.events) as readonly EventType[],
+    valId: row.val_id,
+    val: toVal(row.val_id, row.val_name),
+    description: row.description,
+    status: row.status,
+    disabledReason: row.disabled_reason,
+    failingSince: toTime(row.failing_since),
+    droppedEvents: row.dropped_count,
+    previousSecretUntil: toTime(row.previous_until),
+    createdAt: Number(row.created_at),
+    updatedAt: Number(row.updated_at),
+  }
+}
