@@ -77,6 +77,7 @@ export const auditActions: readonly NonNullable<Input<"listAuditEntries">["actio
   "user.delete",
   "user.delete_with_data",
   "user.set_quotas",
+  "user.set_email",
   "token.create",
   "invitation.create",
   "invitation.revoke",

@@ -52,6 +52,7 @@ describe("doctor", () => {
       ...[
         "exposure",
         "names of vals",
+        "outgoing mail",
         "open files",
         "memory",
         "server",

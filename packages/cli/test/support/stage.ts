@@ -62,6 +62,9 @@ export async function openStage(): Promise<Stage> {
     HAMLET_PORT: "0",
     HAMLET_USER: "root",
     HAMLET_TOKEN: adminToken,
+    // Nothing listens there: mail is accepted, and waits.
+    HAMLET_SMTP_URL: "smtp://127.0.0.1:9",
+    HAMLET_MAIL_DOMAIN: "mail.test",
   }
   const program = startServer(folder, {
     ...settings,

@@ -34,11 +34,8 @@ function defineMail(suite: ApiSuite): void {
     await waitUntil(async () => (await show(as, id)).status !== "waiting")
     return show(as, id)
   }
-  const tried = (as: TestUser, id: string, attempts = 1) =>
-    waitUntil(async () => {
-      const email = await show(as, id)
-      return email.attempts === attempts && email.error !== null
-    })
+  const tried = (as: TestUser, id: string, error = "") =>
+    waitUntil(async () => (await show(as, id)).error?.includes(error))
   const messageOf = (id: string) =>
     sink.messages.filter(({ headers }) => headers.get("message-id") === `<${id}@mail.test>`)
   const setEmail = async (user: TestUser, email: string) =>
@@ -154,6 +151,25 @@ function defineMail(suite: ApiSuite): void {
       expect(Date.parse((await show(ada, id)).nextAttemptAt)).toBeGreaterThan(Date.now() + 30_000)
       await hurry(suite)
       expect(await ended(ada, id)).toMatchObject({ status: "sent", attempts: 2, error: null })
+      expect(messageOf(id)).toHaveLength(1)
+    })
+
+    test("outlives every way in which a mail server can fail", async () => {
+      const ada = await addUser()
+      sink.mode = "busy"
+      const id = await accept(ada, { to: bob, html: "<b>x</b>" })
+      await tried(ada, id, "421 try later")
+      for (const [mode, error] of [
+        ["full", "452 out of space"],
+        ["drops", "closed the connection"],
+      ] as const) {
+        sink.mode = mode
+        await hurry(suite)
+        await tried(ada, id, error)
+      }
+      sink.mode = "accepts"
+      await hurry(suite)
+      expect(await ended(ada, id)).toMatchObject({ status: "sent", attempts: 4, error: null })
       expect(messageOf(id)).toHaveLength(1)
     })
 

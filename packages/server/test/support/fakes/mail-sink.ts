@@ -74,17 +74,18 @@ export async function startMailSink(options: SinkOptions = {}): Promise<MailSink
     },
     onData(stream, session, callback) {
       sink.attempts += 1
+      const { mode } = sink
       const parts: Uint8Array[] = []
       const connections = (server as unknown as { connections: Set<Connection> }).connections
       stream.on("data", (part: Uint8Array) => {
         parts.push(part)
-        if (sink.mode === "drops")
+        if (mode === "drops")
           for (const one of connections) if (one.id === session.id) one._socket.destroy()
       })
       stream.on("end", () => {
-        if (sink.mode === "hangs") return
-        if (sink.mode === "full") return callback(toError(452, "out of space"))
-        if (sink.mode === "picky") return callback(toError(554, "this is spam"))
+        if (mode === "hangs" || mode === "drops") return
+        if (mode === "full") return callback(toError(452, "out of space"))
+        if (mode === "picky") return callback(toError(554, "this is spam"))
         const { mailFrom, rcptTo } = session.envelope
         const message = {
           sender: mailFrom ? mailFrom.address : "",
