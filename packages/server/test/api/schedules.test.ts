@@ -210,4 +210,26 @@ describeApi("a val of type interval", ({ call, addUser, val }) => {
     expect(schedule).toMatchObject({ failureCount: 0, isPaused: true })
     expect(schedule.lastRunAt).not.toBeNull()
   })
+
+  test("gets the same argument when it is tried out without arguments", async () => {
+    const ada = await addUser()
+    const code = `export default (...args) =>
+      args.map((arg) => [arg?.scheduledAt instanceof Date, arg?.lastRunAt instanceof Date])`
+    const { id, name } = await val(ada, { code, type: "interval", privacy: "private" })
+    const run = async (body: unknown, headers = {}) =>
+      (await call("POST", `/v1/vals/${id}/runs`, { as: ada, body, headers })).json
+    expect((await run({})).returnValue).toEqual([[true, false]])
+    const again = await run({ args: [] })
+    expect(again.returnValue).toEqual([[true, true]])
+    expect(again.source).toBe("api")
+    expect((await run({ args: [1] })).returnValue).toEqual([[false, false]])
+    const path = `/v1/run/${ada.username}.${name}`
+    expect((await call("POST", path, { as: ada, body: {} })).json).toEqual([[true, true]])
+    const queued = await run({}, { prefer: "respond-async" })
+    const find = async () => (await call("GET", `/v1/runs/${queued.id}`, { as: ada })).json
+    await waitUntil(async () => (await find()).status === "succeeded")
+    expect((await find()).returnValue).toEqual([[true, true]])
+    const replay = expectStatus(await call("POST", `/v1/runs/${again.id}/replay`, { as: ada }), 200)
+    expect(replay.json.returnValue).toEqual([[true, true]])
+  })
 })

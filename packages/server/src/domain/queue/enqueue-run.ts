@@ -4,6 +4,7 @@ import type { Caller } from "../access.ts"
 import { assertDepth } from "../egress.ts"
 import { assertRunnable, type ExecuteDeps, findRunVal } from "../runs/execute-run.ts"
 import { prepareReplay } from "../runs/replay-run.ts"
+import { findTrialInput, toRecordedInterval } from "../runs/run-arguments.ts"
 import type { CallArgs } from "../runs/runner.ts"
 import { getRun, type LargeArgs, type RunDetail } from "../runs/runs.ts"
 import { type Val, valNotFound } from "../vals/vals.ts"
@@ -34,7 +35,9 @@ export async function enqueueRun(
   { args, version, retries }: EnqueueInput,
 ): Promise<RunDetail> {
   const val = await findRunVal(deps, caller, valId, version)
-  return enqueue(deps, caller, val, { ...toQueuedArgs(args), retries })
+  const input = findTrialInput(val, args, deps.now())
+  const queued = input ? { args: toRecordedInterval(input), input } : toQueuedArgs(args)
+  return enqueue(deps, caller, val, { ...queued, retries })
 }
 
 /** Queues a replay of a run that the caller may see. */

@@ -8,6 +8,7 @@ import type { Programs } from "../modules/programs.ts"
 import { getVal, getValByName, type Val } from "../vals/vals.ts"
 import { getVersion, type VersionDeps } from "../vals/versions.ts"
 import type { LiveRun, LiveRuns, NewRun, RunEnd } from "./live-runs.ts"
+import { findTrialInput, readCallArgs, toRecordedInterval } from "./run-arguments.ts"
 import type { CallArgs, Program, Returned, Runner, RunSlot, Stopped } from "./runner.ts"
 import { getRun, type RunDeps, type RunDetail, type RunError } from "./runs.ts"
 import { truncateText } from "./truncate.ts"
@@ -45,7 +46,7 @@ export async function createRun(
   valId: string,
   { args, version }: CreateRunInput,
 ): Promise<StartedRun<unknown>> {
-  return startCall(deps, caller, await findRunVal(deps, caller, valId, version), args, null)
+  return startCall(deps, caller, await findRunVal(deps, caller, valId, version), args)
 }
 
 /** The val that the caller wants to run, at its current version or at the given one. */
@@ -69,7 +70,7 @@ export async function callVal(
   args: CallArgs,
 ): Promise<Returned["json"]> {
   const val = await getValByName(deps, caller, username, name)
-  return getReturned(await startCall(deps, caller, val, args, null), val, caller)
+  return getReturned(await startCall(deps, caller, val, args), val, caller)
 }
 
 /** Returns the result of a call. Throws a RunFailure if the val failed. */
@@ -131,16 +132,18 @@ export function getStartedRun(
   return getRun(deps, caller, started.id)
 }
 
-/** Starts a call. `parentId` is the run that it replays. */
-function startCall(
+/** Starts a call. */
+async function startCall(
   deps: ExecuteDeps,
   caller: Caller,
   val: Val,
   args: CallArgs,
-  parentId: string | null,
 ): Promise<StartedRun<Returned | Stopped>> {
-  const about = { args: toRecordedArgs(args), parentId, request: null, input: null }
-  return startRun<Returned | Stopped>(deps, caller, val, about, callWith(args))
+  const input = findTrialInput(val, args, deps.now())
+  const recorded = input ? toRecordedInterval(input) : toRecordedArgs(args)
+  const about = { args: recorded, parentId: null, request: null, input: input ?? null }
+  const called = input ? await readCallArgs(input, recorded) : args
+  return startRun<Returned | Stopped>(deps, caller, val, about, callWith(called))
 }
 
 /** Calls the val in the slot. */

@@ -1,5 +1,7 @@
+import { isJsonText } from "../../shared/json-text.ts"
+import type { Val } from "../vals/vals.ts"
 import type { CallArgs } from "./runner.ts"
-import { isRequestInput, type RunInput } from "./runs.ts"
+import { type IntervalInput, isRequestInput, type RunInput } from "./runs.ts"
 
 /** The arguments that a run is called with. `args` are those that the run records. */
 export async function readCallArgs(input: RunInput | null, args: unknown): Promise<CallArgs> {
@@ -10,6 +12,35 @@ export async function readCallArgs(input: RunInput | null, args: unknown): Promi
     case "interval":
       return { typed: [toInterval(input.scheduledAt, input.lastRunAt)] }
   }
+}
+
+/**
+ * What a val of type interval gets when it is called without arguments, so that it can be tried out:
+ * as if it were due now. Undefined for others.
+ */
+export function findTrialInput(
+  val: Pick<Val, "type" | "runStartedAt">,
+  args: CallArgs,
+  now: number,
+): IntervalInput | undefined {
+  if (val.type !== "interval" || !isEmpty(args)) return undefined
+  return { kind: "interval", scheduledAt: now, lastRunAt: val.runStartedAt }
+}
+
+function isEmpty(args: CallArgs): boolean {
+  if (isJsonText(args)) return /^\s*\[\s*\]\s*$/.test(args.json)
+  return Array.isArray(args) && args.length === 0
+}
+
+/** The argument of a due time as the run records it. */
+export function toRecordedInterval({ scheduledAt, lastRunAt }: IntervalInput): readonly unknown[] {
+  const toText = (at: number) => new Date(at).toISOString()
+  return [
+    {
+      ...(lastRunAt === null ? {} : { lastRunAt: toText(lastRunAt) }),
+      scheduledAt: toText(scheduledAt),
+    },
+  ]
 }
 
 /** `lastRunAt` is undefined in the first run of a schedule. */

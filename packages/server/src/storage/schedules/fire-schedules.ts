@@ -1,4 +1,5 @@
 import type { NewQueuedRun } from "../../domain/queue/queued-run.ts"
+import { toRecordedInterval } from "../../domain/runs/run-arguments.ts"
 import { type DueDecision, type DueSchedule, decideDue } from "../../domain/schedules/due.ts"
 import type {
   CatchUp,
@@ -112,22 +113,19 @@ function toDue(row: DueRow, state: StateRow | undefined): DueSchedule {
 
 /** The run is on the account of the val's owner, with the owner's secrets. */
 function toQueuedRun({ row, decision, id }: Fired): NewQueuedRun {
-  const lastRunAt = toTime(row.last_run_at)
-  const scheduledAt = decision.dueAt
-  const toText = (at: number) => new Date(at).toISOString()
+  const input = {
+    kind: "interval",
+    scheduledAt: decision.dueAt,
+    lastRunAt: toTime(row.last_run_at),
+  } as const
   return {
     id,
     valId: row.val_id,
     version: "current",
     accountId: row.owner_id,
     source: "interval",
-    args: [
-      {
-        ...(lastRunAt === null ? {} : { lastRunAt: toText(lastRunAt) }),
-        scheduledAt: toText(scheduledAt),
-      },
-    ],
-    input: { kind: "interval", lastRunAt, scheduledAt },
+    args: toRecordedInterval(input),
+    input,
   }
 }
 
