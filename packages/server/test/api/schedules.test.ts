@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { type Statement, sql } from "../../src/storage/database/sql.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import { describeApi } from "./suite.ts"
@@ -179,7 +180,12 @@ describeApi(
   { HAMLET_SCHEDULES_PER_USER_MAX: "3", HAMLET_SCHEDULE_SECONDS_MIN: "30" },
 )
 
-describeApi("a val of type interval", ({ call, addUser, val }) => {
+describeApi("a val of type interval", (suite) => {
+  const { call, addUser, val } = suite
+  const write = (statement: Statement) =>
+    suite.database.db.write(function* () {
+      yield statement
+    })
   const isSucceeded = (run: { status: string }) => run.status === "succeeded"
 
   test("runs at its due times as its owner, with dates and the owner's secrets", async () => {
@@ -231,5 +237,42 @@ describeApi("a val of type interval", ({ call, addUser, val }) => {
     expect((await find()).returnValue).toEqual([[true, true]])
     const replay = expectStatus(await call("POST", `/v1/runs/${again.id}/replay`, { as: ada }), 200)
     expect(replay.json.returnValue).toEqual([[true, true]])
+  })
+
+  test("is paused with a reason and an event after 100 failures in a row", async () => {
+    const ada = await addUser()
+    const { id } = await val(ada, { code: "throw new Error('broken')", type: "interval" })
+    const { id: target } = await val(ada, { code: "export default (event) => event.type" })
+    const events = ["schedule.failing", "schedule.paused"]
+    const body = { targetValId: target, events }
+    const webhook = expectStatus(await call("POST", "/v1/me/webhooks", { as: ada, body }), 201).json
+    const put = (change: unknown) =>
+      call("PUT", `/v1/vals/${id}/schedule`, { as: ada, body: change })
+    const get = async () => (await call("GET", `/v1/vals/${id}/schedule`, { as: ada })).json
+    const setFailures = (count: number) =>
+      write(sql`update schedules set failure_count = ${count} where val_id = ${id}`)
+    const listEvents = async () => {
+      const path = `/v1/me/webhooks/${webhook.id}/deliveries`
+      const { json } = expectStatus(await call("GET", path, { as: ada }), 200)
+      return json.data.map(({ type }: { type: string }) => type).toSorted()
+    }
+    expectStatus(await put({ every: "300d" }), 200)
+    await setFailures(9)
+    expectStatus(await put({ cron: "* * * * * *" }), 200)
+    // The new timing counts anew.
+    expect((await get()).failureCount).toBeLessThan(3)
+    await setFailures(9)
+    await waitUntil(async () => (await get()).isFailing)
+    await setFailures(99)
+    const paused = await waitUntil(async () => {
+      const schedule = await get()
+      return schedule.isPaused && schedule
+    })
+    expect(paused.pausedReason).toMatch(/^The last 1\d\d runs failed$/)
+    expect(paused).toMatchObject({ lastStatus: "failed", nextAt: [], isFailing: true })
+    await waitUntil(async () => (await listEvents()).length === 2)
+    expect(await listEvents()).toEqual(events)
+    expectStatus(await put({ every: "300d", isPaused: false }), 200)
+    expect(await get()).toMatchObject({ failureCount: 0, isFailing: false, pausedReason: null })
   })
 })

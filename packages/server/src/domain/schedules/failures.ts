@@ -23,7 +23,7 @@ export function findNotice(failureCount: number, isPaused: boolean): ScheduleNot
   return failureCount === failureLimits.failingAfter ? "failing" : undefined
 }
 
-/** Why a schedule was paused, as a sentence for its owner. */
+/** Why a schedule was paused, or seems to fail, as a sentence for its owner. */
 export function toPausedReason(failureCount: number): string {
   return `The last ${failureCount} runs failed`
 }

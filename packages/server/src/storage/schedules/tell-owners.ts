@@ -2,12 +2,15 @@ import {
   type FailingSchedule,
   type ScheduleNotice,
   toNotice,
+  toPausedReason,
 } from "../../domain/schedules/failures.ts"
+import type { NewEvent } from "../../domain/webhooks/events.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { sql } from "../database/sql.ts"
 import { addNotice } from "../emails/add-notice.ts"
+import { emitEvent } from "../events/emit-events.ts"
 import { fromJson } from "../runs/run-rows.ts"
 
 interface NoticeRow {
@@ -41,11 +44,20 @@ export function* tellOwners(
       where s.val_id in (${list(ids)}) and s.notice is not null`)
     for (const row of found) {
       const text = toNotice(row.notice, toFailing(row, toValPage))
+      yield* emitEvent(dialect, toEvent(row))
       yield* addNotice(dialect, { id: newId(), userId: row.owner_id, ...text, at: Number(row.now) })
     }
     yield sql`update schedules set notice = null where val_id in (${list(ids)})`
   }
   return locked.length
+}
+
+function toEvent(row: NoticeRow): NewEvent {
+  const { val_id: valId, notice, failure_count: failureCount } = row
+  const at = Number(row.now)
+  const type = `schedule.${notice}` as const
+  const data = { reason: toPausedReason(failureCount), failureCount }
+  return { type, ownerId: row.owner_id, valId, key: `${type}/${valId}/${at}`, at, data }
 }
 
 function toFailing(row: NoticeRow, toValPage: FailingSchedule["toValPage"]): FailingSchedule {
