@@ -21,6 +21,7 @@ import {
   createValCommand,
   deleteValCommand,
   deleteVersionCommand,
+  forkValCommand,
   saveValCommand,
   saveVersionCommand,
   updateValCommand,
@@ -40,6 +41,7 @@ const limits = { sequenceMsMax: 2_000, shrinkMsMax: 60_000 }
 const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   { weight: 8, arbitrary: createValCommand },
   { weight: 5, arbitrary: saveValCommand },
+  { weight: 5, arbitrary: forkValCommand },
   { weight: 6, arbitrary: updateValCommand },
   { weight: 9, arbitrary: saveVersionCommand },
   { weight: 4, arbitrary: deleteVersionCommand },

@@ -68,6 +68,7 @@ async function checkOneVal(api: TestApi, model: Model, viewer: Viewer, id: strin
     checkVal(api, model, viewer, id),
     checkList(api, model, viewer, lists.listVersions(model, viewer, id)),
     checkList(api, model, viewer, lists.listComments(model, viewer, id)),
+    checkList(api, model, viewer, lists.listForks(model, viewer, id)),
     checkList(api, model, viewer, lists.listReferences(model, viewer, id)),
     checkList(api, model, viewer, lists.listDependencies(model, viewer, id)),
     ...Array.from({ length: val?.versionLast ?? 1 }, (_, index) =>

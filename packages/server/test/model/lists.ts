@@ -45,7 +45,7 @@ export function listVals(
     query: { ...filter },
     outcome: done(
       200,
-      newestFirst(found).map((val) => viewVal(model, val)),
+      newestFirst(found).map((val) => viewVal(model, viewer, val)),
     ),
   }
 }
@@ -73,7 +73,7 @@ export function search(model: Model, viewer: Viewer, query: string): ExpectedLis
     query: { query },
     outcome: done(
       200,
-      ranked.map((val) => viewVal(model, val)),
+      ranked.map((val) => viewVal(model, viewer, val)),
     ),
   }
 }
@@ -89,6 +89,15 @@ export function listVersions(model: Model, viewer: Viewer, id: string): Expected
 export function listComments(model: Model, viewer: Viewer, id: string): ExpectedList {
   return ofVal(model, viewer, id, "comments", (val) =>
     newestFirst(model.comments.filter((comment) => comment.val === val)).map(viewComment),
+  )
+}
+
+/** GET /v1/vals/{val_id}/forks */
+export function listForks(model: Model, viewer: Viewer, id: string): ExpectedList {
+  return ofVal(model, viewer, id, "forks", (val) =>
+    newestFirst(model.vals.filter((one) => one.origin?.val === val && isListed(one, viewer))).map(
+      (one) => viewVal(model, viewer, one),
+    ),
   )
 }
 
@@ -116,7 +125,7 @@ export function listMyLikes(model: Model, viewer: Viewer): ExpectedList {
   return ofMe(
     viewer,
     "likes",
-    liked.map((like) => viewVal(model, like.val)),
+    liked.map((like) => viewVal(model, viewer, like.val)),
   )
 }
 

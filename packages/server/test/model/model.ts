@@ -35,6 +35,8 @@ export interface ModelVal {
   versions: ModelVersion[]
   versionLast: number
   createdAt: string
+  /** The val that it is a copy of, and the version; the val may be gone. */
+  readonly origin?: { readonly val: ModelVal; readonly version: number }
 }
 
 export interface ModelComment {
@@ -189,6 +191,21 @@ export function countLikes(model: Model, val: ModelVal): number {
 /** How many public vals import this one: hidden vals must not count. */
 export function countReferences(model: Model, val: ModelVal): number {
   return model.vals.filter((other) => other.privacy === "public" && doesImport(other, val)).length
+}
+
+/** How many public vals are copies of this one. */
+export function countForks(model: Model, val: ModelVal): number {
+  return model.vals.filter(({ privacy, origin }) => privacy === "public" && origin?.val === val)
+    .length
+}
+
+/** The original of a fork, if the viewer may know of it. */
+export function findOrigin(model: Model, val: ModelVal, viewer: Viewer): ModelVal["origin"] {
+  const { origin } = val
+  if (!origin || !model.vals.includes(origin.val)) return undefined
+  const { privacy, owner } = origin.val
+  const isKnown = privacy === "public" || (privacy === "unlisted" && val.owner === viewer)
+  return isKnown || owner === viewer ? origin : undefined
 }
 
 /**

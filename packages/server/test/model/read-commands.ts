@@ -66,6 +66,7 @@ const kinds: Readonly<Record<string, MakeList>> = {
   "user's vals": (model, viewer, _val, userId) => lists.listUserVals(model, viewer, userId),
   versions: lists.listVersions,
   comments: lists.listComments,
+  forks: lists.listForks,
   references: lists.listReferences,
   dependencies: lists.listDependencies,
   "my likes": lists.listMyLikes,

@@ -96,7 +96,7 @@ async function check(
   const response = await api.call("GET", path, { as: viewer })
   checkOutcome(response, found)
   if (found.code === undefined)
-    checkRecord(response.json, viewVal(model, found.value.val, found.value.version))
+    checkRecord(response.json, viewVal(model, viewer, found.value.val, found.value.version))
 }
 
 function findVisible(

@@ -27,6 +27,7 @@ import {
   createVal,
   deleteVal,
   deleteVersion,
+  forkVal,
   saveVal,
   saveVersion,
   updateVal,
@@ -69,6 +70,27 @@ function createCommand(
     if (outcome.code === undefined) adopt(model, outcome.value, response.json)
   })
 }
+
+export const forkValCommand: fc.Arbitrary<Command> = fc
+  .record({
+    val: slot,
+    by: anyActor,
+    version: fc.option(fc.nat({ max: 3 }), { nil: undefined, freq: 3 }),
+    name: fc.option(anyName, { nil: undefined }),
+    privacy: fc.constantFrom("public", "public", "unlisted", "private", undefined),
+  })
+  .map(({ val, by, ...fields }) =>
+    command(`fork val ${show({ val, by, fields })}`, async (model, api) => {
+      const id = pickVal(model, val)
+      const caller = actorOf(model, by, id)
+      const outcome = forkVal(model, caller, id, fields)
+      const response = await change(model, () =>
+        api.call("POST", `/v1/vals/${id}/fork`, { as: caller, body: fields }),
+      )
+      checkOutcome(response, outcome)
+      if (outcome.code === undefined) adopt(model, outcome.value, response.json)
+    }),
+  )
 
 export const saveValCommand: fc.Arbitrary<Command> = fc
   .record({
@@ -208,7 +230,7 @@ function adopt(model: Model, val: ModelVal, answered: Answered): void {
   }
   const current = currentOf(val)
   if (current.createdAt === "") current.createdAt = answered.versionCreatedAt
-  checkRecord(answered, viewVal(model, val))
+  checkRecord(answered, viewVal(model, val.owner, val))
 }
 
 function show(details: object): string {

@@ -61,6 +61,54 @@ export function createVal(
   return done(200, val)
 }
 
+/** POST /v1/vals/{val_id}/fork: an empty name stands for one that the server makes up. */
+export function forkVal(
+  model: Model,
+  caller: Viewer,
+  id: string,
+  fields: Pick<ValFields, "name" | "privacy"> & { readonly version?: number | undefined },
+): Outcome<ModelVal> {
+  if (!caller) return refuse(401, "unauthenticated")
+  const original = findVal(model, caller, id)
+  if (!original) return refuse(404, "val_not_found")
+  const number = fields.version ?? currentOf(original).version
+  const version = original.versions.find((one) => one.version === number)
+  if (!version) return refuse(404, "version_not_found")
+  const isTaken = (name: string) => findByName(model, caller.username, name) !== undefined
+  if (fields.name !== undefined && isTaken(fields.name)) return refuse(409, "name_taken")
+  const free = version.imports.filter((address) => !version.pins.has(address))
+  const val: ModelVal = {
+    ...{ id: "", owner: caller, createdAt: "", versionLast: 1 },
+    name: fields.name ?? (isTaken(original.name) ? "" : original.name),
+    privacy: fields.privacy ?? "private",
+    ...{ type: original.type, readme: original.readme },
+    versions: [
+      {
+        version: 1,
+        code: original.owner === caller ? version.code : withOwner(version.code, original),
+        imports: version.imports,
+        pins: new Map([...findPins(model, caller, free), ...version.pins]),
+        createdAt: "",
+      },
+    ],
+    origin: { val: original, version: number },
+  }
+  model.vals.push(val)
+  return done(201, val)
+}
+
+/** Relative imports name the owner of the original. Types, comments and texts stay as they are. */
+function withOwner(code: string, { owner }: ModelVal): string {
+  return code
+    .split("\n")
+    .map((line) =>
+      /^(?:import type|\/\/|const text)/.test(line)
+        ? line
+        : line.replace('"./', `"../${owner.username}/`),
+    )
+    .join("\n")
+}
+
 /** PUT /v1/vals: the name says which val is meant, in the case in which it is written there. */
 export function saveVal(
   model: Model,

@@ -1,20 +1,29 @@
 import { type TestUser, testBaseUrl } from "../support/api.ts"
 import {
+  countForks,
   countLikes,
   countReferences,
   currentOf,
+  findOrigin,
   type Model,
   type ModelComment,
   type ModelSecret,
   type ModelToken,
   type ModelVal,
   type ModelVersion,
+  type Viewer,
 } from "./model.ts"
 
 // What answers must say of each record. Left out is what the contract leaves to the server: `url`,
 // `updatedAt`, `lastUsedAt`, the times of secrets.
 
-export function viewVal(model: Model, val: ModelVal, version: ModelVersion = currentOf(val)) {
+export function viewVal(
+  model: Model,
+  viewer: Viewer,
+  val: ModelVal,
+  version: ModelVersion = currentOf(val),
+) {
+  const origin = findOrigin(model, val, viewer)
   const self = `${testBaseUrl}/v1/vals/${val.id}`
   const endpoint = `http://${val.owner.username}-${val.name}.hamlet.test`.toLowerCase()
   return {
@@ -35,8 +44,13 @@ export function viewVal(model: Model, val: ModelVal, version: ModelVersion = cur
     author: viewAuthor(val.owner),
     likeCount: countLikes(model, val),
     referenceCount: countReferences(model, val),
-    forkCount: 0,
-    forkedFrom: null,
+    forkCount: countForks(model, val),
+    forkedFrom: origin
+      ? {
+          ...{ id: origin.val.id, name: origin.val.name, version: origin.version },
+          author: viewAuthor(origin.val.owner),
+        }
+      : null,
     createdAt: val.createdAt,
     versionCreatedAt: version.createdAt,
     runStartAt: null,
