@@ -366,7 +366,7 @@ function defineChanges(stage: () => Stage): void {
     expect(await names(ada)).toEqual(["old"])
     expect(await names(bob)).toEqual(["old", "hello"])
     const shown = await bob.print(["val", "show", "old"])
-    expect(shown).toContain("forked from\tfork1/hello@1\n")
+    expect(shown).toContain("fork of\tfork1/hello@1\n")
     expect(await ada.print(["val", "show", "hello"])).toContain("forks\t1\n")
   })
 

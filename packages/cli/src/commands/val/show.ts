@@ -51,7 +51,7 @@ function toFields(val: Val) {
     ["likes", val.likeCount],
     ["references", val.referenceCount],
     ["forks", val.forkCount],
-    ["forked from", val.forkedFrom && `${toFullName(val.forkedFrom)}@${val.forkedFrom.version}`],
+    ["fork of", val.forkedFrom && `${toFullName(val.forkedFrom)}@${val.forkedFrom.version}`],
     ["created", val.createdAt, toAgo(val.createdAt, now)],
     ["updated", val.updatedAt, toAgo(val.updatedAt, now)],
     ["ran", val.runStartAt, val.runStartAt === null ? "" : toAgo(val.runStartAt, now)],
