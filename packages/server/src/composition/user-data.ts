@@ -37,15 +37,30 @@ function openOwnerDatabases(
   const { sqliteBytesMax: bytesMax, sqliteMsMax: msMax } = storage
   const onWeak = (message: string) => onError(new Error(message))
   const pool = new DatabasePool({ folder, bytesMax, msMax, isShared, isolation, onWeak })
+  // They lie beside the server's database: without that folder, an acknowledged write is lost.
+  const assertPresent = isShared ? undefined : oncePerTurn(() => db.ping())
   return {
     async run(request: SqlRequest) {
-      // They lie beside the server's database: without that folder, an acknowledged write is lost.
-      if (!isShared) await db.ping()
+      await assertPresent?.()
       return await pool.run(request)
     },
     sizeOf: (ownerId: string) => pool.sizeOf(ownerId),
     remove: (ownerId: string) => pool.remove(ownerId),
     stop: () => pool.stop(),
+  }
+}
+
+/** Concurrent requests share a check: it takes a twentieth of the time of a small statement. */
+function oncePerTurn(check: () => Promise<void>): () => Promise<void> {
+  let checked: Promise<void> | undefined
+  return () => {
+    if (!checked) {
+      checked = check()
+      setImmediate(() => {
+        checked = undefined
+      })
+    }
+    return checked
   }
 }
 
