@@ -18,7 +18,6 @@ export const runSources: readonly Item<"listMyRuns">["source"][] = [
   "http",
   "interval",
   "email",
-  "webhook",
 ]
 
 /** The events that webhooks can subscribe to. */

@@ -61,7 +61,7 @@ export const scope = z.enum([
 export type Scope = z.infer<typeof scope>
 
 /** What started a run. */
-export const runSource = z.enum(["ui", "api", "http", "interval", "email", "webhook"])
+export const runSource = z.enum(["ui", "api", "http", "interval", "email"])
 
 /** The status of a run. */
 export const runStatus = z.enum([

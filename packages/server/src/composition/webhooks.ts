@@ -11,9 +11,9 @@ import { createWebhookStore } from "../storage/webhooks/webhooks.ts"
 import type { Foundation } from "./foundation.ts"
 
 const limits = {
-  /** Longer than an attempt takes. It is renewed while the server is busy. */
-  leaseMs: 60_000,
-  renewMs: 20_000,
+  /** What a server that was killed had in flight is sent by another one after this time. */
+  leaseMs: 20_000,
+  renewMs: 6_000,
   /** Deliveries at the same time on one node, and of one owner. */
   concurrencyMax: 32,
   perOwnerMax: 8,

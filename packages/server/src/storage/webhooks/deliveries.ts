@@ -167,7 +167,7 @@ function createScripts(db: Database, outbox: Outbox) {
       // Without a valid claim, another node starts the run.
       if (!(yield* outbox.end(claim, set))) return
       const added = yield* enqueueRuns(db.dialect, [
-        { id, valId, version: "current", accountId: ownerId, source: "webhook", depth, args },
+        { id, valId, version: "current", accountId: ownerId, source: "api", depth, args },
       ])
       if (added.length === 0)
         yield sql`update webhook_deliveries set status = 'failed', run_id = null,

@@ -12,7 +12,6 @@ export const sourceNames = {
   http: "Web",
   interval: "Schedule",
   email: "Email",
-  webhook: "Webhook",
 } as const
 
 /** Whether a run belongs to a val: an ad-hoc run of code has the version 0. */

@@ -27,7 +27,6 @@ const sources = [
   { value: "ui", label: "This app" },
   { value: "interval", label: "Schedule" },
   { value: "email", label: "Email" },
-  { value: "webhook", label: "Webhook" },
 ] as const
 
 const periods = [
