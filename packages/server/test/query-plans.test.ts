@@ -367,7 +367,7 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
   test("sending mail", async () => {
     const { emails, newId } = hamlet.deps
     const [accountId, id, at] = [idOf("user", 1), newId(), Date.now()]
-    const allowance = { recipientsPerDay: 1_000_000, storedBytesMax: 10 }
+    const allowance = { recipientsPerDay: 1_000_000, bytesPerDay: 1_000_000, storedBytesMax: 10 }
     const content = new TextEncoder().encode("{}")
     recorded = []
     await emails.add(

@@ -90,10 +90,15 @@ function openTransport({ baseUrl, emails }: Config) {
 }
 
 function toSettings({ emails }: Config): MailSettings {
-  const { domain, noticeAddress, fromDomains, recipientsMax, recipientsPerDay, bytesMax } = emails
+  const { domain, noticeAddress, fromDomains, allowsOthers, recipientsMax, bytesMax } = emails
+  const { recipientsPerDay, bytesPerDay } = emails
   return {
-    senders: { domain, noticeAddress, fromDomains },
+    senders: { domain, noticeAddress, fromDomains, allowsOthers },
     ...{ recipientsMax, bytesMax },
-    allowance: { recipientsPerDay, storedBytesMax: bytesMax * limits.storedEmailsMax },
+    allowance: {
+      recipientsPerDay,
+      bytesPerDay,
+      storedBytesMax: bytesMax * limits.storedEmailsMax,
+    },
   }
 }

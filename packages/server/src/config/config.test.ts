@@ -47,7 +47,8 @@ describe("loadConfig", () => {
       emails: {
         ...{ relay: undefined, relayCa: undefined, domain: undefined, fromDomains: [] },
         ...{ noticeAddress: "no-reply@localhost", dkimSelector: undefined, dkimKey: undefined },
-        ...{ recipientsPerDay: 500, recipientsMax: 50, bytesMax: 25 * 1024 ** 2 },
+        ...{ recipientsPerDay: 500, bytesPerDay: 100 * 1024 ** 2, allowsOthers: true },
+        ...{ recipientsMax: 50, bytesMax: 25 * 1024 ** 2 },
       },
       egress: {
         allow: [],

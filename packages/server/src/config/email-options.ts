@@ -48,6 +48,17 @@ export const emailOptions = [
       "Emails of one user in 24 hours, or `none`. Each recipient counts. A quota of the user takes precedence.",
   },
   {
+    env: "HAMLET_MAIL_MB_PER_DAY",
+    default: "100",
+    meaning: "Megabytes of the emails of one user in 24 hours, or `none`.",
+  },
+  {
+    env: "HAMLET_MAIL_TO",
+    default: "anyone",
+    meaning:
+      "To whom vals send mail: `anyone`, or `owner` for the confirmed address of their owner only.",
+  },
+  {
     env: "HAMLET_MAIL_RECIPIENTS_MAX",
     default: "50",
     meaning: "Recipients of one email, at most 100.",

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import type { Env } from "./options.ts"
-import { type ReadSetting, readInteger, readRate, refuse } from "./readers.ts"
+import { type ReadSetting, readChoice, readInteger, readRate, refuse } from "./readers.ts"
 
 /** The settings of outgoing mail. */
 export interface EmailConfig {
@@ -18,7 +18,10 @@ export interface EmailConfig {
   readonly dkimSelector: string | undefined
   /** PEM. */
   readonly dkimKey: string | undefined
+  /** Whether emails go to anyone, not only to their senders themselves. */
+  readonly allowsOthers: boolean
   readonly recipientsPerDay: number | undefined
+  readonly bytesPerDay: number | undefined
   readonly recipientsMax: number
   readonly bytesMax: number
 }
@@ -37,6 +40,7 @@ const mega = 1024 ** 2
 /** Reads the settings of outgoing mail. `host` is that of the base URL. */
 export function loadEmailConfig(read: ReadSetting, host: string): EmailConfig {
   const domain = readMailDomain(read("HAMLET_MAIL_DOMAIN"))
+  const megabytesPerDay = readRate("HAMLET_MAIL_MB_PER_DAY", read("HAMLET_MAIL_MB_PER_DAY"), 100)
   return {
     relay: readSmtpUrl(read("HAMLET_SMTP_URL")),
     relayCa: readPem("HAMLET_SMTP_CA", read("HAMLET_SMTP_CA"), "CERTIFICATE"),
@@ -46,6 +50,9 @@ export function loadEmailConfig(read: ReadSetting, host: string): EmailConfig {
     dkimSelector: readSelector(read("HAMLET_MAIL_DKIM_SELECTOR")),
     dkimKey: readPem("HAMLET_MAIL_DKIM_KEY", read("HAMLET_MAIL_DKIM_KEY"), "PRIVATE KEY"),
     recipientsPerDay: readRate("HAMLET_MAILS_PER_DAY", read("HAMLET_MAILS_PER_DAY"), 500),
+    allowsOthers:
+      readChoice("HAMLET_MAIL_TO", read("HAMLET_MAIL_TO"), ["anyone", "owner"]) === "anyone",
+    bytesPerDay: megabytesPerDay === undefined ? undefined : megabytesPerDay * mega,
     recipientsMax:
       readInteger("HAMLET_MAIL_RECIPIENTS_MAX", read("HAMLET_MAIL_RECIPIENTS_MAX"), 1, 100) ?? 50,
     bytesMax: (readInteger("HAMLET_MAIL_MB_MAX", read("HAMLET_MAIL_MB_MAX"), 1, 100) ?? 25) * mega,

@@ -198,7 +198,7 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
             ...{ id: newId(), accountId: ada.id, kind: "api", runId: null, val: null, from: "" },
             ...{ recipients: [], subject: "", content: new Uint8Array(1), createdAt: Date.now() },
           },
-          { recipientsPerDay: undefined, storedBytesMax: 1_000 },
+          { recipientsPerDay: undefined, bytesPerDay: undefined, storedBytesMax: 1_000 },
         )
       return { path: "/v1/me/emails", as: ada, toId: (item) => item.id, add }
     },

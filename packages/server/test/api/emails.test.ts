@@ -255,6 +255,15 @@ function defineMail(suite: ApiSuite): void {
       await accept(eve, { to: bob })
     })
 
+    test("bounds the bytes of a day", async () => {
+      const ada = await addUser()
+      const attachments = [{ content: "A".repeat(1_000_000), filename: "large" }]
+      await accept(ada, { to: bob, attachments })
+      await accept(ada, { to: bob, attachments })
+      expect(refusalOf(await send(ada, { to: bob, attachments }))).toEqual([429, "rate_limited"])
+      await accept(ada, { to: bob })
+    })
+
     test("is a quota of the user, if there is one", async () => {
       const ada = await addUser()
       await call("PUT", `/v1/users/${ada.id}/quotas`, {
@@ -455,7 +464,7 @@ function defineMail(suite: ApiSuite): void {
 
 describeApi("Mail", defineMail, {
   ...env,
-  ...{ HAMLET_MAILS_PER_DAY: "10", HAMLET_MAIL_MB_MAX: "1" },
+  ...{ HAMLET_MAILS_PER_DAY: "10", HAMLET_MAIL_MB_MAX: "1", HAMLET_MAIL_MB_PER_DAY: "2" },
 })
 
 describeApi("Mail, without settings,", (suite) => {

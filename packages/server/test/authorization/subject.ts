@@ -166,7 +166,7 @@ async function createParts(
           ...{ recipients: ["c@d.test"], subject: "", createdAt: Date.now() },
           content: new TextEncoder().encode('{"from":null,"to":null,"subject":""}'),
         },
-        { recipientsPerDay: undefined, storedBytesMax: 1_000_000 },
+        { recipientsPerDay: undefined, bytesPerDay: undefined, storedBytesMax: 1_000_000 },
       )
       return id
     },

@@ -220,7 +220,7 @@ async function addEmail(api: TestApi, user: TestUser): Promise<string> {
       ...{ recipients: ["b@hamlet.test"], subject: "", createdAt: Date.now() },
       content: new TextEncoder().encode('{"from":null,"to":null,"subject":""}'),
     },
-    { recipientsPerDay: undefined, storedBytesMax: 1_000_000 },
+    { recipientsPerDay: undefined, bytesPerDay: undefined, storedBytesMax: 1_000_000 },
   )
   return id
 }

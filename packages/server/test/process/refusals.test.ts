@@ -288,6 +288,8 @@ describe("loadConfig", () => {
     HAMLET_MAIL_DKIM_SELECTOR: "s1",
     HAMLET_MAIL_DKIM_KEY: dkimKey,
     HAMLET_MAILS_PER_DAY: "none",
+    HAMLET_MAIL_MB_PER_DAY: "none",
+    HAMLET_MAIL_TO: "owner",
     HAMLET_MAIL_RECIPIENTS_MAX: "5",
     HAMLET_MAIL_MB_MAX: "1",
   }
@@ -368,6 +370,8 @@ describe("loadConfig", () => {
     HAMLET_MAIL_DKIM_SELECTOR: "a b",
     HAMLET_MAIL_DKIM_KEY: "/dev/null",
     HAMLET_MAILS_PER_DAY: "0",
+    HAMLET_MAIL_MB_PER_DAY: "0",
+    HAMLET_MAIL_TO: "nobody",
     HAMLET_MAIL_RECIPIENTS_MAX: "0",
     HAMLET_MAIL_MB_MAX: "0",
   }

@@ -83,7 +83,7 @@ async function addEmail(api: TestApi, owner: TestUser, runId: string | null): Pr
       ...{ recipients: ["bob@example.com"], subject: "Hi", createdAt: firstRunAt },
       content: new TextEncoder().encode(JSON.stringify(content)),
     },
-    { recipientsPerDay: undefined, storedBytesMax: 1_000 },
+    { recipientsPerDay: undefined, bytesPerDay: undefined, storedBytesMax: 1_000 },
   )
   return id
 }

@@ -5,6 +5,7 @@ const rules: SenderRules = {
   domain: "mail.test",
   noticeAddress: "no-reply@mail.test",
   fromDomains: [],
+  allowsOthers: true,
 }
 const val = { id: "1", name: "Hello" }
 const ada: Sender = { username: "Ada", val, ownAddress: "ada@home.test" }
@@ -52,6 +53,13 @@ describe("composeEmail", () => {
     const to = ["1@b.test", "2@b.test", "3@b.test", "4@b.test"]
     expect(compose({ to, cc: "5@b.test" }).recipients).toHaveLength(5)
     expect(() => compose({ to, cc: "5@b.test", bcc: "6@b.test" })).toThrow("at most 5 recipients")
+  })
+
+  test("sends to the owner only, if the operator says so", () => {
+    const more = { allowsOthers: false }
+    expect(compose({ to: "ADA@home.test" }, ada, more).recipients).toEqual(["ADA@home.test"])
+    for (const field of ["to", "cc", "bcc"])
+      expect(() => compose({ [field]: "bob@b.test" }, ada, more)).toThrow("no mail to others")
   })
 
   test.each(["ADA.other@MAIL.test", "ada.hello@mail.test"])(

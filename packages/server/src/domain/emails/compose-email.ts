@@ -10,6 +10,8 @@ export interface SenderRules {
   readonly noticeAddress: string
   /** Further domains that a val may name in `from`; `*` stands for all. */
   readonly fromDomains: readonly string[]
+  /** Whether an email may go to addresses other than the confirmed one of its sender. */
+  readonly allowsOthers: boolean
 }
 
 /** The user and the val that send an email. */
@@ -48,6 +50,9 @@ export function composeEmail(
   ]
   if (recipients.length > recipientsMax)
     throw refuse("to", `must have at most ${recipientsMax} recipients together with cc and bcc`)
+  const own = sender.ownAddress?.toLowerCase()
+  if (!rules.allowsOthers && recipients.some((address) => address.toLowerCase() !== own))
+    throw refuse("to", "must be your own confirmed address: this server sends no mail to others")
   const replyTo = toAddresses(body.replyTo ?? body.replyToList)
   const { text, html, headers, attachments } = body
   return {

@@ -87,8 +87,10 @@ export interface NewEmail
 
 /** What an account may send. */
 export interface EmailAllowance {
-  /** Each recipient counts; undefined for no limit. */
+  /** In 24 hours. Each recipient counts; undefined for no limit. */
   readonly recipientsPerDay: number | undefined
+  /** In 24 hours, once per email; undefined for no limit. */
+  readonly bytesPerDay: number | undefined
   /** The size of all emails that wait or have failed. */
   readonly storedBytesMax: number
 }

@@ -99,6 +99,7 @@ function* addEmail(
 
 interface UsedRow {
   readonly count: number | string | null
+  readonly bytes: number | string | null
   readonly oldest: number | string | null
 }
 
@@ -108,17 +109,16 @@ function* check(
   isConfirmation: boolean,
   cost: { readonly recipients: number; readonly bytes: number },
   at: number,
-  { recipientsPerDay, storedBytesMax }: EmailAllowance,
+  { recipientsPerDay = Infinity, bytesPerDay = Infinity, storedBytesMax }: EmailAllowance,
 ): Statements<EmailRefusal | undefined> {
   const kinds = raw(isConfirmation ? "kind = 'confirmation'" : "kind in ('val', 'api')")
   const used = yield* firstRow<UsedRow>(sql`
-    select sum(recipient_count) as count, min(created_at) as oldest from emails
+    select sum(recipient_count) as count, sum(bytes) as bytes, min(created_at) as oldest from emails
     where account_id = ${accountId} and created_at > ${at - dayMs} and ${kinds}`)
-  if (
-    recipientsPerDay !== undefined &&
-    Number(used?.count ?? 0) + cost.recipients > recipientsPerDay
-  )
-    return { kind: "used_up", retryAfterMs: Number(used?.oldest ?? at) + dayMs - at }
+  const isUsedUp =
+    Number(used?.count ?? 0) + cost.recipients > recipientsPerDay ||
+    Number(used?.bytes ?? 0) + cost.bytes > bytesPerDay
+  if (isUsedUp) return { kind: "used_up", retryAfterMs: Number(used?.oldest ?? at) + dayMs - at }
   if ((yield* sumStored(accountId)) + cost.bytes <= storedBytesMax) return undefined
   // Waiting emails have precedence over failed ones, which are kept for another attempt only.
   const failed = yield* rows<{ id: string }>(
