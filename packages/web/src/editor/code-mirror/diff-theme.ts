@@ -4,16 +4,16 @@ import { EditorView } from "@codemirror/view"
 export const diffTheme = EditorView.theme({
   "&": { height: "auto" },
   "&.cm-merge-a .cm-changedLine, .cm-deletedChunk, .cm-inlineChangedLine.cm-deletedLine": {
-    backgroundColor: "var(--danger-ground)",
+    backgroundColor: "var(--removed-line)",
   },
-  "&.cm-merge-b .cm-changedLine, .cm-inlineChangedLine": { backgroundColor: "var(--ok-ground)" },
+  "&.cm-merge-b .cm-changedLine, .cm-inlineChangedLine": { backgroundColor: "var(--added-line)" },
   "&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText": {
-    background: "color-mix(in srgb, var(--danger) 12%, transparent)",
+    background: "var(--removed-word)",
     textDecoration: "none",
     borderRadius: "2px",
   },
   "&.cm-merge-b .cm-changedText, .cm-changedText": {
-    background: "color-mix(in srgb, var(--ok) 12%, transparent)",
+    background: "var(--added-word)",
     borderRadius: "2px",
   },
   // The background of a line that is new as a whole says enough.
