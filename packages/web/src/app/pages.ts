@@ -27,6 +27,13 @@ const pages: readonly PageRow[] = [
   { pattern: "/runs", isPersonal: true, load: () => import("./pages/runs.tsx") },
   { pattern: "/runs/{runId}", isPersonal: true, load: () => import("./pages/run.tsx") },
   { pattern: "/schedules", isPersonal: true, load: () => import("./pages/schedules.tsx") },
+  { pattern: "/webhooks", isPersonal: true, load: () => import("./pages/webhooks.tsx") },
+  { pattern: "/webhooks/{webhookId}", isPersonal: true, load: () => import("./pages/webhook.tsx") },
+  {
+    pattern: "/webhooks/{webhookId}/{deliveryId}",
+    isPersonal: true,
+    load: () => import("./pages/delivery.tsx"),
+  },
   { pattern: "/account", isPersonal: true, load: loadAccount },
   { pattern: "/account/{section}", isPersonal: true, load: loadAccount },
   { pattern: "/u/{username}", load: () => import("./pages/user.tsx") },

@@ -144,6 +144,59 @@ export default () => email({ to: "grace@example.org", subject: "Engines", text: 
       await confirmation.getByRole("alert").filter({ hasText: /./ }).waitFor()
       expect(tab.problems).toEqual([])
     })
+
+    test("a webhook is created with a secret, tested, looked at, sent again and deleted", async () => {
+      const { admin } = app.stage
+      const hears = await makeVal(admin, {
+        code: `export default (event) => console.log("heard", event.type)`,
+      })
+      await using tab = await app.open(admin)
+      const { page } = tab
+      page.on("dialog", (dialog) => void dialog.accept())
+      await page.goto("/webhooks")
+      await page.getByRole("button", { name: "New webhook" }).click()
+      const form = page.getByRole("dialog", { name: "New webhook" })
+      await form.getByLabel("Address").fill("http://127.0.0.1/hook")
+      await form.getByRole("button", { name: "Create" }).click()
+      await form.getByRole("alert").filter({ hasText: /./ }).waitFor()
+      await form.getByRole("button", { name: "One of your vals" }).click()
+      await form.getByLabel("Val", { exact: true }).fill(hears.name)
+      await form.getByRole("checkbox", { name: "val.saved" }).check()
+      await form.getByRole("button", { name: "Create" }).click()
+      await page.getByText("it is not shown again").waitFor()
+      const secret = (await page.locator(".made-text code").textContent()) ?? ""
+      expect(secret).toMatch(/^whsec_/)
+      await page.reload()
+      await page.getByRole("link", { name: `root/${hears.name}` }).click()
+      await page.getByRole("heading", { level: 1, name: `root/${hears.name}` }).waitFor()
+      expect(await page.content()).not.toContain(secret)
+
+      await page.getByRole("button", { name: "Send a test event" }).click()
+      const rows = page.getByRole("row").filter({ has: page.locator(".row-link") })
+      await rows.filter({ hasText: "Delivered" }).first().waitFor()
+      await admin.client.createVersion({ val_id: hears.id, code: `${hears.code}\n` })
+      await rows.filter({ hasText: "val.saved" }).filter({ hasText: "Delivered" }).waitFor()
+      await page.getByRole("link", { name: "val.saved" }).click()
+      await page.getByRole("heading", { level: 1, name: "val.saved" }).waitFor()
+      await page.getByLabel("Request body").getByText('"val.saved"').waitFor()
+      await seeNote(page, "The event is sent again", () =>
+        page.getByRole("button", { name: "Send again" }).click(),
+      )
+      await page.getByRole("link", { name: "All deliveries" }).click()
+
+      const choose = async (name: string) => {
+        await page.getByRole("button", { name: "More actions" }).click()
+        await page.getByRole("menuitem", { name }).click()
+      }
+      await choose("New secret…")
+      await page.getByText("it is not shown again").waitFor()
+      expect(await page.locator(".made-text code").textContent()).not.toBe(secret)
+      await choose("Pause")
+      await page.locator(".page-head").getByText("Paused", { exact: true }).waitFor()
+      await choose("Delete…")
+      await page.getByText("No webhooks").waitFor()
+      expect(tab.problems).toEqual([])
+    })
   },
   { HAMLET_MAIL_DOMAIN: "vals.example.com", HAMLET_SMTP_URL: "smtp://127.0.0.1:9" },
 )

@@ -69,6 +69,19 @@ export const pageCases: Readonly<Record<"visitor" | "ada" | "newcomer", readonly
     },
     { name: "schedules", path: "/schedules", text: "Europe/Berlin" },
     { name: "val, schedule", path: "/u/ada/ticks/schedule", text: "Europe/Berlin" },
+    { name: "webhooks", path: "/webhooks", text: "For the log" },
+    {
+      name: "new webhook",
+      path: "/webhooks",
+      text: "a comment was written",
+      before: (page) => page.getByRole("button", { name: "New webhook" }).click(),
+    },
+    { name: "webhook", path: (seeded) => `/webhooks/${seeded.webhookId}`, text: "Deliveries" },
+    {
+      name: "delivery",
+      path: (seeded) => `/webhooks/${seeded.webhookId}/${seeded.deliveryId}`,
+      text: "Send again",
+    },
     { name: "profile", path: "/account", text: "About you" },
     { name: "tokens", path: "/account/tokens", text: "a token whose name is long" },
     {
@@ -100,6 +113,7 @@ export const pageCases: Readonly<Record<"visitor" | "ada" | "newcomer", readonly
     { name: "new", path: "/new", text: "Or start with an example" },
     { name: "runs", path: "/runs", text: "No runs in this period" },
     { name: "schedules", path: "/schedules", text: "No schedules" },
+    { name: "webhooks", path: "/webhooks", text: "No webhooks" },
     { name: "secrets", path: "/account/secrets", text: "No secrets" },
     { name: "user", path: "/u/newcomer", text: "has no vals that you can see" },
   ],

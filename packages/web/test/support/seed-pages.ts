@@ -7,6 +7,8 @@ export interface SeededPages {
   /** The name of the val with content in every tab. */
   readonly name: string
   readonly otherName: string
+  readonly webhookId: string
+  readonly deliveryId: string
   readonly runIds: Readonly<Record<"succeeded" | "failed" | "loud", string>>
 }
 
@@ -95,12 +97,20 @@ export async function seedPages(stage: AppStage): Promise<SeededPages> {
     type: "interval",
   })
   await client.putSchedule({ val_id: ticks.id, cron: "0 9 * * 1-5", timeZone: "Europe/Berlin" })
+  const hook = await client.createWebhook({
+    url: `https://receiver.invalid/${"long".repeat(40)}`,
+    events: ["run.failed", "comment.created"],
+    description: "For the log",
+  })
+  const { id: deliveryId } = await client.testWebhook({ webhook_id: hook.id })
   const run = async (...args: unknown[]) => (await client.createRun({ val_id: val.id, args })).id
   return {
     ada,
     newcomer,
     name: longName,
     otherName: longUser,
+    webhookId: hook.id,
+    deliveryId,
     runIds: {
       succeeded: await run(1, 2),
       failed: await run(),

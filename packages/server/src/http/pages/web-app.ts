@@ -19,6 +19,7 @@ const pages: ReadonlySet<string> = new Set([
   "search",
   "sign-in",
   "u",
+  "webhooks",
 ])
 
 /** Whether a path belongs to the web app, which routes in the browser. */

@@ -188,6 +188,7 @@ function globalCommands(): readonly PaletteCommand[] {
         go("Your vals", "home", "/"),
         go("Runs", "play", "/runs"),
         go("Schedules", "timer", "/schedules"),
+        go("Webhooks", "link", "/webhooks"),
         go("Your page", "account", `/u/${me.username}`),
         go("Account", "settings", "/account"),
         go("Tokens", "key", "/account/tokens"),
