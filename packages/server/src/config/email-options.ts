@@ -66,6 +66,6 @@ export const emailOptions = [
   {
     env: "HAMLET_MAIL_MB_MAX",
     default: "25",
-    meaning: "Largest mail that is received or sent, in megabytes.",
+    meaning: "Largest mail that is received or sent, in megabytes; at most 40 are sent.",
   },
 ] as const satisfies readonly Option[]

@@ -37,9 +37,13 @@ export interface RelayConfig {
 
 const mega = 1024 ** 2
 
+/** A larger email would not fit into a backup. */
+const sentMegabytesMax = 40
+
 /** Reads the settings of outgoing mail. `host` is that of the base URL. */
 export function loadEmailConfig(read: ReadSetting, host: string): EmailConfig {
   const domain = readMailDomain(read("HAMLET_MAIL_DOMAIN"))
+  const megabytesMax = readInteger("HAMLET_MAIL_MB_MAX", read("HAMLET_MAIL_MB_MAX"), 1, 100) ?? 25
   const megabytesPerDay = readRate("HAMLET_MAIL_MB_PER_DAY", read("HAMLET_MAIL_MB_PER_DAY"), 100)
   return {
     relay: readSmtpUrl(read("HAMLET_SMTP_URL")),
@@ -55,7 +59,7 @@ export function loadEmailConfig(read: ReadSetting, host: string): EmailConfig {
     bytesPerDay: megabytesPerDay === undefined ? undefined : megabytesPerDay * mega,
     recipientsMax:
       readInteger("HAMLET_MAIL_RECIPIENTS_MAX", read("HAMLET_MAIL_RECIPIENTS_MAX"), 1, 100) ?? 50,
-    bytesMax: (readInteger("HAMLET_MAIL_MB_MAX", read("HAMLET_MAIL_MB_MAX"), 1, 100) ?? 25) * mega,
+    bytesMax: Math.min(megabytesMax, sentMegabytesMax) * mega,
   }
 }
 
