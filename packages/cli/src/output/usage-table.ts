@@ -14,7 +14,7 @@ interface Row {
 /** Prints the usage and limits of a user. */
 export async function showUsage(output: Output, usage: ApiOutput<"getMyUsage">): Promise<void> {
   if (output.mode === "json") return output.json(usage)
-  const { runs, egress, storage, blobs, sqlite } = usage
+  const { runs, egress, storage, blobs, sqlite, mail } = usage
   const rows: readonly Row[] = [
     { what: "runs per minute", used: runs.lastMinute, max: runs.perMinuteMax },
     { what: "concurrent runs", used: runs.atOnce, max: runs.atOnceMax },
@@ -32,6 +32,9 @@ export async function showUsage(output: Output, usage: ApiOutput<"getMyUsage">):
     { what: "blobs", used: blobs.bytes, max: blobs.bytesMax, isBytes: true },
     ...(sqlite
       ? [{ what: "database", used: sqlite.bytes, max: sqlite.bytesMax, isBytes: true } as const]
+      : []),
+    ...(mail
+      ? [{ what: "emails per day", used: mail.recipientsLastDay, max: mail.recipientsPerDayMax }]
       : []),
   ]
   await output.list(toItems(rows), { empty: "", columns })

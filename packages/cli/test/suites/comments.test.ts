@@ -72,6 +72,7 @@ describe("val comment, usage", () => {
       "storage requests per minute",
       "blobs",
       "database",
+      "emails per day",
     ])
     expect(lines[4]).toBe("blobs\t1000\t1073741824\t0")
     expect(await ada.json(["usage"])).toMatchObject([{ blobs: { count: 1, bytes: 1000 } }])

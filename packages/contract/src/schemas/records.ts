@@ -317,6 +317,15 @@ export const usage = z
     blobs: z.object({ count: z.int().min(0), bytes: z.int().min(0), bytesMax: z.int() }),
     // Null if users have no databases on this server.
     sqlite: z.object({ bytes: z.int().min(0), bytesMax: z.int() }).nullable(),
+    // Emails in 24 hours, each recipient counted. Null if the server sends none.
+    mail: z
+      .object({
+        recipientsLastDay: z.int().min(0),
+        recipientsPerDayMax: z.int().nullable(),
+        bytesLastDay: z.int().min(0),
+        bytesPerDayMax: z.int().nullable(),
+      })
+      .nullable(),
   })
   .meta({ id: "Usage" })
 

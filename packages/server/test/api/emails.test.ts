@@ -264,12 +264,16 @@ function defineMail(suite: ApiSuite): void {
       await accept(ada, { to: bob })
     })
 
-    test("is a quota of the user, if there is one", async () => {
+    test("is a quota of the user, if there is one, and shows in the usage", async () => {
       const ada = await addUser()
       await call("PUT", `/v1/users/${ada.id}/quotas`, {
         ...{ as: suite.api.admin, body: { mailsPerDay: 1 } },
       })
       await accept(ada, { to: bob })
+      expect((await call("GET", "/v1/me/usage", { as: ada })).json.mail).toEqual({
+        ...{ recipientsLastDay: 1, recipientsPerDayMax: 1, bytesPerDayMax: 2 * 1024 ** 2 },
+        bytesLastDay: expect.any(Number),
+      })
       expect(refusalOf(await send(ada, { to: bob }))).toEqual([429, "rate_limited"])
     })
 

@@ -22,6 +22,7 @@ describeApi("GET /v1/me/usage", (suite) => {
       storage: { requestsLastMinute: 0, requestsSinceStart: 0, requestsPerMinuteMax: null },
       blobs: { count: 0, bytes: 0, bytesMax: 1024 ** 3 },
       sqlite: suite.database.path === undefined ? null : { bytes: 0, bytesMax: 256 * 1024 ** 2 },
+      mail: null,
     })
   })
 

@@ -133,6 +133,12 @@ export interface Notice {
   readonly at: number
 }
 
+/** What an account has sent in 24 hours, in emails that count against its allowance. */
+export interface UsedMail {
+  readonly recipients: number
+  readonly bytes: number
+}
+
 /** Stores outgoing emails. */
 export interface EmailStore {
   /** Undefined when the email was stored. */
@@ -147,6 +153,7 @@ export interface EmailStore {
     allowance: EmailAllowance,
   ): Promise<Resending>
   find(accountId: string, id: string): Promise<Email | undefined>
+  findUsed(accountId: string, at: number): Promise<UsedMail>
   /** Newest first. */
   list(accountId: string, status: EmailStatus | undefined, page: PageRequest): Promise<Page<Email>>
   /** The emails that a run on the account has sent, oldest first. */

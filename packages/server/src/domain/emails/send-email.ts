@@ -107,7 +107,7 @@ export function getMail({ mail }: Pick<SendEmailDeps, "mail">): MailSettings {
 }
 
 /** A quota of the account replaces the limit of the server. */
-function allowanceOf(
+export function allowanceOf(
   { quotas }: Pick<SendEmailDeps, "quotas">,
   { allowance }: MailSettings,
   userId: string,

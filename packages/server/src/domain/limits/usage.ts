@@ -1,4 +1,6 @@
 import type { Caller } from "../access.ts"
+import type { EmailAllowance, EmailStore, UsedMail } from "../emails/emails.ts"
+import { allowanceOf, type MailSettings } from "../emails/send-email.ts"
 import type { OwnerDatabases } from "../owner-databases.ts"
 import type { LiveRuns } from "../runs/live-runs.ts"
 import type { AllowanceLimits, Allowances, UsedAllowances } from "./allowances.ts"
@@ -17,6 +19,8 @@ export interface Usage {
   readonly blobBytesMax: number
   /** Null when users have no databases on this server. */
   readonly sqlite: { readonly bytes: number; readonly bytesMax: number } | null
+  /** Null when the server sends no mail. */
+  readonly mail: (UsedMail & Pick<EmailAllowance, "recipientsPerDay" | "bytesPerDay">) | null
 }
 
 /** The number and total size of a user's blobs. */
@@ -48,6 +52,9 @@ export interface UsageDeps {
   /** When this node started to count. */
   readonly startedAt: number
   readonly ownerDatabases: Pick<OwnerDatabases, "sizeOf">
+  readonly mail: MailSettings | null
+  readonly emails: Pick<EmailStore, "findUsed">
+  now(): number
 }
 
 /** Returns the usage of a user, with the limits. */
@@ -59,9 +66,10 @@ export async function getUsage(
   const own = deps.quotas.find(userId)
   const bytesMax =
     limits.sqliteBytesMax === null ? null : (own?.sqliteBytes ?? limits.sqliteBytesMax)
-  const [blobs, bytes] = await Promise.all([
+  const [blobs, bytes, mail] = await Promise.all([
     deps.usage.findBlobs(userId),
     bytesMax === null ? 0 : ownerDatabases.sizeOf(userId),
+    deps.mail && deps.emails.findUsed(userId, deps.now()),
   ])
   return {
     used: allowances.usedBy(userId),
@@ -72,5 +80,6 @@ export async function getUsage(
     blobs,
     blobBytesMax: own?.blobBytes ?? limits.blobBytesMax,
     sqlite: bytesMax === null ? null : { bytes, bytesMax },
+    mail: deps.mail && mail && { ...mail, ...allowanceOf(deps, deps.mail, userId) },
   }
 }

@@ -328,6 +328,12 @@ export function toUsageView({ used, perMinuteMax, ...it }: Usage): z.infer<typeo
     },
     blobs: { count: it.blobs.count, bytes: it.blobs.bytes, bytesMax: it.blobBytesMax },
     sqlite: it.sqlite && { bytes: it.sqlite.bytes, bytesMax: it.sqlite.bytesMax },
+    mail: it.mail && {
+      recipientsLastDay: it.mail.recipients,
+      recipientsPerDayMax: it.mail.recipientsPerDay ?? null,
+      bytesLastDay: it.mail.bytes,
+      bytesPerDayMax: it.mail.bytesPerDay ?? null,
+    },
   }
 }
 

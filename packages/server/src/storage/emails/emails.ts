@@ -13,7 +13,7 @@ import { inBatches, list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
-import { nothing, raw, type Statements, sql } from "../database/sql.ts"
+import { nothing, raw, type Statement, type Statements, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import type { Outbox } from "../outbox/outbox.ts"
 import { addNotice, noticeSenderName } from "./add-notice.ts"
@@ -35,6 +35,10 @@ export function createEmailStore(
         sql`select ${emailColumns} from emails e where e.id = ${id} and e.account_id = ${accountId}`,
       )
       return row && toEmail(row)
+    },
+    async findUsed(accountId, at) {
+      const [used] = await db.read<UsedRow>(selectUsed(accountId, false, at))
+      return { recipients: Number(used?.count ?? 0), bytes: Number(used?.bytes ?? 0) }
     },
     async list(accountId, status, page) {
       const ofStatus = status === undefined ? nothing : sql`and e.status = ${status}`
@@ -104,6 +108,13 @@ interface UsedRow {
 }
 
 /** The server's own messages do not use up the allowance of a user, and confirmations have theirs. */
+function selectUsed(accountId: string, isConfirmation: boolean, at: number): Statement {
+  const kinds = raw(isConfirmation ? "kind = 'confirmation'" : "kind in ('val', 'api')")
+  return sql`
+    select sum(recipient_count) as count, sum(bytes) as bytes, min(created_at) as oldest from emails
+    where account_id = ${accountId} and created_at > ${at - dayMs} and ${kinds}`
+}
+
 function* check(
   accountId: string,
   isConfirmation: boolean,
@@ -111,10 +122,7 @@ function* check(
   at: number,
   { recipientsPerDay = Infinity, bytesPerDay = Infinity, storedBytesMax }: EmailAllowance,
 ): Statements<EmailRefusal | undefined> {
-  const kinds = raw(isConfirmation ? "kind = 'confirmation'" : "kind in ('val', 'api')")
-  const used = yield* firstRow<UsedRow>(sql`
-    select sum(recipient_count) as count, sum(bytes) as bytes, min(created_at) as oldest from emails
-    where account_id = ${accountId} and created_at > ${at - dayMs} and ${kinds}`)
+  const used = yield* firstRow<UsedRow>(selectUsed(accountId, isConfirmation, at))
   const isUsedUp =
     Number(used?.count ?? 0) + cost.recipients > recipientsPerDay ||
     Number(used?.bytes ?? 0) + cost.bytes > bytesPerDay

@@ -14,7 +14,7 @@ export function UsageView() {
   usePoll(pollMs, usage.reload)
   return (
     <Loaded of={usage} skeleton={<Bars count={6} />}>
-      {({ countedSince, runs, egress, storage, blobs, sqlite }) => (
+      {({ countedSince, runs, egress, storage, blobs, sqlite, mail }) => (
         <>
           <div class="meters">
             <Meter label="Runs at once" used={runs.atOnce} max={runs.atOnceMax} />
@@ -38,6 +38,13 @@ export function UsageView() {
             />
             {sqlite ? (
               <Meter label="Database" used={sqlite.bytes} max={sqlite.bytesMax} show={toBytes} />
+            ) : null}
+            {mail ? (
+              <Meter
+                label="Emails in 24 hours"
+                used={mail.recipientsLastDay}
+                max={mail.recipientsPerDayMax}
+              />
             ) : null}
           </div>
           <p class="quiet">
