@@ -6,7 +6,7 @@ import { startDenoHttpWorker } from "../peers/start.ts"
 import { type Hamlet, startHamlet } from "../runs/hamlet.ts"
 import { requestNewPath, requestOnce, timeOf, waitUntil } from "../runs/request.ts"
 
-const limits = { vals: 30, warmUp: 3, ready: 4, p50MsMax: 40, workerRatioMax: 0.5 }
+const limits = { vals: 30, warmUp: 3, ready: 4, p50MsMax: 40, workerRatioMax: 0.4 }
 const importLine = `import { z } from "npm:zod@4.6.7"\n`
 const code = `${importLine}const text = z.string()
 export default () => new Response(text.parse("hello world"))

@@ -138,7 +138,12 @@ export const networkProbes: readonly ValProbe[] = [
   {
     tries: "to ask a name server of its choice",
     code: `return await Deno.resolveDns("example.com", "TXT", { nameServer: { ipAddr: "1.1.1.1", port: 53 } })`,
-    denied: /^Error: Cannot look up the records of "example\.com": /,
+    denied: /^Error: Cannot look up "example\.com" at a name server: /,
+  },
+  {
+    tries: "to read what a name server says about this machine",
+    code: `return await Deno.resolveDns("a.localhost", "TXT")`,
+    denied: /^NotCapable: Cannot look up TXT of "a\.localhost": /,
   },
   {
     tries: "to look a name up as Node does",
