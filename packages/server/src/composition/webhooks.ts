@@ -64,10 +64,12 @@ export function createWebhooks(
   return {
     webhooks: createWebhookStore(db),
     deliveries,
-    deliveryCounts,
+    async readSentEvents() {
+      const waiting = await outbox.stats().catch(() => undefined)
+      return waiting && { outcomes: deliveryCounts.list(), waiting }
+    },
     deliveriesPerWebhook,
     webhookClient,
-    webhookOutbox: outbox,
     webhookWork,
   }
 }

@@ -33,6 +33,7 @@ import type { OwnValStore } from "../domain/vals/own-vals.ts"
 import type { ReferenceDeps } from "../domain/vals/references.ts"
 import type { ValDeps } from "../domain/vals/vals.ts"
 import type { VersionDeps } from "../domain/vals/versions.ts"
+import type { SentEvents } from "../domain/webhooks/send-delivery.ts"
 import type { WebhookDeps } from "../domain/webhooks/webhooks.ts"
 import type { Counter } from "../shared/counter.ts"
 import type { LoopDelay } from "../shared/loop-delay.ts"
@@ -77,7 +78,10 @@ export interface Nouns {
   /** Blobs, SQLite databases and backups. */
   readonly userData: BlobDeps & OwnerDatabaseDeps & { readonly backups: Backups }
   /** Subscriptions to events. */
-  readonly webhooks: WebhookDeps
+  readonly webhooks: WebhookDeps & {
+    /** For the metrics; undefined when the database does not say. */
+    readSentEvents(): Promise<SentEvents | undefined>
+  }
   /** Services outside that vals use through the server. */
   readonly services: ChatDeps &
     SendEmailDeps & {

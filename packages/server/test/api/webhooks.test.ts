@@ -520,6 +520,16 @@ describeApi(
       expect(receiver.received.filter((hook) => hook.path === path)).toEqual([])
     })
 
+    test("GET /metrics counts deliveries", async () => {
+      const { ada, subscribe, waitForDelivery } = await open()
+      const { id } = await subscribe(["val.saved"])
+      await val(ada)
+      await waitForDelivery(id, isDelivered)
+      const { text } = await call("GET", "/metrics")
+      expect(text).toMatch(/^hamlet_webhook_deliveries_total\{outcome="delivered"\} [1-9]/m)
+      expect(text).toMatch(/^hamlet_webhook_deliveries_waiting \d/m)
+    })
+
     test("other users cannot see, change or use a webhook", async () => {
       const { subscribe } = await open()
       const bob = await addUser()

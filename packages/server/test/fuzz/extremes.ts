@@ -86,6 +86,8 @@ const values: Readonly<Record<string, string>> = {
   token_id: "~token.0.id~",
   session_id: "~session.0.id~",
   email_id: "~email.0.id~",
+  webhook_id: "~webhook.0.id~",
+  delivery_id: "~webhook.0.delivery~",
   name: "KEY",
   key: "a%2Fb",
 }

@@ -225,6 +225,17 @@ async function addEmail(api: TestApi, user: TestUser): Promise<string> {
   return id
 }
 
+/** A webhook with a delivery, in the place of all earlier ones: an account may have few. */
+async function addWebhook(api: TestApi, user: TestUser) {
+  const { json } = await api.call("GET", "/v1/me/webhooks?limit=100", { as: user })
+  for (const { id } of json.data) await api.call("DELETE", `/v1/me/webhooks/${id}`, { as: user })
+  const body = { url: "https://receiver.invalid/", events: ["val.saved"] }
+  const made = await api.call("POST", "/v1/me/webhooks", { as: user, body })
+  const { id } = expectStatus(made, 201).json
+  const sent = await api.call("POST", `/v1/me/webhooks/${id}/test`, { as: user })
+  return { id, delivery: expectStatus(sent, 202).json.id }
+}
+
 async function refillUser(api: TestApi, pools: Pools, user: TestUser): Promise<void> {
   const { json } = expectStatus(
     await api.call("GET", `/v1/users/${user.id}/vals`, { as: user }),
@@ -234,6 +245,7 @@ async function refillUser(api: TestApi, pools: Pools, user: TestUser): Promise<v
   const { session } = await signIn(api.hamlet.deps, { token, userAgent: null, replaced: undefined })
   pools.add("session", { id: session.id, token })
   pools.add("email", { id: await addEmail(api, user), token })
+  pools.add("webhook", { ...(await addWebhook(api, user)), token })
   for (let count = json.data.length; count < valsMin; count += 1) {
     const name = `${username}_${count}`
     const id = await addVal(

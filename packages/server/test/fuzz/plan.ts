@@ -1,7 +1,15 @@
 import fc from "fast-check"
 import type { Operation } from "./operations.ts"
 import { poolSize } from "./pools.ts"
-import { mark, validBytes, validEmail, validRequest, validValue } from "./valid-values.ts"
+import {
+  mark,
+  validBytes,
+  validEmail,
+  validRequest,
+  validValue,
+  validWebhook,
+  validWebhookChange,
+} from "./valid-values.ts"
 
 /** A request before the marks in it are resolved. */
 export interface Plan {
@@ -95,6 +103,14 @@ function soundBody(operation: Operation): fc.Arbitrary<PlannedBody | undefined> 
       .tuple(mark("invitation", "code"), fc.nat())
       .map(([code, number]) => toFields({ code, username: `guest${number}` }))
   if (operation.id === "sendValRequest") return validRequest.map(toFields)
+  // Retries are for runs that no caller waits for, which a header decides.
+  if (operation.id === "createRun" && operation.body)
+    return validValue("body", operation.body).map((body) => {
+      const { retries: _, ...rest } = body as Record<string, unknown>
+      return toFields(rest)
+    })
+  if (operation.id === "createWebhook") return validWebhook.map(toFields)
+  if (operation.id === "updateWebhook") return validWebhookChange.map(toFields)
   if (operation.id === "sendEmail") return validEmail.map(toFields)
   // The name of the field means something else elsewhere.
   if (operation.id === "confirmEmail")
@@ -207,7 +223,7 @@ function soundHeaders(operation: Operation): fc.Arbitrary<readonly (readonly [st
 /** The token with the most rights on the target of the request. */
 function ownToken(operation: Operation): string {
   if (operation.isForAdmin || operation.path === "/v1/backup") return "~admin.0.token~"
-  const about = ["run", "comment", "token", "session", "email"].find((kind) =>
+  const about = ["run", "comment", "token", "session", "email", "webhook"].find((kind) =>
     operation.path.includes(`{${kind}_id}`),
   )
   return `~${about ?? "val"}.*.token~`

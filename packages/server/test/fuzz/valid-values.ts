@@ -1,3 +1,4 @@
+import { eventType } from "@hamlet/contract"
 import fc from "fast-check"
 import type { Schema } from "./operations.ts"
 import { poolSize } from "./pools.ts"
@@ -80,12 +81,16 @@ const kinds: Readonly<Record<string, string>> = {
   session_id: "session",
   invitation_id: "invitation",
   email_id: "email",
+  webhook_id: "webhook",
+  targetValId: "val",
+  valId: "val",
 }
 
 function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
   const kind = kinds[name]
   if (kind !== undefined)
     return fc.oneof({ weight: 8, arbitrary: focusMark(kind) }, { weight: 1, arbitrary: fc.uuid() })
+  if (name === "delivery_id") return focusMark("webhook", "delivery")
   if (name === "expiresAt")
     return fc.constantFrom("2999-01-01", "2999-01-01T00:00:00", "2999-01-01T00:00:00.5+02:00")
   if (schema.format === "date-time") return soundTime
@@ -206,6 +211,37 @@ export const validEmail: fc.Arbitrary<object> = fc.record(
     ),
   },
   { requiredKeys: [] },
+)
+
+const webhookSettings = {
+  events: fc.uniqueArray(fc.constantFrom(...eventType.options), { minLength: 1 }),
+  valId: fc.option(focusMark("val")),
+  description: fc.option(text(0, 200)),
+  isPaused: fc.boolean(),
+}
+const webhookTarget = fc.oneof(
+  fc.record({
+    url: fc.constantFrom(
+      ...["https://receiver.invalid/", "http://[2001:db8::1]:8080/?a=b", "HTTP://x.invalid/%00"],
+      ...[
+        "http://127.0.0.1:9/",
+        "https://xn--nxa.invalid/",
+        `https://x.invalid/${"y".repeat(1_900)}`,
+      ],
+    ),
+  }),
+  fc.record({ targetValId: focusMark("val") }),
+)
+
+/** A webhook has one of two targets, which JSON Schema is not told. */
+export const validWebhook: fc.Arbitrary<object> = fc
+  .tuple(webhookTarget, fc.record(webhookSettings, { requiredKeys: ["events"] }))
+  .map(([target, settings]) => ({ ...target, ...settings }))
+
+/** A change of a webhook, of at least one field. */
+export const validWebhookChange: fc.Arbitrary<object> = fc.oneof(
+  webhookTarget,
+  fc.record(webhookSettings, { requiredKeys: ["isPaused"] }),
 )
 
 /** Few enough that what is stored is found again. */

@@ -1,5 +1,5 @@
 import { depthMax } from "../egress.ts"
-import { type Backoff, type OutboxClaim, toRetryDelayMs } from "../outbox.ts"
+import { type Backoff, type OutboxClaim, type OutboxStats, toRetryDelayMs } from "../outbox.ts"
 import type { Cipher } from "../secrets/cipher.ts"
 import type {
   Attempt,
@@ -29,6 +29,14 @@ export interface SendDeps {
 
 /** What the metrics count. */
 export type DeliveryOutcome = "delivered" | "retried" | "failed"
+
+/** What this server sends to webhooks. */
+export interface SentEvents {
+  /** Attempts of this node since its start. */
+  readonly outcomes: readonly (readonly [DeliveryOutcome, number])[]
+  /** The deliveries that wait, on all nodes. */
+  readonly waiting: OutboxStats
+}
 
 const limits = {
   /** Entries in the list of attempts. */

@@ -5,6 +5,7 @@ import type { QueueStats } from "../../domain/queue/run-queue.ts"
 import type { EndedRuns } from "../../domain/runs/live-runs.ts"
 import type { RunnerStatus } from "../../domain/runs/runner.ts"
 import type { ScheduleStats } from "../../domain/schedules/schedules.ts"
+import type { SentEvents } from "../../domain/webhooks/send-delivery.ts"
 import type { Counter } from "../../shared/counter.ts"
 import { Histogram } from "../../shared/histogram.ts"
 import type { LoopDelayReport } from "../../shared/loop-delay.ts"
@@ -14,9 +15,9 @@ export interface Metrics {
   observe(route: string, method: string, status: number, ms: number): void
   /**
    * `depth` is undefined when the queue could not be counted. `mail` is what this server sends, if
-   * it sends any.
+   * it sends any, and `events` what it sends to webhooks.
    */
-  print(depth: QueueDepth | undefined, mail?: SentMail): string
+  print(depth: QueueDepth | undefined, mail?: SentMail, events?: SentEvents): string
 }
 
 const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
@@ -49,7 +50,7 @@ export function createMetrics(
       }
       latency.add(ms)
     },
-    print(depth, mail) {
+    print(depth, mail, events) {
       const { connections, inUse, waiting } = databaseStats()
       const recorder = recorderStats()
       return [
@@ -91,6 +92,7 @@ export function createMetrics(
         ...printQueue(queueStats(), depth),
         ...printSchedules(scheduleStats()),
         ...(mail ? printMail(mail) : []),
+        ...(events ? printEvents(events) : []),
         ...printLoopDelay(loopDelay()),
         ...printMetric("process_resident_memory_bytes", "gauge", "Resident memory of the server", [
           ["", process.memoryUsage.rss()],
@@ -99,6 +101,29 @@ export function createMetrics(
       ].join("\n")
     },
   }
+}
+
+function printEvents({ outcomes, waiting }: SentEvents): readonly string[] {
+  return [
+    ...printMetric(
+      "hamlet_webhook_deliveries_total",
+      "counter",
+      "Attempts of this node to deliver an event, by outcome; a retried one will be tried again",
+      outcomes.map(([outcome, count]) => [`{outcome="${outcome}"}`, count]),
+    ),
+    ...printMetric(
+      "hamlet_webhook_deliveries_waiting",
+      "gauge",
+      "Deliveries to webhooks that wait, on all nodes",
+      [["", waiting.waiting]],
+    ),
+    ...printMetric(
+      "hamlet_webhook_deliveries_oldest_seconds",
+      "gauge",
+      "Age of the oldest delivery that waits",
+      [["", waiting.oldestMs / 1000]],
+    ),
+  ]
 }
 
 function printMail({ outcomes, waiting }: SentMail): readonly string[] {

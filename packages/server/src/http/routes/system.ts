@@ -8,7 +8,7 @@ import { gzip } from "../pages/page-files.ts"
 import { content, json } from "../response/api-response.ts"
 
 /** Health, metrics, the OpenAPI document and the API reference. */
-export function systemHandlers({ runs, services, api }: Nouns, metrics: Metrics) {
+export function systemHandlers({ runs, services, api, webhooks }: Nouns, metrics: Metrics) {
   const { version } = api
   let openApi: Uint8Array | undefined
   return {
@@ -30,7 +30,8 @@ export function systemHandlers({ runs, services, api }: Nouns, metrics: Metrics)
     getMetrics: async () => {
       const depth = await runs.queue.readDepth()
       const mail = await services.readSentMail()
-      return content("text/plain; version=0.0.4; charset=utf-8", metrics.print(depth, mail))
+      const events = await webhooks.readSentEvents()
+      return content("text/plain; version=0.0.4; charset=utf-8", metrics.print(depth, mail, events))
     },
   } satisfies Partial<Handlers>
 }
