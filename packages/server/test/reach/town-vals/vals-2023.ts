@@ -170,7 +170,7 @@ export const notify = async () => {
     async check({ run }) {
       const [sent, printed, wrong] = (await run()).returned
       expect(sent).toEndWith(
-        "mail is not configured on this server, and this version has no setting for it",
+        "mail is not configured on this server: the operator sets HAMLET_SMTP_URL",
       )
       expect(printed).toBe(sent)
       expect(wrong).toMatch(/\bto\b/)
