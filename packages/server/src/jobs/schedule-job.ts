@@ -46,7 +46,7 @@ export class ScheduleJob {
   #timer: Timer | undefined
   #looking: Promise<void> = Promise.resolve()
   #state: "new" | "asleep" | "awake" | "woken" | "stopped" = "new"
-  #releasedAt = 0
+  #releasedAt = Number.NEGATIVE_INFINITY
 
   constructor(deps: ScheduleJobDeps) {
     this.#deps = deps
