@@ -100,6 +100,8 @@ function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
   if (name === "code") return soundCode
   if (name === "key" || name === "prefix" || name === "after") return soundKey
   if (name === "statement" || name === "statements" || name === "sql") return soundSql
+  if (name === "every") return soundDuration
+  if (name === "timeZone") return soundTimeZone
   if (name === "base64") return fc.base64String({ maxLength: 40 })
   if (name === "query") return soundSearch
   if (name === "val_name")
@@ -124,6 +126,28 @@ function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
     )
   return text(schema.minLength ?? 0, schema.maxLength ?? 100)
 }
+
+const soundDuration = fc.constantFrom("30d", "366d", "1h30m", "2 h", "900S")
+const soundTimeZone = fc.constantFrom("UTC", "Europe/Berlin", "america/new_york")
+
+/** A schedule: one of two expressions, or neither for one that exists. */
+export const validSchedule = fc
+  .record(
+    {
+      timing: fc.oneof(
+        soundDuration.map((every) => ({ every })),
+        fc
+          .constantFrom("0 9 1 1 *", "@yearly", "0 0 29 FEB *", "30 0 0 L DEC SUN#L")
+          .map((cron) => ({ cron })),
+      ),
+      timeZone: soundTimeZone,
+      isPaused: fc.boolean(),
+      overlap: fc.constantFrom("skip", "queue", "allow"),
+      catchUp: fc.constantFrom("none", "one"),
+    },
+    { requiredKeys: ["timing"], noNullPrototype: true },
+  )
+  .map(({ timing, ...settings }) => ({ ...timing, ...settings }))
 
 /** Few enough that they meet again, in a request to create and in one to change. */
 function takenName(name: string): fc.Arbitrary<string> {

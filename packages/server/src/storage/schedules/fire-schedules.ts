@@ -42,7 +42,7 @@ interface StateRow {
 interface WorkRow {
   readonly next_at: number | string | null
   readonly now: number | string
-  readonly has_notices: number
+  readonly notice: string | null
 }
 
 /** A schedule that is due, what happens to it, and the id of its run, if it gets one. */
@@ -151,15 +151,18 @@ function moveOn(dialect: Dialect, fired: readonly Fired[]): Statement {
     from ${table} where val_id = moved_val_id`
 }
 
+/** Below all ids: a search from there on in an index, where a database would scan the index. */
+const firstId = "00000000-0000-0000-0000-000000000000"
+
 /** What there is to do, by the clock of the database. Reads two small indexes. */
 export async function findWork(db: Database): Promise<ScheduleWork> {
   const [row] = await db.read<WorkRow>(sql`
-    select (select min(next_at) from schedules where next_at is not null and waits_for_id is null) as next_at,
-      ${db.dialect.now} as now, case when exists (select 1 from schedules where notice is not null) then 1 else 0 end as has_notices`)
+    select (select next_at from schedules where next_at is not null and waits_for_id is null order by next_at limit 1) as next_at,
+      ${db.dialect.now} as now, (select notice from schedules where notice is not null and val_id > ${firstId} order by val_id limit 1) as notice`)
   const nextAt = toTime(row?.next_at ?? null)
   return {
     nextInMs: nextAt === null ? undefined : Math.max(0, nextAt - Number(row?.now)),
-    hasNotices: row?.has_notices === 1,
+    hasNotices: row !== undefined && row.notice !== null,
   }
 }
 
