@@ -41,15 +41,15 @@ describe("ScheduleJob", () => {
 
   function start(limits: Partial<ScheduleJobLimits> = {}, schedules = new FakeSchedules()) {
     const errors: unknown[] = []
-    let wakes = 0
+    const woken: boolean[] = []
     const job = new ScheduleJob({
       schedules,
-      queue: { wake: () => void (wakes += 1) },
+      queue: { wake: () => woken.push(true) },
       limits: { batchMax: 10, pollMs: longMs, releaseMs: longMs, ...limits },
       onError: (error) => void errors.push(error),
     })
     jobs.push(job)
-    return { job, schedules, errors, wakes: () => wakes }
+    return { job, schedules, errors, wakes: () => woken.length }
   }
 
   test("starts everything that is due in batches, then sleeps", async () => {
