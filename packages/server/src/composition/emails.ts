@@ -32,7 +32,7 @@ export function createEmails(foundation: Foundation) {
   })
   const emails = createEmailStore(db, outbox)
   const outcomes = new Counter<"sent" | "failed" | "retried">()
-  const transport = openTransport(config)
+  const transport = openTransport(config, onError)
   let problem: string | undefined
   const delivery = transport && {
     emails,
@@ -78,7 +78,7 @@ export function createEmails(foundation: Foundation) {
   }
 }
 
-function openTransport({ baseUrl, emails }: Config) {
+function openTransport({ baseUrl, emails }: Config, onError: (error: unknown) => void) {
   const { relay, relayCa: ca, noticeAddress, dkimSelector: selector, dkimKey: key } = emails
   if (!relay) return undefined
   const domain = emails.domain ?? new URL(baseUrl).hostname
@@ -86,6 +86,7 @@ function openTransport({ baseUrl, emails }: Config) {
   return createSmtpTransport(
     { ...relay, ca },
     { domain, noticeAddress, dkim: isSigned ? { domain, selector, key } : undefined },
+    onError,
   )
 }
 

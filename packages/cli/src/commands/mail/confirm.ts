@@ -3,6 +3,7 @@ import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
 
 interface ConfirmOptions {
+  readonly address?: string
   readonly code: string | undefined
 }
 
@@ -11,17 +12,22 @@ export const command = defineCommand<ConfirmOptions>({
 address.`,
   examples: [
     ["hamlet mail confirm", "send a code to your address"],
+    ["hamlet mail confirm --address ada@example.org", "set your address, and send a code to it"],
     ["hamlet mail confirm 12345678", "confirm the address with the code"],
   ],
-  configure: (command: Command) => command.argument("[code]", "code from the message"),
+  configure: (command: Command) =>
+    command
+      .argument("[code]", "code from the message")
+      .option("--address <address>", "set the address in your profile first"),
   run: confirmAddress,
 })
 
 async function confirmAddress(
   { connect, output }: Context,
-  { code }: ConfirmOptions,
+  { code, address }: ConfirmOptions,
 ): Promise<void> {
   const { client } = await connect()
+  if (address !== undefined) await client.updateMe({ email: address })
   if (code === undefined) {
     await client.sendEmailCode()
     output.note('Sent a code to your address. Confirm it with "hamlet mail confirm CODE"')

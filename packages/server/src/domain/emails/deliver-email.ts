@@ -65,13 +65,6 @@ export const mailBackoff: Backoff = {
 
 const errorCharsMax = 1_000
 
-const suspended: TransportOutcome = {
-  kind: "failed",
-  error: "the account is suspended",
-  cause: "",
-  isPermanent: true,
-}
-
 /** Makes one attempt to send an email, and records its outcome. */
 export async function deliverEmail(
   deps: DeliveryDeps,
@@ -84,21 +77,26 @@ export async function deliverEmail(
   const recipients = email.recipients.flatMap(({ address, status }) =>
     status === "waiting" ? [address] : [],
   )
-  const outcome: TransportOutcome = isSuspended
-    ? suspended
-    : await deps.transport.send(
+  const isTried = !isSuspended && content !== null
+  const outcome = isTried
+    ? await deps.transport.send(
         {
           ...{ id: email.id, createdAt: email.createdAt, content, recipients },
           isNotice: email.kind === "notice" || email.kind === "confirmation",
         },
         signal,
       )
-  if (outcome !== suspended)
+    : toObstacle(isSuspended ? "the account is suspended" : "its content is not stored any more")
+  if (isTried)
     deps.onAvailability(
       outcome.kind === "failed" && !outcome.isPermanent ? outcome.cause : undefined,
     )
   const next = toEmailOutcome(email, outcome, claim.attempts, deps.now())
   if (await deps.emails.record(claim, next)) deps.onOutcome(toEmailStatus(next))
+}
+
+function toObstacle(error: string): TransportOutcome {
+  return { kind: "failed", error, cause: "", isPermanent: true }
 }
 
 /** What is recorded: each recipient has got it, waits for another attempt, or never gets it. */

@@ -110,7 +110,8 @@ export type Resending =
 /** An email that is to be sent now. */
 export interface EmailToSend {
   readonly email: Email
-  readonly content: EmailContent
+  /** Null if it is not stored any more. */
+  readonly content: EmailContent | null
   /** The account is suspended or deleted: it sends nothing. */
   readonly isSuspended: boolean
 }

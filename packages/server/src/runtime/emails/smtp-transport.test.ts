@@ -26,7 +26,9 @@ const plain = (port: number): SmtpServer => ({
   ...{ login: undefined, ca: undefined },
 })
 
-const open = (server: SmtpServer) => createSmtpTransport(server, identity, limits)
+const errors: unknown[] = []
+const onError = (error: unknown) => void errors.push(error)
+const open = (server: SmtpServer) => createSmtpTransport(server, identity, onError, limits)
 
 describe("createSmtpTransport", () => {
   const authority = createAuthority()
@@ -93,7 +95,8 @@ describe("createSmtpTransport", () => {
   test("gives up on a server that hangs", async () => {
     const sink = await startMailSink()
     sink.mode = "hangs"
-    const transport = createSmtpTransport(plain(sink.port), identity, { ...limits, sendMsMax: 300 })
+    const short = { ...limits, sendMsMax: 300 }
+    const transport = createSmtpTransport(plain(sink.port), identity, onError, short)
     expect(await transport.send(message, never)).toMatchObject({
       ...{ kind: "failed", error: "the mail server did not answer in time", isPermanent: false },
     })
@@ -116,6 +119,13 @@ describe("createSmtpTransport", () => {
     const outcome = await open(plain(sink.port)).send(message, never)
     expect(outcome).toMatchObject({ kind: "failed", isPermanent: false })
     expect(outcome).toMatchObject({ error: "the mail server could not be reached" })
+  })
+
+  test("gives up on a message that cannot be written, and reports why", async () => {
+    const content = { ...message.content, attachments: [{}] as never }
+    const outcome = await open(plain(1)).send({ ...message, content }, never)
+    expect(outcome).toMatchObject({ kind: "failed", isPermanent: true })
+    expect(errors.splice(0)).toHaveLength(1)
   })
 
   test("upgrades the connection, and then logs in", async () => {

@@ -34,11 +34,14 @@ const defaults: SmtpLimits = {
 export function createSmtpTransport(
   server: SmtpServer,
   identity: MessageIdentity,
+  onError: (error: unknown) => void,
   limits: SmtpLimits = defaults,
 ): MailTransport {
   return {
     async send(message, signal) {
-      const { bytes, sender } = await compileMessage(identity, message)
+      const compiled = await compileMessage(identity, message).catch(onError)
+      if (!compiled) return notCompiled
+      const { bytes, sender } = compiled
       const envelope = { from: sender, to: [...message.recipients], size: bytes.length }
       return withConnection(server, identity.domain, limits, signal, (connection) =>
         send(connection, envelope, bytes),
@@ -55,6 +58,14 @@ export async function checkSmtpServer(
 ): Promise<void> {
   const outcome = await withConnection(server, name, defaults, signal, async () => nothingSent)
   if (outcome.kind === "failed") throw new Error(outcome.cause)
+}
+
+/** No further attempt: it would fail in the same way. */
+const notCompiled: TransportOutcome = {
+  kind: "failed",
+  error: "the server could not write the message",
+  cause: "",
+  isPermanent: true,
 }
 
 const nothingSent: TransportOutcome = { kind: "sent", rejected: [] }

@@ -55,12 +55,15 @@ export function createEmailStore(
       return found.map(toEmail)
     },
     async findToSend(id) {
-      const [row] = await db.read<EmailRow & { content: Uint8Array; suspended_at: unknown }>(sql`
+      const [row] = await db.read<
+        EmailRow & { content: Uint8Array | null; suspended_at: unknown }
+      >(sql`
         select ${emailColumns}, c.content, u.suspended_at
-        from emails e join email_contents c on c.email_id = e.id join users u on u.id = e.account_id
+        from emails e left join email_contents c on c.email_id = e.id join users u on u.id = e.account_id
         where e.id = ${id} and e.next_attempt_at is not null`)
       if (!row) return undefined
-      const content = JSON.parse(Buffer.from(row.content).toString()) as EmailContent
+      const content =
+        row.content && (JSON.parse(Buffer.from(row.content).toString()) as EmailContent)
       return { email: toEmail(row), content, isSuspended: row.suspended_at !== null }
     },
     record: (claim, outcome) => db.write(() => record(outbox, claim, outcome)),
