@@ -14,8 +14,11 @@ const limits = {
   /** What a server that was killed had in flight is sent by another one after this time. */
   leaseMs: 20_000,
   renewMs: 6_000,
-  /** Deliveries at the same time on one node, and of one owner. */
-  concurrencyMax: 32,
+  /**
+   * Deliveries at the same time on one node, and of one owner: a few owners whose receivers hang
+   * must not delay the others.
+   */
+  concurrencyMax: 128,
   perOwnerMax: 8,
   /** How often to look for events: they are stored by any node, in any transaction. */
   pollMs: 500,
