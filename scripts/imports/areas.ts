@@ -7,7 +7,7 @@ export type Area = {
   readonly mayImport: readonly string[]
 }
 
-const serverLayers = ["http", "gateway", "jobs", "runtime", "storage"]
+const serverLayers = ["http", "gateway", "jobs", "mail", "runtime", "storage"]
 const server = ["config", "domain", "shared", ...serverLayers]
 const all = ["contract", "cli", "find-deno", "guest", "std", "web", ...server]
 

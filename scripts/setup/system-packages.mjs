@@ -58,6 +58,12 @@ export const requirements = {
     suites: "the suite of the proxy recipe",
     find: findNginx,
   },
+  swaks: {
+    name: "swaks",
+    debianPackage: "swaks",
+    suites: "the suite that receives mail from swaks",
+    find: () => findOnPath("swaks"),
+  },
 }
 
 /**

@@ -250,8 +250,16 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
     },
   },
   mail: {
-    summary: "Show and send the mail of your vals",
+    summary: "Show, send and receive the mail of your vals",
     verbs: {
+      address: {
+        summary: "Print the mail address of a val",
+        load: () => import("./commands/mail/address.ts"),
+      },
+      test: {
+        summary: "Run a val as if a mail had come",
+        load: () => import("./commands/mail/test.ts"),
+      },
       list: { summary: "List outgoing emails", load: () => import("./commands/mail/list.ts") },
       resend: {
         summary: "Send a failed email again",

@@ -157,6 +157,10 @@ export const errorCodes = {
     status: 409,
     meaning: "The caller has the maximum number of schedules.",
   },
+  not_email: {
+    status: 409,
+    meaning: "The val is not of type `email`, so it receives no mail.",
+  },
   backup_running: {
     status: 409,
     meaning: "The maximum number of backups is running.",
@@ -199,6 +203,10 @@ export const errorCodes = {
   webhook_url_refused: {
     status: 422,
     meaning: "The server may not send to this URL; the message says why.",
+  },
+  mail_refused: {
+    status: 422,
+    meaning: "A mail server would refuse the message; the message of the error says why.",
   },
   module_not_parsable: {
     status: 422,

@@ -59,6 +59,7 @@ export const limits = {
   emailTextCharsMax: 1_000_000,
   emailAttachmentsMax: 20,
   emailAttachmentCharsMax: 30_000_000,
+  emailRawCharsMax: 30_000_000,
   emailHeadersMax: 50,
   emailHeaderCharsMax: 998,
   cronCharsMax: 200,

@@ -119,6 +119,7 @@ export const bytesSet = uncurryThis(Uint8Array.prototype.set) as (
 ) => void
 
 export const requestText = uncurryThis(Request.prototype.text)
+export const requestArrayBuffer = uncurryThis(Request.prototype.arrayBuffer)
 export const requestHeaders = uncurryThis(getterOf(Request.prototype, "headers")) as (
   request: Request,
 ) => Headers

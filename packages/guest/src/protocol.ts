@@ -15,6 +15,10 @@
  *                                    or a Failure.
  *     POST /c{runId}                 A call with arguments, with the host `call`. The body is a
  *                                    CallBody, the response a Returned or a Failure.
+ *     POST /m{runId}                 A call of a val of type email, with the host `call`. The body is
+ *                                    the length of a JSON text in four bytes, the higher ones first,
+ *                                    the JSON of an EmailBody, and the bytes of its attachments one
+ *                                    after the other. The response is that of a call.
  *
  *   out.sock       The host listens: the proxy for all outgoing requests of the val. Deno finds it
  *                  through HTTP_PROXY and sends requests of every scheme there as plain HTTP/1.1 with
@@ -269,6 +273,18 @@ export interface CallBody {
    * base64 } }` for a File. Only for arguments that the server has made itself.
    */
   readonly isTyped?: boolean
+}
+
+/** The argument of a val of type email. The guest makes a File of each attachment. */
+export interface EmailBody {
+  readonly attachments: readonly {
+    readonly name: string
+    readonly type: string
+    /** In bytes. */
+    readonly size: number
+  }[]
+  /** In ISO format; the guest makes a Date of it. */
+  readonly date?: string
 }
 
 /**

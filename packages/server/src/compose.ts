@@ -8,6 +8,7 @@ import {
   type Replacements,
   sqlitePath,
 } from "./composition/foundation.ts"
+import { createMail, createMailServer } from "./composition/mail.ts"
 import { createModules } from "./composition/modules.ts"
 import { createRuns } from "./composition/runs.ts"
 import { createRuntime, type Runtime } from "./composition/runtime.ts"
@@ -27,6 +28,7 @@ import type { Log } from "./http/ops/log.ts"
 import { AccountWatch } from "./jobs/account-watch.ts"
 import { Housekeeping } from "./jobs/housekeeping.ts"
 import { NodeWatch } from "./jobs/node-watch.ts"
+import type { MailServer } from "./mail/mail-server.ts"
 import { runnerLimits } from "./runtime/processes/runner-limits.ts"
 import { identityOf, isAlive } from "./runtime/sandbox/launch/process-identity.ts"
 import type { IsolationReport } from "./runtime/sandbox/sandboxes.ts"
@@ -39,6 +41,8 @@ export type { Replacements }
 export interface Hamlet {
   readonly app: App
   readonly gateway: Gateway
+  /** Receives mail; undefined if the operator wants no mail server. */
+  readonly mailServer: MailServer | undefined
   /** The parts of all nouns. */
   readonly deps: AllParts
   readonly settings: SettingStore
@@ -82,6 +86,7 @@ type Rules = Foundation &
   ReturnType<typeof createVals> &
   ReturnType<typeof createModules> &
   ReturnType<typeof createUserData> &
+  ReturnType<typeof createMail> &
   ReturnType<typeof createEmails> &
   ReturnType<typeof createRuns> &
   ReturnType<typeof createSchedules> &
@@ -91,6 +96,7 @@ interface Parts {
   readonly deps: Rules & ReturnType<typeof createApi>
   readonly jobs: ReturnType<typeof startJobs>
   readonly gateway: Gateway
+  readonly mailServer: MailServer | undefined
   readonly runtime: Runtime
 }
 
@@ -124,7 +130,8 @@ function build(foundation: Foundation, replacements: Replacements) {
   const modules = createModules(foundation, vals, resolver)
   const userData = createUserData(foundation)
   const emails = createEmails(foundation)
-  const runs = createRuns(foundation, { ...accounts, ...vals, ...modules }, runner)
+  const mail = createMail(foundation, userData.objects)
+  const runs = createRuns(foundation, { ...accounts, ...vals, ...modules, ...mail }, runner)
   const schedules = createSchedules(foundation, vals, runs)
   const webhooks = createWebhooks(
     foundation,
@@ -135,20 +142,21 @@ function build(foundation: Foundation, replacements: Replacements) {
   // 2. The background jobs.
   const rules = {
     ...{ ...foundation, ...accounts, ...vals, ...modules },
-    ...{ ...userData, ...emails, ...runs, ...schedules, ...webhooks },
+    ...{ ...userData, ...emails, ...mail, ...runs, ...schedules, ...webhooks },
   }
   const jobs = startJobs(rules)
 
-  // 3. The API and the gateway.
+  // 3. The mail server, the API and the gateway.
+  const mailServer = createMailServer(foundation, rules)
   const api = createApi(foundation)
   const deps: AllParts = {
     ...rules,
     ...createServices(foundation),
     ...api,
     accountWatch: jobs.accountWatch,
+    mailStats: () => mailServer?.stats,
     startedAt: foundation.now(),
-    isForOneUser: runtime.isForOneUser,
-    isolationWarnings: runtime.isolationWarnings,
+    ...{ isForOneUser: runtime.isForOneUser, isolationWarnings: runtime.isolationWarnings },
     toJavaScript: (code, ownerId) => vals.codeTools.toJavaScript(code, ownerId),
     fetchVal(request, principal) {
       // The gateway reads the client's address from the header that a proxy in front would set.
@@ -160,20 +168,19 @@ function build(foundation: Foundation, replacements: Replacements) {
   const gateway = createGateway(toGatewayDeps(rules))
 
   const hamlet: Hamlet = {
-    app,
-    gateway,
-    deps,
+    ...{ app, gateway, mailServer, deps },
     settings: createSettingStore(db),
     log,
     database: config.databaseUrl ? db.dialect.name : `${db.dialect.name} in ${sqlitePath(config)}`,
     start: runtime.start,
-    stop: () => stopAll({ deps: { ...rules, ...api }, jobs, gateway, runtime }),
+    stop: () => stopAll({ deps: { ...rules, ...api }, jobs, gateway, mailServer, runtime }),
   }
   return { hamlet, jobs }
 }
 
 /** In this order: first what starts new work, then what runs it, then what records it. */
-async function stopAll({ deps, jobs, gateway, runtime }: Parts): Promise<void> {
+async function stopAll({ deps, jobs, gateway, mailServer, runtime }: Parts): Promise<void> {
+  await mailServer?.stop()
   await deps.scheduleJob.stop()
   await deps.queue.stop()
   await jobs.housekeeping.stop()
@@ -192,6 +199,7 @@ async function stopAll({ deps, jobs, gateway, runtime }: Parts): Promise<void> {
   await deps.tokenUses.stop()
   await deps.codeTools.stop()
   await deps.largeBodies.stop()
+  await deps.mailReader.stop()
   deps.loopDelay.stop()
   await deps.db.stop()
   deps.log.flush()

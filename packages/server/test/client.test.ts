@@ -346,6 +346,13 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       expect.stringMatching(new RegExp(`/v1/runs/${begun.body.id}$`)),
     ])
   },
+  async sendTestEmail(scene) {
+    const { client } = await newcomer(scene)
+    const code = "export default (email) => email.subject"
+    const { id } = await client.createVal({ name: "inbox", code, type: "email" })
+    const run = await client.sendTestEmail({ val_id: id, subject: "Hello" })
+    expect(run).toMatchObject({ source: "email", email: { subject: "Hello", isTest: true } })
+  },
   async callVal(scene) {
     const { client, user } = await newcomer(scene)
     await client.saveVal({ name: "multiplier", code: "export default (a, b) => a * b" })

@@ -316,6 +316,16 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     })
     expect(run).toMatchObject({ status: "succeeded", returnValue: 3 })
   },
+  async sendTestEmail(scene) {
+    const { client } = await newcomer(scene)
+    const { id } = await client.post<object, Output<"createVal">>("/v1/vals", {
+      body: { code: "export default (email) => email.subject", type: "email" },
+    })
+    const run = await client.post<object, Output<"sendTestEmail">>(`/v1/vals/${id}/emails`, {
+      body: { subject: "Hello" },
+    })
+    expect(run).toMatchObject({ source: "email", email: { subject: "Hello", isTest: true } })
+  },
   async callVal(scene) {
     const { client, user } = await newcomer(scene)
     await client.put("/v1/vals", {

@@ -1,4 +1,5 @@
 import { type RouteDefinition, route } from "../route.ts"
+import { testEmailBody } from "../schemas/email.ts"
 import {
   callValBody,
   callValQuery,
@@ -48,6 +49,19 @@ export const runRoutes = {
     hasAsync: true,
     responses: { 200: runDetail, 202: runDetail },
     errors: ["version_not_found", "queue_full", ...refusals],
+  }),
+  sendTestEmail: route({
+    method: "post",
+    path: "/v1/vals/{val_id}/emails",
+    tag: "Runs",
+    summary: "Send a mail to a val of type email, to try it; returns its run, which has not ended",
+    auth: "required",
+    scope: "run:write",
+    valAccess: "own",
+    params: params.val,
+    body: testEmailBody,
+    responses: { 202: runDetail },
+    errors: ["not_email", "mail_refused", "too_many_runs"],
   }),
   callVal: route({
     ...call,

@@ -87,6 +87,28 @@ export const emailBody = z.object({
 /** An email to be sent. */
 export type EmailBody = z.output<typeof emailBody>
 
+/** A mail that the owner of a val sends to it, to try the val. */
+export const testEmailBody = z
+  .object({
+    /** Without it, the address of the caller. */
+    from: address.optional(),
+    cc: addresses.optional(),
+    subject: line(limits.emailSubjectCharsMax).optional(),
+    text: text(limits.emailTextCharsMax).optional(),
+    html: text(limits.emailTextCharsMax).optional(),
+    attachments: list(attachment, limits.emailAttachmentsMax).optional(),
+    /** A whole message as in an `.eml` file, instead of the other fields. */
+    raw: text(limits.emailRawCharsMax, 1).optional(),
+  })
+  .refine(
+    ({ raw, ...fields }) =>
+      raw === undefined || Object.values(fields).every((value) => value === undefined),
+    "must have either raw or the other fields",
+  )
+
+/** A mail that the owner of a val sends to it. */
+export type TestEmailBody = z.output<typeof testEmailBody>
+
 /** The response to an email that was accepted: it will be sent. */
 export const sentEmail = z.object({ message: z.string(), id }).meta({ id: "AcceptedEmail" })
 

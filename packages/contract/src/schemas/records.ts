@@ -63,6 +63,8 @@ export const val = z
     type: valType,
     url,
     links: z.object({ self: url, versions: url, module: url, endpoint: url.optional() }),
+    // Of a val of type `email`, on a server that receives mail.
+    emailAddress: z.string().optional(),
     author,
     likeCount: z.int().min(0),
     referenceCount: z.int().min(0),
@@ -196,6 +198,33 @@ export const runEgress = z
   })
   .meta({ id: "RunEgress" })
 
+/** What the check of a sender found: `pass`, `fail`, `none`, … as RFC 8601 names the results. */
+const mailCheck = z.string()
+
+/** The mail that started a run. */
+export const runEmail = z
+  .object({
+    // As in the header, with the name of the sender.
+    from: z.string(),
+    // The address that the mail was sent to.
+    to: z.string(),
+    subject: z.string().nullable(),
+    messageId: z.string().nullable(),
+    // The size of the message as it was received.
+    bytes: z.int().min(0),
+    attachments: z.int().min(0),
+    // Whether its owner sent it through the API, to try the val.
+    isTest: z.boolean(),
+    auth: z.object({
+      spf: mailCheck,
+      dkim: mailCheck,
+      dmarc: mailCheck,
+      // Whether SPF or DKIM proves that the domain in `from` sent it.
+      isFromVerified: z.boolean(),
+    }),
+  })
+  .meta({ id: "RunEmail" })
+
 /** A run with all its details. */
 export const runDetail = run
   .extend({
@@ -205,6 +234,8 @@ export const runDetail = run
     logsTruncated: z.boolean(),
     // The emails that it sent, up to the first hundred.
     emails: z.array(emailRecord),
+    // The mail that started it; null if something else did.
+    email: runEmail.nullable(),
     request: runRequest.nullable(),
     // Null if it sent no requests.
     egress: runEgress.nullable(),

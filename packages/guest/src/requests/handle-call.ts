@@ -1,5 +1,13 @@
 import { toErrorText } from "../errors/error-text.ts"
-import { bare, isArray, jsonParse, PromiseCtor, ResponseCtor, requestText } from "../primordials.ts"
+import {
+  bare,
+  isArray,
+  jsonParse,
+  PromiseCtor,
+  ResponseCtor,
+  requestArrayBuffer,
+  requestText,
+} from "../primordials.ts"
 import type { CallBody } from "../protocol.ts"
 import { toFailure } from "../runs/failures.ts"
 import { closeRun, inRun, openRun, type Run } from "../runs/runs.ts"
@@ -7,17 +15,19 @@ import type { Serving } from "../val/program.ts"
 import { describeResponse } from "../values/describe-response.ts"
 import { toReturned } from "../values/to-json.ts"
 import { decodeTyped } from "../values/typed-values.ts"
+import { readEmail } from "./read-email.ts"
 
-/** Calls the val with the arguments in the request body. */
+/** Calls the val with the arguments in the request body, or with the email in it. */
 export async function handleCall(
   serving: Serving,
   request: Request,
   runId: string,
+  isEmail: boolean,
 ): Promise<Response> {
   const run = openRun(runId)
   const response = await new PromiseCtor<Response>((resolve) => {
     run.end = resolve
-    void call(serving, request, run, resolve)
+    void call(serving, request, run, isEmail, resolve)
   })
   closeRun(run)
   return response
@@ -29,12 +39,13 @@ async function call(
   serving: Serving,
   request: Request,
   run: Run,
+  isEmail: boolean,
   resolve: (response: Response) => void,
 ): Promise<void> {
   try {
-    const body = jsonParse(await requestText(request)) as Partial<CallBody>
-    const args = isArray(body.args) ? body.args : []
-    if (body.isTyped === true) decodeTyped(args)
+    const args = isEmail
+      ? [readEmail(await requestArrayBuffer(request))]
+      : await readArguments(request)
     const value = await inRun(run, serving.program.call, args)
     const text = await inRun(run, toText, { value, bytesMax: serving.returnBytesMax })
     if (run.failure !== undefined) throw run.failure.thrown
@@ -42,6 +53,13 @@ async function call(
   } catch (thrown) {
     resolve(toFailure(run, run.failure?.error ?? toErrorText(thrown)))
   }
+}
+
+async function readArguments(request: Request): Promise<readonly unknown[]> {
+  const body = jsonParse(await requestText(request)) as Partial<CallBody>
+  const args = isArray(body.args) ? body.args : []
+  if (body.isTyped === true) decodeTyped(args)
+  return args
 }
 
 /**

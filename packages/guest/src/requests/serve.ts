@@ -36,10 +36,11 @@ export function serveTemporarily(what: Serving | undefined): void {
 /** The start of the URL of a request over a Unix socket. */
 const unixScheme = "http+unix://"
 /**
- * The start of the URL of a call. No val has this host, so no request to a val can be taken for a
- * call, whatever its path.
+ * The start of the URL of a call, and of a call with an email. No val has this host, so no request
+ * to a val can be taken for a call, whatever its path.
  */
 const callBeginning = `${unixScheme}call/c`
+const emailBeginning = `${unixScheme}call/m`
 
 /** Handles requests of the host to in.sock. */
 export function serve(request: Request): Response | Promise<Response> {
@@ -49,11 +50,12 @@ export function serve(request: Request): Response | Promise<Response> {
   const kindAt = stringIndexOf(url, "/", unixScheme.length) + 1
   const idEnd = stringIndexOf(url, "/", kindAt)
   const id = idEnd === -1 ? stringSlice(url, kindAt + 1) : stringSlice(url, kindAt + 1, idEnd)
-  const isCall = stringStartsWith(url, callBeginning)
+  const isEmail = stringStartsWith(url, emailBeginning)
+  const isCall = isEmail || stringStartsWith(url, callBeginning)
   if (!isCall && (url[kindAt] !== "h" || idEnd === -1))
     return new ResponseCtor(null, { status: 400 })
-  if (serving === undefined) return serveLater(request, inner, id, !isCall)
-  if (isCall) return handleCall(serving, request, id)
+  if (serving === undefined) return serveLater(request, inner, id, { isCall, isEmail })
+  if (isCall) return handleCall(serving, request, id, isEmail)
   return respond(serving, request, id, inner.header("upgrade") !== null)
 }
 
@@ -71,12 +73,12 @@ async function serveLater(
   request: Request,
   inner: InnerRequest,
   id: string,
-  isRequest: boolean,
+  { isCall, isEmail }: { readonly isCall: boolean; readonly isEmail: boolean },
 ): Promise<Response> {
   const isUpgrade = inner.header("upgrade") !== null
-  hasEarlyRequest ||= isRequest
+  hasEarlyRequest ||= !isCall
   const now = await whenServing.promise
-  return isRequest ? await respond(now, request, id, isUpgrade) : handleCall(now, request, id)
+  return isCall ? handleCall(now, request, id, isEmail) : await respond(now, request, id, isUpgrade)
 }
 
 type ReadUrl = (inner: InnerRequest) => string

@@ -93,7 +93,8 @@ class Connection implements GatewayConnection {
   }
 }
 
-function explainListening(error: unknown): string {
+/** Why a port cannot be used, for the operator. */
+export function explainListening(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const reasons: Readonly<Record<string, string>> = {
     EADDRINUSE: "another program listens there",

@@ -13,7 +13,7 @@ import { adviseOnBubblewrap } from "../runtime/sandbox/isolation-advice.ts"
 import type { IsolationReport } from "../runtime/sandbox/sandboxes.ts"
 import { assertKeys } from "./assert-keys.ts"
 import { fail } from "./fail.ts"
-import { listen } from "./listen.ts"
+import { explainListening, listen } from "./listen.ts"
 import { watchStopSignals } from "./stop-signals.ts"
 
 const limits = {
@@ -32,11 +32,12 @@ export async function serve(flags: readonly string[], env: Environment): Promise
   const server = listen(loadConfig(env, flags), starting.promise)
   const config = loadConfig(env, [...flags, "--port", String(server.port)])
   try {
-    const { hamlet, first, isolation } = await start(config)
+    const started = await start(config)
+    const { hamlet, first } = started
     starting.resolve(hamlet)
     hamlet.deps.queue.start()
     hamlet.deps.webhookWork.start()
-    printWelcome(config, hamlet, first, isolation, await makeSignInLink(config, hamlet, first))
+    printWelcome(config, started, await makeSignInLink(config, hamlet, first))
   } catch (error) {
     await server.stop(true)
     throw error
@@ -49,9 +50,11 @@ async function start(config: Config) {
     await assertKeys(hamlet)
     const isolation = await hamlet.start()
     await assertIsolated(config, hamlet, isolation)
+    const mailPort = await listenForMail(config, hamlet)
     return {
       hamlet,
       isolation,
+      mailPort,
       first: await ensureFirstUser(hamlet.deps, { username: config.user, token: config.token }),
     }
   } catch (error) {
@@ -78,6 +81,21 @@ async function assertIsolated(
     throw new ConfigError(`Cannot start a server with several users: ${reason}; ${fix}`)
 }
 
+/** Resolves with the port, or with undefined if the server receives no mail. */
+async function listenForMail(
+  { mail: { smtp } }: Config,
+  { mailServer }: Hamlet,
+): Promise<number | undefined> {
+  try {
+    return await mailServer?.listen()
+  } catch (cause) {
+    throw new ConfigError(
+      `Cannot receive mail on ${smtp.host} port ${smtp.port}: ${explainListening(cause)}`,
+      { cause },
+    )
+  }
+}
+
 function toAddresses({ host, baseUrl, valsDomain }: Config): string {
   return [host, baseUrl, valsDomain].join(", ")
 }
@@ -87,9 +105,10 @@ async function shutDown(server: Bun.Server<unknown>, hamlet: Hamlet): Promise<vo
   // A client that follows a run may wait forever.
   hamlet.deps.followers.stop()
   void hamlet.deps.backups.stop()
+  const { mailServer, deps } = hamlet
   // Runs of the queue that have not started go to other nodes. Those that have are drained, although
   // no request waits for them.
-  const drained = Promise.all([server.stop(), hamlet.deps.queue.stop()]).then(() =>
+  const drained = Promise.all([server.stop(), mailServer?.stop(), deps.queue.stop()]).then(() =>
     hamlet.deps.liveRuns.drain(limits.stopMsMax),
   )
   await Promise.race([drained, Bun.sleep(limits.stopMsMax)])
@@ -117,9 +136,7 @@ async function makeSignInLink(
 
 function printWelcome(
   config: Config,
-  hamlet: Hamlet,
-  first: Awaited<ReturnType<typeof ensureFirstUser>>,
-  isolation: IsolationReport,
+  { hamlet, first, isolation, mailPort }: Awaited<ReturnType<typeof start>>,
   signInLink: string | undefined,
 ): void {
   const lines = [
@@ -129,6 +146,7 @@ function printWelcome(
     ...[...isolation.details, ...hamlet.deps.isolationWarnings()].map(
       (detail) => `              ${detail}`,
     ),
+    ...(mailPort === undefined ? [] : [`  mail        @${config.emails.domain}, port ${mailPort}`]),
     `  first user  ${first.user.username}`,
     ...(first.token === undefined
       ? []

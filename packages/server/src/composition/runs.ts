@@ -3,6 +3,7 @@ import { toRetryDelay } from "../domain/queue/backoff.ts"
 import { createQueueRoom } from "../domain/queue/run-queue.ts"
 import { RunFollowers } from "../domain/runs/follow-run.ts"
 import { LiveRuns } from "../domain/runs/live-runs.ts"
+import type { ArgumentDeps } from "../domain/runs/run-arguments.ts"
 import type { Runner } from "../domain/runs/runner.ts"
 import type { ValStore } from "../domain/vals/vals.ts"
 import type { VersionStore } from "../domain/vals/versions.ts"
@@ -21,6 +22,7 @@ export function createRuns(
   deps: Omit<ProgramDeps, keyof Foundation> & {
     readonly vals: ValStore
     readonly versions: VersionStore
+    readonly mailInputs: ArgumentDeps["mailInputs"]
   },
   runner: Runner,
 ) {

@@ -1,3 +1,4 @@
+import { toReceivingDomain } from "../config/mail.ts"
 import { createLinks } from "../http/response/links.ts"
 import { CodeTools } from "../runtime/parser/code-tools.ts"
 import { createReferenceStore } from "../storage/references/references.ts"
@@ -27,7 +28,7 @@ export function createVals({ config, db, log, onError }: Foundation) {
     likes: createLikeStore(db),
     comments: createCommentStore(db),
     references: createReferenceStore(db),
-    links: createLinks(config.baseUrl, config.valsDomain),
+    links: createLinks(config.baseUrl, config.valsDomain, toReceivingDomain(config)),
     scanImports: (code: string, ownerId: string) => codeTools.scanImports(code, ownerId),
     scanManyImports: (codes: readonly string[], ownerId: string) =>
       codeTools.scanManyImports(codes, ownerId),

@@ -94,6 +94,19 @@ describe("loadConfig", () => {
         requestsPerDay: undefined,
         bodyBytesMax: 10_485_760,
       },
+      mail: {
+        smtp: {
+          host: "127.0.0.1",
+          port: undefined,
+          name: undefined,
+          certificatePath: undefined,
+          keyPath: undefined,
+          perAddressPerMinute: 300,
+        },
+        perAccountPerMinute: 600,
+        acceptsGenerated: false,
+        nameServers: undefined,
+      },
     })
     expect(documented).toMatchObject({
       HAMLET_HOST: "127.0.0.1",

@@ -4,6 +4,7 @@ import { type AllowanceConfig, loadAllowanceConfig } from "./allowances.ts"
 import { type DependencyConfig, loadDependencyConfig } from "./dependencies.ts"
 import { type EgressConfig, loadEgressConfig } from "./egress.ts"
 import { type EmailConfig, loadEmailConfig } from "./emails.ts"
+import { loadMailConfig, type MailConfig } from "./mail.ts"
 import { loadOpenAiConfig, type OpenAiConfig } from "./openai.ts"
 import { type Env, options } from "./options.ts"
 import {
@@ -61,6 +62,7 @@ export interface Config {
   readonly allowances: AllowanceConfig
   readonly openAi: OpenAiConfig
   readonly emails: EmailConfig
+  readonly mail: MailConfig
 }
 
 /** Whether other machines can reach the server. Weak isolation is refused then. */
@@ -138,6 +140,7 @@ export function loadConfig(env: Environment, args: readonly string[]): Config {
     allowances: loadAllowanceConfig(read, isPublic),
     openAi: loadOpenAiConfig(read, isPublic),
     emails: loadEmailConfig(read, new URL(baseUrl).hostname),
+    mail: loadMailConfig(read, host),
   }
 }
 

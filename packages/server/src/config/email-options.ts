@@ -1,6 +1,6 @@
 import type { Option } from "./option.ts"
 
-/** The settings of outgoing mail. */
+/** The settings of mail, first of outgoing and then of incoming mail. */
 export const emailOptions = [
   {
     env: "HAMLET_SMTP_URL",
@@ -16,7 +16,8 @@ export const emailOptions = [
   {
     env: "HAMLET_MAIL_DOMAIN",
     default: "",
-    meaning: "Domain of the vals' email addresses, `{user}.{val}@{domain}`.",
+    meaning:
+      "Domain of the vals' email addresses, `{user}.{val}@{domain}`. To receive mail it needs an MX record, see docs/mail.md.",
   },
   {
     env: "HAMLET_MAIL_FROM",
@@ -67,5 +68,54 @@ export const emailOptions = [
     env: "HAMLET_MAIL_MB_MAX",
     default: "25",
     meaning: "Largest mail that is received or sent, in megabytes; at most 40 are sent.",
+  },
+  {
+    env: "HAMLET_SMTP_PORT",
+    default: "",
+    meaning:
+      "Port on which the server receives mail for vals of type `email`; other mail servers use 25. `0` means any free port. Empty: it receives no mail.",
+  },
+  {
+    env: "HAMLET_SMTP_HOST",
+    default: "HAMLET_HOST",
+    meaning: "Address on which it receives mail. `0.0.0.0` means every interface.",
+  },
+  {
+    env: "HAMLET_SMTP_NAME",
+    default: "HAMLET_MAIL_DOMAIN",
+    meaning: "Name with which it introduces itself to other mail servers, that of the MX record.",
+  },
+  {
+    env: "HAMLET_SMTP_TLS_CERT",
+    default: "",
+    meaning:
+      "PEM file with the certificate for STARTTLS, and the chain to its authority. It is read again when it changes. Empty: mail is received unencrypted.",
+  },
+  {
+    env: "HAMLET_SMTP_TLS_KEY",
+    default: "",
+    meaning: "PEM file with the private key of that certificate.",
+  },
+  {
+    env: "HAMLET_MAIL_PER_ADDRESS",
+    default: "300",
+    meaning: "Mails per minute from one IP address, or `none`.",
+  },
+  {
+    env: "HAMLET_MAIL_PER_ACCOUNT",
+    default: "600",
+    meaning: "Mails per minute to the vals of one user, or `none`.",
+  },
+  {
+    env: "HAMLET_MAIL_GENERATED",
+    default: "refuse",
+    meaning:
+      "Mail that a program has created by itself (`Auto-Submitted: auto-generated`), such as alerts: `refuse` or `accept`. Automatic replies are always refused.",
+  },
+  {
+    env: "HAMLET_MAIL_DNS",
+    default: "those of the machine",
+    meaning:
+      "IP addresses of the name servers that are asked about senders (SPF, DKIM, DMARC), separated by commas.",
   },
 ] as const satisfies readonly Option[]

@@ -5,6 +5,7 @@ import { checkDatabase } from "./checks/check-database.ts"
 import { checkExposure } from "./checks/check-exposure.ts"
 import { checkIsolation } from "./checks/check-isolation.ts"
 import { checkClock, checkMemory, checkOpenFiles } from "./checks/check-machine.ts"
+import { checkMail } from "./checks/check-mail.ts"
 import { checkNames } from "./checks/check-names.ts"
 import { checkPort } from "./checks/check-port.ts"
 import { checkPrograms } from "./checks/check-programs.ts"
@@ -30,6 +31,7 @@ const checks: readonly Check[] = [
   { name: "exposure", run: checkExposure },
   { name: "names", run: checkNames },
   { name: "outgoing mail", run: checkSmtp },
+  { name: "mail", run: checkMail },
   { name: "open files", run: checkOpenFiles },
   { name: "memory", run: checkMemory },
 ]

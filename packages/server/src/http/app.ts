@@ -46,6 +46,7 @@ export function createApp(nouns: Nouns): App {
     () => api.refusals.list(),
     () => runs.queue.stats(),
     () => schedules.scheduleWork.stats(),
+    api.mailStats,
   )
   const respond = createResponder(nouns, createHandlers(nouns, metrics))
   const isLogged = api.log.writes("info")

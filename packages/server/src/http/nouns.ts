@@ -13,6 +13,7 @@ import type { SentMail } from "../domain/emails/deliver-email.ts"
 import type { SendEmailDeps } from "../domain/emails/send-email.ts"
 import type { RateLimits } from "../domain/limits/rate-limit.ts"
 import type { UsageDeps } from "../domain/limits/usage.ts"
+import type { TestMailDeps } from "../domain/mail/test-mail.ts"
 import type { StandardModules } from "../domain/modules/standard-modules.ts"
 import type { VersionLockfileDeps } from "../domain/modules/version-lockfiles.ts"
 import type { ChatDeps } from "../domain/openai.ts"
@@ -39,6 +40,7 @@ import type { Counter } from "../shared/counter.ts"
 import type { LoopDelay } from "../shared/loop-delay.ts"
 import type { SessionCookie } from "./auth/session-cookie.ts"
 import type { Log } from "./ops/log.ts"
+import type { MailCounts } from "./ops/metrics.ts"
 import type { DocsPage, WebApp } from "./pages/page-files.ts"
 import type { LargeBodies } from "./request/large-bodies.ts"
 import type { Links } from "./response/links.ts"
@@ -72,6 +74,7 @@ export interface Nouns {
   readonly runs: EvalDeps &
     EnqueueDeps &
     StatDeps &
+    TestMailDeps &
     ValRequestDeps &
     PreviewDeps & { readonly followers: RunFollowers }
   readonly schedules: ScheduleDeps
@@ -118,6 +121,8 @@ export interface ApiParts {
   isolationWarnings(): readonly string[]
   readonly refusals: Pick<Counter<ErrorCode>, "list">
   readonly loopDelay: LoopDelay
+  /** The counts of the mail server; undefined if there is none. */
+  mailStats(): MailCounts | undefined
   /** Throws when the database is unavailable. */
   checkDatabase(): Promise<{ readonly database: string; readonly schemaVersion: number }>
   databaseStats(): {

@@ -12,6 +12,7 @@ import { createBlobStore } from "../storage/blobs/blobs.ts"
 import { createObjectStore } from "../storage/blobs/objects.ts"
 import { sql } from "../storage/database/sql.ts"
 import { createEmailStore } from "../storage/emails/emails.ts"
+import { createMailStore } from "../storage/mail/mails.ts"
 import { createBundleStore } from "../storage/modules/bundles.ts"
 import { Housekeeping } from "./housekeeping.ts"
 
@@ -57,6 +58,7 @@ describe("Housekeeping", () => {
       emails: createEmailStore(rules.db, {} as never),
       deliveries: { purgeOlder: async () => false, purgeBeyond: async () => false },
       deliveriesPerWebhook: { take: () => [] },
+      mails: createMailStore(rules.db),
     }
     const accounts = { accounts: createAccountStore(rules.db), ownerDatabases: noOwnerDatabases }
     return new Housekeeping({

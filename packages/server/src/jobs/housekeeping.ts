@@ -2,6 +2,7 @@ import { type AccountDeps, purgeUser } from "../domain/accounts/accounts.ts"
 import { type IdempotencyStore, toDiscardBefore } from "../domain/accounts/idempotency.ts"
 import type { ObjectStore } from "../domain/blobs/objects.ts"
 import type { EmailStore } from "../domain/emails/emails.ts"
+import type { MailStore } from "../domain/mail/receive-mail.ts"
 import type { BundleStore } from "../domain/modules/lockfiles.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
 import type { RunPosition, RunStore } from "../domain/runs/runs.ts"
@@ -17,6 +18,7 @@ export interface HousekeepingDeps extends Pick<AccountDeps, "accounts" | "ownerD
   readonly deliveries: Pick<DeliveryStore, "purgeOlder" | "purgeBeyond">
   /** The webhooks that may have more deliveries than are kept. */
   readonly deliveriesPerWebhook: { take(): readonly string[] }
+  readonly mails: Pick<MailStore, "purge" | "purgeKeys">
   readonly retention: RunRetention
   now(): number
   onError(error: unknown): void
@@ -43,6 +45,8 @@ const limits = {
   /** How long deliveries of webhooks are kept after their end, and how many of each webhook. */
   deliveryMs: 3 * 86_400_000,
   deliveriesMax: 1_000,
+  /** How long the mail of an ended run is kept for a replay. */
+  mailMs: 86_400_000,
   /** Bundles checked per round. The next round continues after the last one. */
   bundlesMax: 200,
   /**
@@ -64,6 +68,8 @@ export class Housekeeping {
   #round: Promise<void> = Promise.resolve()
   /** The last bundle that was checked. */
   #bundle = ""
+  /** The last run whose mail was checked. */
+  #mail = ""
   #isStopped = false
 
   constructor(deps: HousekeepingDeps) {
@@ -104,6 +110,8 @@ export class Housekeeping {
         now() - limits.bundleMsMin,
         limits.bundlesMax,
       )) ?? ""
+    this.#mail = (await this.#deps.mails.purge(this.#mail, now() - limits.mailMs, now())) ?? ""
+    await this.#repeat(() => this.#deps.mails.purgeKeys(now() - limits.mailMs))
     // Last, because a bucket may be unavailable.
     await this.#repeat(() => objects.purge(now() - limits.unusedMs))
   }

@@ -73,6 +73,7 @@ const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
   putSchedule: { every: "200d" },
   createWebhook: { url: "https://receiver.invalid/", events: ["val.saved"], isPaused: true },
   updateWebhook: { description: "changed" },
+  sendTestEmail: { subject: "sample", text: "sample" },
   sendEmail: { to: "sample@example.com", subject: "sample", text: "sample" },
 }
 

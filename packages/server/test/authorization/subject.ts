@@ -38,6 +38,7 @@ export async function createSubject(
     privacy,
     ...(isOfWeb ? { type: "http" } : {}),
     ...(isOfSchedule ? { type: "interval" } : {}),
+    ...(name === "sendTestEmail" ? { type: "email" } : {}),
   }
   const val = expectStatus(await api.call("POST", "/v1/vals", { as: owner, body }), 200).json
   // There must be something to take away, and something to add.

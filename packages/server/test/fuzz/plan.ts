@@ -7,6 +7,7 @@ import {
   validEmail,
   validRequest,
   validSchedule,
+  validTestEmail,
   validValue,
   validWebhook,
   validWebhookChange,
@@ -119,6 +120,7 @@ function soundBody(operation: Operation): fc.Arbitrary<PlannedBody | undefined> 
   // The name of the field means something else elsewhere.
   if (operation.id === "confirmEmail")
     return fc.constantFrom("1234 5678", "x").map((code) => toFields({ code }))
+  if (operation.id === "sendTestEmail") return validTestEmail.map(toFields)
   if (operation.isBytesBody) return validBytes.map((bytes) => ({ kind: "bytes", bytes }))
   return operation.body === undefined
     ? fc.constant(undefined)

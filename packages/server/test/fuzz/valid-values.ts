@@ -268,6 +268,24 @@ export const validWebhookChange: fc.Arbitrary<object> = fc.oneof(
   fc.record(webhookSettings, { requiredKeys: ["isPaused"] }),
 )
 
+/** A mail to a val: fields, or a whole message. */
+export const validTestEmail: fc.Arbitrary<object> = fc.oneof(
+  fc.record(
+    {
+      ...{ from: emailAddress, cc: emailAddresses, subject: fc.constantFrom("", "é".repeat(998)) },
+      ...{ text: text(0, 200), html: text(0, 200) },
+      attachments: fc.array(
+        fc.record({ content: fc.base64String(), filename: fc.constantFrom("a.txt", "é.pdf") }),
+        { maxLength: 3 },
+      ),
+    },
+    { requiredKeys: [] },
+  ),
+  fc
+    .tuple(fc.constantFrom("From: a@example.com\n", "From: a\r\n", ""), text(1, 200))
+    .map(([head, rest]) => ({ raw: `${head}${rest}` })),
+)
+
 /** Few enough that what is stored is found again. */
 const soundKey = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom("a", "a/b", "a//", "%", "😀?#") },

@@ -292,6 +292,15 @@ describe("loadConfig", () => {
     HAMLET_MAIL_TO: "owner",
     HAMLET_MAIL_RECIPIENTS_MAX: "5",
     HAMLET_MAIL_MB_MAX: "1",
+    HAMLET_SMTP_PORT: "0",
+    HAMLET_SMTP_HOST: "0.0.0.0",
+    HAMLET_SMTP_NAME: "mail.example.com",
+    HAMLET_SMTP_TLS_CERT: certificates,
+    HAMLET_SMTP_TLS_KEY: certificates,
+    HAMLET_MAIL_PER_ADDRESS: "30",
+    HAMLET_MAIL_PER_ACCOUNT: "none",
+    HAMLET_MAIL_GENERATED: "accept",
+    HAMLET_MAIL_DNS: "127.0.0.1:5353,[::1]:53",
   }
 
   const secret = "too-short-to-be-a-token"
@@ -374,6 +383,14 @@ describe("loadConfig", () => {
     HAMLET_MAIL_TO: "nobody",
     HAMLET_MAIL_RECIPIENTS_MAX: "0",
     HAMLET_MAIL_MB_MAX: "0",
+    HAMLET_SMTP_PORT: "25 and 587",
+    HAMLET_SMTP_NAME: "mail..example",
+    HAMLET_SMTP_TLS_CERT: "/nowhere/cert.pem",
+    HAMLET_SMTP_TLS_KEY: "/dev/null",
+    HAMLET_MAIL_PER_ADDRESS: "0",
+    HAMLET_MAIL_PER_ACCOUNT: "-1",
+    HAMLET_MAIL_GENERATED: "maybe",
+    HAMLET_MAIL_DNS: "dns.example.com",
   }
   const unchecked = [
     "HAMLET_HOST",
@@ -381,6 +398,7 @@ describe("loadConfig", () => {
     "HAMLET_ADDRESS_HEADER",
     "HAMLET_EGRESS_ALLOW",
     "HAMLET_EGRESS_DENY",
+    "HAMLET_SMTP_HOST",
   ]
 
   test.each(Object.keys(samples).filter((env) => !unchecked.includes(env)))(

@@ -26,7 +26,7 @@ const mends: Readonly<Record<string, string>> = {
 }
 
 /** Listens briefly, and returns the error code if that fails. */
-function tryToListen(host: string, port: number): Promise<string | undefined> {
+export function tryToListen(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))

@@ -81,7 +81,7 @@ async function execute(
   let work: RunWork<unknown>
   let slot: RunSlot
   try {
-    work = await toWork(run)
+    work = await toWork(deps, run)
     const program = await deps.programs.of(val, run.accountId)
     slot = await deps.runner.acquire(program, live, live)
   } catch (error) {
@@ -99,10 +99,13 @@ async function execute(
   }
 }
 
-async function toWork({ input, request, args }: ClaimedRun): Promise<RunWork<unknown>> {
+async function toWork(
+  deps: RunClaimedDeps,
+  { input, request, args }: ClaimedRun,
+): Promise<RunWork<unknown>> {
   return request && input && isRequestInput(input)
     ? sendRequest(request.method, request.url, input)
-    : callWith(await readCallArgs(input, args))
+    : callWith(await readCallArgs(deps, input, args))
 }
 
 /** Whether another node, or this one a little later, could run it. */

@@ -37,6 +37,7 @@ describe("createRun and callVal", () => {
         ofUnsaved: async (val) => toProgram(val, val.ownerId),
       },
       allowances: { takeRun: () => {} },
+      mailInputs: { read: () => Promise.reject(new Error("no mail is stored")) },
     }
     ada = await rules.addCaller("ada")
     bob = await rules.addCaller("bob")

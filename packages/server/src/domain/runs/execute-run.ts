@@ -8,13 +8,18 @@ import type { Programs } from "../modules/programs.ts"
 import { getVal, getValByName, type Val } from "../vals/vals.ts"
 import { getVersion, type VersionDeps } from "../vals/versions.ts"
 import type { LiveRun, LiveRuns, NewRun, RunEnd } from "./live-runs.ts"
-import { findTrialInput, readCallArgs, toRecordedInterval } from "./run-arguments.ts"
-import type { CallArgs, Program, Returned, Runner, RunSlot, Stopped } from "./runner.ts"
+import {
+  type ArgumentDeps,
+  findTrialInput,
+  readCallArgs,
+  toRecordedInterval,
+} from "./run-arguments.ts"
+import type { CallArgs, MailCall, Program, Returned, Runner, RunSlot, Stopped } from "./runner.ts"
 import { getRun, type RunDeps, type RunDetail, type RunError } from "./runs.ts"
 import { truncateText } from "./truncate.ts"
 
 /** What running vals needs. */
-export interface ExecuteDeps extends RunDeps, VersionDeps {
+export interface ExecuteDeps extends RunDeps, VersionDeps, ArgumentDeps {
   readonly liveRuns: LiveRuns
   readonly runner: Runner
   readonly programs: Programs
@@ -142,12 +147,12 @@ async function startCall(
   const input = findTrialInput(val, args, deps.now())
   const recorded = input ? toRecordedInterval(input) : toRecordedArgs(args)
   const about = { args: recorded, parentId: null, request: null, input: input ?? null }
-  const called = input ? await readCallArgs(input, recorded) : args
+  const called = input ? await readCallArgs(deps, input, recorded) : args
   return startRun<Returned | Stopped>(deps, caller, val, about, callWith(called))
 }
 
 /** Calls the val in the slot. */
-export function callWith(args: CallArgs): RunWork<Returned | Stopped> {
+export function callWith(args: CallArgs | MailCall): RunWork<Returned | Stopped> {
   return async (slot) => {
     const result = await slot.call(args)
     if (result.kind === "stopped")

@@ -31,7 +31,7 @@ export async function replayRun(
   const work: RunWork<unknown> =
     request && input && isRequestInput(input)
       ? sendRequest(request.method, request.url, input)
-      : callWith(await readCallArgs(input, args))
+      : callWith(await readCallArgs(deps, input, args))
   return startRun(deps, caller, val, about, work)
 }
 

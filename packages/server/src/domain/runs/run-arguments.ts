@@ -1,16 +1,27 @@
 import { isJsonText } from "../../shared/json-text.ts"
 import type { Val } from "../vals/vals.ts"
-import type { CallArgs } from "./runner.ts"
+import type { CallArgs, MailCall } from "./runner.ts"
 import { type IntervalInput, isRequestInput, type RunInput } from "./runs.ts"
 
+/** Reads arguments that are not stored with their run. */
+export interface ArgumentDeps {
+  readonly mailInputs: { read(messageId: string): Promise<MailCall> }
+}
+
 /** The arguments that a run is called with. `args` are those that the run records. */
-export async function readCallArgs(input: RunInput | null, args: unknown): Promise<CallArgs> {
+export async function readCallArgs(
+  { mailInputs }: ArgumentDeps,
+  input: RunInput | null,
+  args: unknown,
+): Promise<CallArgs | MailCall> {
   if (input === null || isRequestInput(input)) return Array.isArray(args) ? args : []
   switch (input.kind) {
     case "args":
       return { json: input.json }
     case "interval":
       return { typed: [toInterval(input.scheduledAt, input.lastRunAt)] }
+    case "email":
+      return mailInputs.read(input.messageId)
   }
 }
 

@@ -126,7 +126,7 @@ export interface RunSlot {
   /** Opens a WebSocket to the val. */
   connect(request: SlotRequest): Promise<SocketOutcome>
   /** Calls the default export of the val. */
-  call(args: CallArgs): Promise<CallOutcome>
+  call(args: CallArgs | MailCall): Promise<CallOutcome>
   /**
    * Stops the run. Kills the process if no other run is in it. A pending `fetch`, `connect` or
    * `call` resolves to a `Stopped` with that status.
@@ -145,6 +145,16 @@ export type CallArgs = readonly unknown[] | JsonText | TypedArgs
  */
 export interface TypedArgs {
   readonly typed: readonly unknown[]
+}
+
+/** The argument of a val of type `email` with its files, in the format of `encodeMail`. */
+export interface MailCall {
+  readonly mail: Uint8Array
+}
+
+/** Whether the arguments are a mail. */
+export function isMailCall(args: CallArgs | MailCall): args is MailCall {
+  return "mail" in args
 }
 
 /** A request to a val's endpoint. */

@@ -3,6 +3,7 @@ import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import type { RunEgress } from "../egress.ts"
+import type { RunEmail } from "../mail/mail.ts"
 import type { Page, PageRequest, Period } from "../paging.ts"
 import type { ValMention } from "../vals/comments.ts"
 import { canSee, getVal, type ValStore } from "../vals/vals.ts"
@@ -48,6 +49,8 @@ export interface RunDetail extends Run {
   readonly logs: readonly LogLine[]
   readonly logsTruncated: boolean
   readonly request: RunRequest | null
+  /** The mail that started it. */
+  readonly email: RunEmail | null
   readonly egress: RunEgress | null
 }
 
@@ -72,8 +75,15 @@ export interface IntervalInput {
   readonly lastRunAt: number | null
 }
 
+/** The mail that a val of type `email` is called with. */
+export interface MailInput {
+  readonly kind: "email"
+  /** The run that the mail has started. A replay has that of its original. */
+  readonly messageId: string
+}
+
 /** What a run is started with, where its recorded arguments are not enough. */
-export type RunInput = RequestInput | LargeArgs | IntervalInput
+export type RunInput = RequestInput | LargeArgs | IntervalInput | MailInput
 
 /** Whether the run is started by a request. */
 export function isRequestInput(input: RunInput): input is RequestInput {

@@ -24,6 +24,13 @@ const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 
 type RefusalCounts = ReturnType<Counter<ErrorCode>["list"]>
 
+/** The counts of the mail server. */
+export interface MailCounts {
+  readonly connections: number
+  readonly messages: ReturnType<Counter<number>["list"]>
+  readonly bytes: number
+}
+
 /**
  * Counts requests by route, not by path: paths contain ids, so their number is unbounded. ADR 2 says
  * why this does not use a library.
@@ -36,6 +43,7 @@ export function createMetrics(
   refusals: () => RefusalCounts,
   queueStats: () => QueueStats,
   scheduleStats: () => ScheduleStats,
+  mailStats: () => MailCounts | undefined = () => undefined,
 ): Metrics {
   const requests = new Map<string, number>()
   const latencies = new Map<string, Histogram>()
@@ -93,6 +101,7 @@ export function createMetrics(
         ...printSchedules(scheduleStats()),
         ...(mail ? printMail(mail) : []),
         ...(events ? printEvents(events) : []),
+        ...printReceivedMail(mailStats()),
         ...printLoopDelay(loopDelay()),
         ...printMetric("process_resident_memory_bytes", "gauge", "Resident memory of the server", [
           ["", process.memoryUsage.rss()],
@@ -294,6 +303,24 @@ function printQueue(queue: QueueStats, depth: QueueDepth | undefined): readonly 
       "Runs that were taken from this node while it had them",
       [["", queue.lost]],
     ),
+  ]
+}
+
+function printReceivedMail(mail: MailCounts | undefined): readonly string[] {
+  if (!mail) return []
+  return [
+    ...printMetric("hamlet_mail_connections", "gauge", "Open connections of mail clients", [
+      ["", mail.connections],
+    ]),
+    ...printMetric(
+      "hamlet_mail_received_total",
+      "counter",
+      "Messages that were received, by the code of the reply; 250 means that they are stored",
+      mail.messages.map(([code, count]) => [`{code="${code}"}`, count]),
+    ),
+    ...printMetric("hamlet_mail_received_bytes_total", "counter", "Bytes of received messages", [
+      ["", mail.bytes],
+    ]),
   ]
 }
 

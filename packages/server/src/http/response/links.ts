@@ -1,3 +1,5 @@
+import { toMailAddress } from "../../domain/mail/mail-address.ts"
+
 /** Absolute URLs. They are built from the configured base URL, never from a Host header. */
 export interface Links {
   readonly baseUrl: string
@@ -12,14 +14,19 @@ export interface Links {
   valPage(username: string, name: string): string
   module(username: string, name: string): string
   endpoint(val: { readonly id: string; readonly ownerName: string; readonly name: string }): string
+  /** The mail address of a val; undefined on a server that receives no mail. */
+  mailAddress(val: Parameters<Links["endpoint"]>[0]): string | undefined
   /** The URL whose host name begins with the label. */
   labelled(label: string): string
 }
 
 const hostLabelCharsMax = 63
 
-/** `valsDomain` is the host and port under which each val has its own host name. */
-export function createLinks(baseUrl: string, valsDomain: string): Links {
+/**
+ * `valsDomain` is the host and port under which each val has its own host name, `mailDomain` the
+ * domain of mail addresses if the server receives mail.
+ */
+export function createLinks(baseUrl: string, valsDomain: string, mailDomain?: string): Links {
   const scheme = new URL(baseUrl).protocol
   const labelled = (label: string) => `${scheme}//${label}.${valsDomain}`
   return {
@@ -41,6 +48,7 @@ export function createLinks(baseUrl: string, valsDomain: string): Links {
       // and servers accept them.
       return labelled(label.length <= hostLabelCharsMax ? label : val.id.replaceAll("-", ""))
     },
+    mailAddress: (val) => (mailDomain === undefined ? undefined : toMailAddress(mailDomain, val)),
     labelled,
   }
 }

@@ -12,6 +12,7 @@ import type {
   reference,
   run,
   runDetail,
+  runEmail,
   secret,
   token,
   usage,
@@ -33,6 +34,7 @@ import type { BlobEntry } from "../../domain/blobs/blobs.ts"
 import type { Email } from "../../domain/emails/emails.ts"
 import type { Quotas } from "../../domain/limits/quotas.ts"
 import type { Usage } from "../../domain/limits/usage.ts"
+import type { RunEmail } from "../../domain/mail/mail.ts"
 import type { Lockfile } from "../../domain/modules/lockfiles.ts"
 import type { Page } from "../../domain/paging.ts"
 import type { Run, RunDetail } from "../../domain/runs/runs.ts"
@@ -148,6 +150,7 @@ export function toValView(
   viewer: Pick<Caller, "userId"> | undefined,
 ): z.infer<typeof val> {
   const self = links.val(it.id)
+  const emailAddress = it.type === "email" ? links.mailAddress(it) : undefined
   const origin = findOrigin(it, viewer)
   return {
     id: it.id,
@@ -165,6 +168,7 @@ export function toValView(
       module: links.module(it.ownerName, it.name),
       ...(it.type === "http" ? { endpoint: links.endpoint(it) } : {}),
     },
+    ...(emailAddress === undefined ? {} : { emailAddress }),
     author: { id: it.ownerId, username: it.ownerName },
     likeCount: it.likeCount,
     referenceCount: it.referenceCount,
@@ -265,10 +269,29 @@ export function toRunDetailView(
     logs: [...it.logs],
     logsTruncated: it.logsTruncated,
     emails: emails.map((email) => toEmailView(email, links)),
+    email: it.email && toRunEmailView(it.email),
     request: it.request,
     egress: it.egress && {
       ...it.egress,
       list: it.egress.list.map((one) => ({ ...one, at: toTime(one.at) })),
+    },
+  }
+}
+
+function toRunEmailView(it: RunEmail): z.infer<typeof runEmail> {
+  return {
+    from: it.from,
+    to: it.to,
+    subject: it.subject,
+    messageId: it.messageId,
+    bytes: it.bytes,
+    attachments: it.attachments,
+    isTest: it.isTest,
+    auth: {
+      spf: it.auth.spf,
+      dkim: it.auth.dkim,
+      dmarc: it.auth.dmarc,
+      isFromVerified: it.auth.isFromVerified,
     },
   }
 }

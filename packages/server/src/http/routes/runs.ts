@@ -4,6 +4,7 @@ import type { Caller } from "../../domain/access.ts"
 import { AppError } from "../../domain/app-error.ts"
 import { depthHeader, readDepth } from "../../domain/egress.ts"
 import { listEmailsOfRun } from "../../domain/emails/emails.ts"
+import { sendTestEmail } from "../../domain/mail/test-mail.ts"
 import { enqueueReplay, enqueueRun } from "../../domain/queue/enqueue-run.ts"
 import { callAnonymously } from "../../domain/runs/call-anonymously.ts"
 import { cancelRun } from "../../domain/runs/cancel-run.ts"
@@ -55,6 +56,12 @@ export function runHandlers(nouns: Nouns) {
         caller,
         await createRun(runs, caller, params.val_id, { args, version }),
       )
+    },
+    sendTestEmail: async ({ caller, params, body }) => {
+      const run = await sendTestEmail(runs, caller, params.val_id, body)
+      return json(202, await viewRun(nouns, caller, run), {
+        location: nouns.api.links.run(run.id),
+      })
     },
     callVal: async ({ body, forwardedJson, ...call }) =>
       respondCall(runs, call, toArgs(body.args, forwardedJson)),

@@ -5,6 +5,8 @@ import {
   type CallOutcome,
   type Client,
   type HttpOutcome,
+  isMailCall,
+  type MailCall,
   type RunListener,
   type RunSlot,
   type SlotRequest,
@@ -130,7 +132,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
     })
   }
 
-  async call(args: CallArgs): Promise<CallOutcome> {
+  async call(args: CallArgs | MailCall): Promise<CallOutcome> {
     const stopped =
       (await this.whenLoaded()) ??
       (this.process.canCallFor(this.run.id)
@@ -138,7 +140,8 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
         : await this.#owner.moveToFreshProcess(this))
     if (stopped) return stopped
     return this.#untilEnded<CallOutcome>((settle) => {
-      const body = Buffer.from(toCallBody(args))
+      const isMail = isMailCall(args)
+      const body = isMail ? args.mail : Buffer.from(toCallBody(args))
       const onResponse = async (response: ValResponse) => {
         const { outcome, logCount } = isFailure(response)
           ? await readFailure(response, this.process)
@@ -148,7 +151,13 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
         settle(outcome)
       }
       this.#send(
-        { method: "POST", host: "call", path: `/c${this.run.id}`, headers: [], body },
+        {
+          method: "POST",
+          host: "call",
+          path: `/${isMail ? "m" : "c"}${this.run.id}`,
+          headers: [],
+          body,
+        },
         (response) => void onResponse(response),
         settle,
       )

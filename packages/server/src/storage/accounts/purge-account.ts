@@ -1,6 +1,7 @@
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
+import { removeContents } from "../mail/mails.ts"
 import { writeLinks } from "../references/row-locks.ts"
 import { removeLike } from "../vals/likes.ts"
 import { deleteValRow } from "../vals/vals.ts"
@@ -55,6 +56,11 @@ function* purgeRows(id: string, at: number, countMax: number): Script<boolean> {
   for (const chunk of inBatches(objects))
     yield sql`update objects set unused_since = ${at} where id in (${list(chunk)})`
   if (blobs.length > 0) return true
+  const mails = yield* rows<{ run_id: string; object_id: string | null }>(
+    sql`select run_id, object_id from mail_contents where owner_id = ${id} limit ${countMax}`,
+  )
+  yield* removeContents(mails, at)
+  if (mails.length > 0) return true
   const runs = yield* rows<{ id: string }>(
     sql`select id from runs where account_id = ${id} limit ${countMax}`,
   )

@@ -52,6 +52,12 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
   objects: { kind: "objects" },
   object_chunks: { kind: "none", why: "they are part of their objects" },
   blobs: { kind: "rows" },
+  incoming_mails: { kind: "rows" },
+  mail_contents: { kind: "rows" },
+  mail_keys: {
+    kind: "none",
+    why: "they expire after a day, and serve clients that retry on the same server",
+  },
   search_texts: { kind: "none", why: "they are built again from vals and versions" },
   idempotency_keys: {
     kind: "none",

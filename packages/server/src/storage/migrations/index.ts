@@ -14,6 +14,7 @@ import { queue } from "./0012-queue.ts"
 import { forks } from "./0013-forks.ts"
 import { emails } from "./0014-emails.ts"
 import { webhooks } from "./0015-webhooks.ts"
+import { incomingMail } from "./0016-incoming-mail.ts"
 
 /** Every migration, in the order of their numbers. One that has landed is never changed again. */
 export const migrations: readonly Migration[] = [
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   forks,
   emails,
   webhooks,
+  incomingMail,
 ]

@@ -1,4 +1,5 @@
 import type { RunEgress } from "../../domain/egress.ts"
+import type { RunEmail } from "../../domain/mail/mail.ts"
 import {
   evalName,
   type LogLine,
@@ -39,6 +40,7 @@ export interface RunDetailRow extends RunRow {
   readonly logs: string | null
   readonly logs_truncated: number
   readonly request: string | null
+  readonly email: string | null
   readonly egress: string | null
 }
 
@@ -58,7 +60,7 @@ export const isOfNoVal = raw(`r.version = ${unsavedVersion}`)
 
 /** The further columns of a RunDetailRow. */
 export const runDetailColumns = raw(
-  "r.args, r.return_value, r.logs, r.logs_truncated, r.request, r.egress",
+  "r.args, r.return_value, r.logs, r.logs_truncated, r.request, r.egress, (select m.email from incoming_mails m where m.run_id = r.id) as email",
 )
 
 /** The run as lists show it. */
@@ -92,6 +94,7 @@ export function toRunDetail(row: RunDetailRow): RunDetail {
     logs: fromJson<LogLine[]>(row.logs) ?? [],
     logsTruncated: row.logs_truncated === 1,
     request: fromJson<RunRequest>(row.request),
+    email: fromJson<RunEmail>(row.email),
     egress: fromJson<RunEgress>(row.egress),
   }
 }

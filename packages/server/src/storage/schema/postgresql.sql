@@ -130,6 +130,13 @@ create table imports (
   constraint imports_val_id_version_fkey FOREIGN KEY (val_id, version) REFERENCES versions(val_id, version) ON DELETE CASCADE
 );
 
+create table incoming_mails (
+  run_id uuid not null,
+  email text collate "C" not null,
+  constraint incoming_mails_pkey PRIMARY KEY (run_id),
+  constraint incoming_mails_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE
+);
+
 create table invitations (
   id uuid not null,
   hash bytea not null,
@@ -164,6 +171,22 @@ create table locks (
   constraint locks_pkey PRIMARY KEY (val_id, version),
   constraint locks_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'ready'::text, 'failed'::text]))),
   constraint locks_val_id_version_fkey FOREIGN KEY (val_id, version) REFERENCES versions(val_id, version) ON DELETE CASCADE
+);
+
+create table mail_contents (
+  run_id uuid not null,
+  owner_id uuid not null,
+  bytes integer not null,
+  content bytea,
+  object_id uuid,
+  constraint mail_contents_object_id_fkey FOREIGN KEY (object_id) REFERENCES objects(id),
+  constraint mail_contents_pkey PRIMARY KEY (run_id)
+);
+
+create table mail_keys (
+  key text collate "C" not null,
+  received_at bigint not null,
+  constraint mail_keys_pkey PRIMARY KEY (key)
 );
 
 create table nodes (
@@ -477,6 +500,12 @@ CREATE INDEX likes_by_val ON likes USING btree (val_id);
 CREATE INDEX locks_by_bundle ON locks USING btree (bundle_hash) WHERE (bundle_hash IS NOT NULL);
 
 CREATE INDEX locks_due ON locks USING btree (due_at) WHERE (state = 'pending'::text);
+
+CREATE INDEX mail_contents_by_object ON mail_contents USING btree (object_id);
+
+CREATE INDEX mail_contents_by_owner ON mail_contents USING btree (owner_id, bytes);
+
+CREATE INDEX mail_keys_by_time ON mail_keys USING btree (received_at);
 
 CREATE INDEX objects_unused ON objects USING btree (place, unused_since) WHERE (unused_since IS NOT NULL);
 

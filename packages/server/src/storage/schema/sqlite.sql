@@ -148,6 +148,11 @@ CREATE INDEX imports_by_name on imports (username_key, name_key);
 
 CREATE INDEX imports_by_pin on imports (pinned_val_id) where pinned_val_id is not null;
 
+CREATE TABLE incoming_mails (
+  run_id text primary key references runs on delete cascade,
+  email text not null
+) strict;
+
 CREATE TABLE invitations (
   id text primary key,
   hash blob not null unique,
@@ -189,6 +194,25 @@ CREATE TABLE locks (
 CREATE INDEX locks_by_bundle on locks (bundle_hash) where bundle_hash is not null;
 
 CREATE INDEX locks_due on locks (due_at) where state = 'pending';
+
+CREATE TABLE mail_contents (
+  run_id text primary key,
+  owner_id text not null,
+  bytes integer not null,
+  content blob,
+  object_id text references objects
+) strict;
+
+CREATE INDEX mail_contents_by_object on mail_contents (object_id);
+
+CREATE INDEX mail_contents_by_owner on mail_contents (owner_id, bytes);
+
+CREATE TABLE mail_keys (
+  key text primary key,
+  received_at integer not null
+) strict;
+
+CREATE INDEX mail_keys_by_time on mail_keys (received_at);
 
 CREATE TABLE nodes (
   id text primary key,

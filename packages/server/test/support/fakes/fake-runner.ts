@@ -1,17 +1,20 @@
+import { readEmail } from "../../../../guest/src/requests/read-email.ts"
 import { AppError } from "../../../src/domain/app-error.ts"
-import type {
-  CallArgs,
-  CallOutcome,
-  Client,
-  HeaderList,
-  HttpOutcome,
-  Program,
-  RunListener,
-  Runner,
-  RunSlot,
-  SlotRequest,
-  SocketOutcome,
-  Stopped,
+import {
+  type CallArgs,
+  type CallOutcome,
+  type Client,
+  type HeaderList,
+  type HttpOutcome,
+  isMailCall,
+  type MailCall,
+  type Program,
+  type RunListener,
+  type Runner,
+  type RunSlot,
+  type SlotRequest,
+  type SocketOutcome,
+  type Stopped,
 } from "../../../src/domain/runs/runner.ts"
 import { isJsonText } from "../../../src/shared/json-text.ts"
 import { idleStatus } from "./idle-status.ts"
@@ -80,7 +83,7 @@ class FakeSeat implements RunSlot {
     return this.#program
   }
 
-  call(given: CallArgs): Promise<CallOutcome> {
+  call(given: CallArgs | MailCall): Promise<CallOutcome> {
     return this.#race(async () => {
       const args = toArgs(given)
       const value = await (await this.#load())?.(...args)
@@ -143,7 +146,8 @@ class FakeSeat implements RunSlot {
   }
 }
 
-function toArgs(given: CallArgs): readonly unknown[] {
+function toArgs(given: CallArgs | MailCall): readonly unknown[] {
+  if (isMailCall(given)) return [readEmail(new Uint8Array(given.mail).buffer)]
   if (isJsonText(given)) return JSON.parse(given.json) as unknown[]
   return "typed" in given ? given.typed : given
 }

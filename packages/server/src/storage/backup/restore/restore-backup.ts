@@ -179,7 +179,7 @@ function createTableLoader(
   objectIds: ReadonlyMap<string, string>,
 ): ContentLoader {
   const names = columns.map(({ name }) => name)
-  const objectAt = table === "blobs" && objectIds ? names.indexOf("object_id") : -1
+  const objectAt = names.indexOf("object_id")
   return {
     async add(frame: Frame) {
       const rows = toRows(frame, table, columns)

@@ -1,0 +1,76 @@
+import type { runEmail } from "@hamlet/contract"
+import type { z } from "zod"
+
+/** The mail that started a run, as the run shows it. */
+export type RunEmail = z.infer<typeof runEmail>
+
+/** What SPF, DKIM and DMARC say about the sender. */
+export type MailAuth = RunEmail["auth"]
+
+/** A message that was read: what the rules need of it, and what the val gets. */
+export interface ReadMail {
+  /** The only address in the `From` header, in lower case. */
+  readonly fromAddress: string
+  /** The message for the record of the run; `to` is the recipient's. */
+  readonly email: Omit<RunEmail, "to" | "isTest">
+  /** The argument for the record of the run: without files, and long texts are truncated. */
+  readonly recorded: unknown
+  /**
+   * The argument itself, in the format in which the guest reads it (see its protocol). What each
+   * recipient has of its own is added when the run starts.
+   */
+  readonly content: Uint8Array
+  /**
+   * Identifies the message when it is delivered again, whatever way it takes. Undefined if nothing
+   * in the message tells it apart from another one with the same text.
+   */
+  readonly fingerprint: string | undefined
+  readonly loop: MailLoop
+}
+
+/** The connection over which a message came. */
+export interface MailConnection {
+  readonly address: string
+  /** The name with which the client introduced itself. */
+  readonly helo: string
+  /** The address of `MAIL FROM`; empty for the null sender. */
+  readonly mailFrom: string
+}
+
+/** Reads messages on another thread: a hostile message may take long. */
+export interface MailReader {
+  /**
+   * Reads a message and checks its sender, unless it came over no connection. Rejects with
+   * MailRefused, or with `overloaded`. The bytes are handed over and cannot be used afterwards.
+   */
+  read(raw: Uint8Array<ArrayBuffer>, connection: MailConnection | undefined): Promise<ReadMail>
+}
+
+/** What tells that a program has sent the message. */
+export interface MailLoop {
+  /** The value of `Auto-Submitted`, in lower case and without parameters. */
+  readonly autoSubmitted: string | undefined
+  readonly messageId: string | undefined
+  /** How many servers have passed it on. */
+  readonly hops: number
+}
+
+/** Why a message is refused. The mail server has a reply for each. */
+export type MailRefusalReason =
+  | "invalid_message"
+  | "unknown_recipient"
+  | "suspended"
+  | "sender_undecided"
+  | "loop"
+  | "account_limit"
+  | "mailbox_full"
+
+/** A message is refused. The sender reads the message of the error. */
+export class MailRefused extends Error {
+  constructor(
+    readonly reason: MailRefusalReason,
+    message: string,
+  ) {
+    super(message)
+  }
+}

@@ -1,0 +1,276 @@
+import { isIPv6 } from "node:net"
+import {
+  SMTPServer,
+  type SMTPServerAddress,
+  type SMTPServerDataStream,
+  type SMTPServerSession,
+} from "smtp-server"
+import type { MailReader } from "../domain/mail/mail.ts"
+import { isOfDomain, parseMailAddress } from "../domain/mail/mail-address.ts"
+import { type ReceiveDeps, receiveMail } from "../domain/mail/receive-mail.ts"
+import { Counter } from "../shared/counter.ts"
+import { TokenBuckets } from "../shared/token-bucket.ts"
+import { Certificate, type CertificateFiles } from "./certificate.ts"
+import { MessageBudget, receiveMessage } from "./message-buffer.ts"
+import { isExpected, SmtpReply, toReply } from "./replies.ts"
+import { smtpLimits } from "./smtp-limits.ts"
+import { SmtpSession } from "./smtp-session.ts"
+
+/** The settings of the server. */
+export interface MailServerOptions {
+  readonly host: string
+  /** 0 for any free port. */
+  readonly port: number
+  readonly domain: string
+  /** The name with which it introduces itself. */
+  readonly name: string
+  readonly messageBytesMax: number
+  readonly perAddressPerMinute: number | undefined
+  readonly certificate: CertificateFiles | undefined
+}
+
+/** What the server needs. */
+export interface MailServerDeps extends ReceiveDeps {
+  readonly mailReader: MailReader
+  logMail(fields: MailLogFields): void
+  onError(error: unknown): void
+}
+
+/** One line of the log for each message. It names no mail addresses. */
+export interface MailLogFields {
+  readonly address: string
+  readonly code: number
+  readonly reply: string
+  readonly bytes: number
+  readonly recipients: number
+  readonly durationMs: number
+}
+
+/** For the metrics. */
+export interface MailStats {
+  readonly connections: number
+  readonly messages: ReturnType<Counter<number>["list"]>
+  readonly bytes: number
+}
+
+type Callback = (error?: Error | null) => void
+
+/**
+ * Receives mail over SMTP. It accepts mail for its own domain only. It replies 250 to a message when
+ * the message and its runs are on disk, and to nothing else.
+ */
+export class MailServer {
+  readonly #deps: MailServerDeps
+  readonly #options: MailServerOptions
+  readonly #smtp: SMTPServer
+  readonly #certificate: Certificate | undefined
+  readonly #sessions = new Map<string, SmtpSession>()
+  readonly #timers = new Map<string, Timer>()
+  readonly #budget = new MessageBudget(smtpLimits.bytesAtOnceMax)
+  readonly #connectionRates: TokenBuckets
+  readonly #messageRates: TokenBuckets
+  readonly #messages = new Counter<number>()
+  #bytes = 0
+  #isStopping = false
+  #stopped: Promise<void> | undefined
+
+  constructor(deps: MailServerDeps, options: MailServerOptions) {
+    this.#deps = deps
+    this.#options = options
+    this.#certificate = options.certificate && new Certificate(options.certificate)
+    this.#connectionRates = new TokenBuckets(60_000, deps.now)
+    this.#messageRates = new TokenBuckets(60_000, deps.now)
+    this.#smtp = this.#createServer()
+  }
+
+  get stats(): MailStats {
+    return {
+      connections: this.#sessions.size,
+      messages: this.#messages.list(),
+      bytes: this.#bytes,
+    }
+  }
+
+  /** Resolves with the port. Rejects with the error of the socket. */
+  listen(): Promise<number> {
+    const { host, port } = this.#options
+    return new Promise((resolve, reject) => {
+      const { server } = this.#smtp
+      server.once("error", reject)
+      this.#smtp.listen(port, host, () => {
+        server.off("error", reject)
+        const address = server.address()
+        resolve(typeof address === "object" && address !== null ? address.port : port)
+      })
+    })
+  }
+
+  /** Messages that are being received get some time; other clients are disconnected at once. */
+  stop(): Promise<void> {
+    this.#isStopping = true
+    this.#stopped ??= new Promise((resolve) => this.#smtp.close(resolve))
+    for (const [id, session] of this.#sessions) if (!session.isReceiving) this.#disconnect(id)
+    return this.#stopped
+  }
+
+  #createServer(): SMTPServer {
+    const { name, messageBytesMax } = this.#options
+    const server = new SMTPServer({
+      name,
+      logger: false,
+      disableReverseLookup: true,
+      // Enhanced status codes are part of the replies.
+      hideENHANCEDSTATUSCODES: true,
+      disabledCommands: this.#certificate ? ["AUTH"] : ["AUTH", "STARTTLS"],
+      ...this.#certificate?.read(),
+      size: messageBytesMax,
+      maxClients: smtpLimits.connectionsMax,
+      maxRecipients: smtpLimits.recipientsMax,
+      maxCommandLength: smtpLimits.commandBytesMax,
+      socketTimeout: smtpLimits.idleMsMax,
+      closeTimeout: smtpLimits.stopMsMax,
+      onConnect: (session, callback) => this.#run(session, callback, () => this.#open(session)),
+      onMailFrom: (_address, session, callback) =>
+        this.#run(session, callback, () => this.#beginMessage(session)),
+      onRcptTo: (address, session, callback) =>
+        this.#run(session, callback, () => this.#addRecipient(address, session)),
+      onData: (stream, session, callback) => void this.#receive(stream, session, callback),
+      onClose: (session) => this.#forget(session.id),
+    })
+    // Of single connections: a client that breaks off, or that fails to set up TLS.
+    server.on("error", () => {})
+    return server
+  }
+
+  /** Calls back when the work is done, with the reply if it failed. */
+  #run(session: SMTPServerSession, callback: Callback, work: () => void | Promise<void>): void {
+    void (async () => {
+      try {
+        await work()
+        callback()
+      } catch (error) {
+        if (!isExpected(error)) this.#deps.onError(error)
+        const reply = toReply(error)
+        callback(this.#sessions.get(session.id)?.countRefusal(reply) ?? reply)
+      }
+    })()
+  }
+
+  #open({ id, remoteAddress }: SMTPServerSession): void {
+    if (this.#isStopping) throw new SmtpReply(421, "4.3.2 The server is stopping")
+    const address = toClientKey(remoteAddress)
+    const others = this.#sessions.values().filter((other) => other.address === address)
+    const { connectionsPerAddressMax, connectionsPerAddressPerMinute } = smtpLimits
+    if (others.toArray().length >= connectionsPerAddressMax)
+      throw new SmtpReply(421, "4.7.0 Too many connections from your address")
+    if (this.#connectionRates.take(address, connectionsPerAddressPerMinute) > 0)
+      throw new SmtpReply(421, "4.7.0 Too many connections from your address; try again later")
+    const renewed = this.#certificate?.readIfChanged()
+    if (renewed) this.#smtp.updateSecureContext(renewed)
+    this.#sessions.set(id, new SmtpSession(address))
+    this.#disconnectAfter(id, smtpLimits.connectionMsMax)
+  }
+
+  #beginMessage({ id }: SMTPServerSession): void {
+    const session = this.#get(id)
+    session.beginMessage()
+    const { perAddressPerMinute } = this.#options
+    if (
+      perAddressPerMinute !== undefined &&
+      this.#messageRates.take(session.address, perAddressPerMinute) > 0
+    )
+      throw new SmtpReply(452, "4.7.28 Too many messages from your address; try again later")
+  }
+
+  async #addRecipient({ address }: SMTPServerAddress, { id }: SMTPServerSession): Promise<void> {
+    const { domain } = this.#options
+    if (!isOfDomain(address, domain))
+      throw new SmtpReply(550, "5.7.1 This server only accepts mail for its own vals")
+    const target = parseMailAddress(address, domain)
+    if (!target) throw new SmtpReply(550, "5.1.1 No val can have this address")
+    this.#get(id).addRecipient(address, await this.#deps.mails.findVal(target))
+  }
+
+  async #receive(
+    stream: SMTPServerDataStream,
+    { id, remoteAddress, hostNameAppearsAs, envelope }: SMTPServerSession,
+    callback: (error?: Error | null, message?: string) => void,
+  ): Promise<void> {
+    const startedMs = performance.now()
+    const session = this.#get(id)
+    session.isReceiving = true
+    this.#disconnectAfter(id, smtpLimits.messageMsMax)
+    let bytes = 0
+    const end = (code: number, reply: string) => {
+      session.isReceiving = false
+      this.#disconnectAfter(id, smtpLimits.connectionMsMax)
+      this.#messages.increment(code)
+      this.#bytes += bytes
+      this.#deps.logMail({
+        address: remoteAddress,
+        ...{ code, reply, bytes, recipients: session.recipients.length },
+        durationMs: performance.now() - startedMs,
+      })
+    }
+    try {
+      const message = await receiveMessage(stream, this.#options.messageBytesMax, this.#budget)
+      bytes = message.raw.length
+      try {
+        const mail = await this.#deps.mailReader.read(message.raw, {
+          address: remoteAddress,
+          helo: hostNameAppearsAs,
+          mailFrom: envelope.mailFrom ? envelope.mailFrom.address : "",
+        })
+        const runIds = await receiveMail(this.#deps, mail, session.recipients)
+        const text = runIds.length > 0 ? `run ${runIds.join(", ")}` : "it had come before"
+        end(250, text)
+        callback(null, `2.6.0 Message accepted: ${text}`)
+      } finally {
+        message.release()
+      }
+    } catch (error) {
+      // A client that broke off gets no reply.
+      if (!isExpected(error) && !stream.destroyed) this.#deps.onError(error)
+      const reply = session.countRefusal(toReply(error))
+      end(reply.responseCode, reply.message)
+      callback(reply)
+    }
+    if (this.#isStopping) this.#disconnect(id)
+  }
+
+  #get(id: string): SmtpSession {
+    const session = this.#sessions.get(id)
+    if (!session) throw new SmtpReply(421, "4.3.2 The connection is closed")
+    return session
+  }
+
+  /** Replaces the deadline of the connection. */
+  #disconnectAfter(id: string, ms: number): void {
+    clearTimeout(this.#timers.get(id))
+    if (!this.#sessions.has(id)) return
+    const timer = setTimeout(() => this.#disconnect(id), ms)
+    timer.unref()
+    this.#timers.set(id, timer)
+  }
+
+  #disconnect(id: string): void {
+    for (const connection of this.#smtp.connections)
+      if (connection.id === id)
+        connection.send(421, this.#isStopping ? "4.3.2 The server is stopping" : "4.4.2 Too slow")
+  }
+
+  #forget(id: string): void {
+    clearTimeout(this.#timers.get(id))
+    this.#timers.delete(id)
+    this.#sessions.delete(id)
+  }
+}
+
+/** Networks get IPv6 addresses by the billion: one client is a /64. */
+function toClientKey(address: string): string {
+  if (!isIPv6(address)) return address
+  const groups = address.split("::")
+  const head = (groups[0] ?? "").split(":")
+  const missing = address.includes("::") ? Math.max(0, 4 - head.length) : 0
+  return `${[...head, ...Array.from({ length: missing }, () => "0")].slice(0, 4).join(":")}::/64`
+}

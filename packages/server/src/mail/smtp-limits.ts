@@ -1,0 +1,22 @@
+/** Limits of the SMTP server. What an operator may need to change is a setting. */
+export const smtpLimits = {
+  connectionsMax: 200,
+  connectionsPerAddressMax: 10,
+  connectionsPerAddressPerMinute: 120,
+  messagesPerConnectionMax: 100,
+  recipientsMax: 20,
+  /** Refused recipients and messages, after which the connection is closed. */
+  refusalsPerConnectionMax: 20,
+  commandBytesMax: 2_048,
+  /** A client that sends nothing for so long is disconnected. */
+  idleMsMax: 60_000,
+  /** However slowly a message comes, and whatever else a client does. */
+  messageMsMax: 300_000,
+  connectionMsMax: 900_000,
+  /** All messages that are being received or read, together. */
+  bytesAtOnceMax: 268_435_456,
+  /** How long messages that are being received may take when the server stops. */
+  stopMsMax: 5_000,
+  /** How often the files of the certificate are looked at. */
+  certificateMs: 60_000,
+}

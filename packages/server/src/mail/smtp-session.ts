@@ -1,0 +1,58 @@
+import type { MailVal } from "../domain/mail/mail-rules.ts"
+import type { MailRecipient } from "../domain/mail/receive-mail.ts"
+import { SmtpReply } from "./replies.ts"
+import { smtpLimits } from "./smtp-limits.ts"
+
+/**
+ * What the server remembers of a connection.
+ *
+ * A recipient is *open* if its val is public or unlisted. Any other address is *hidden*: a private
+ * val, which only its owner may write to, or no val at all. Who the sender is turns out after the
+ * message only, so a hidden recipient is accepted for now. Both kinds get the same replies, so that
+ * no sender learns which private vals exist. A message has one hidden recipient or several open
+ * ones: the reply to the message then concerns all recipients alike.
+ */
+export class SmtpSession {
+  readonly address: string
+  readonly #recipients = new Map<string, MailRecipient>()
+  #hasHidden = false
+  #messages = 0
+  #refusals = 0
+  /** Whether a message is being received or stored. */
+  isReceiving = false
+
+  constructor(address: string) {
+    this.address = address
+  }
+
+  get recipients(): readonly MailRecipient[] {
+    return [...this.#recipients.values()]
+  }
+
+  beginMessage(): void {
+    this.#recipients.clear()
+    this.#hasHidden = false
+    if (this.#messages >= smtpLimits.messagesPerConnectionMax)
+      throw new SmtpReply(421, "4.7.0 Too many messages over one connection")
+    this.#messages += 1
+  }
+
+  addRecipient(address: string, val: MailVal | undefined): void {
+    const isHidden = val === undefined || val.privacy === "private"
+    const key = address.toLowerCase()
+    const isAlone = [...this.#recipients.keys()].every((other) => other === key)
+    if (!isAlone && (isHidden || this.#hasHidden))
+      throw new SmtpReply(452, "4.5.3 Send the message to this recipient separately")
+    this.#hasHidden = isHidden
+    this.#recipients.set(key, { address, val })
+  }
+
+  /** Returns the reply, or that the connection ends if there were too many of them. */
+  countRefusal(reply: SmtpReply): SmtpReply {
+    if (reply.responseCode < 500) return reply
+    this.#refusals += 1
+    return this.#refusals < smtpLimits.refusalsPerConnectionMax
+      ? reply
+      : new SmtpReply(421, "4.7.0 Too many refused recipients or messages")
+  }
+}

@@ -1,0 +1,83 @@
+/** What a message may consist of. Ordinary messages stay far below. */
+export const messageLimits = {
+  headerBytesMax: 262_144,
+  headersMax: 1_000,
+  /** Each is verified with a name server and a hash of the message. */
+  signaturesMax: 20,
+  partsMax: 1_000,
+  /** Lines that could begin a part. */
+  dashLinesMax: 100_000,
+  levelsMax: 32,
+  /** Messages in messages that are read; those in them are files. */
+  innerMessagesMax: 4,
+  fileNameCharsMax: 255,
+}
+
+/** A message that a server should refuse for good. */
+export class MessageRefused extends Error {}
+
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+
+/**
+ * Refuses what RFC 5321 forbids in a message: NUL, and a CR or LF alone. Programs disagree on where
+ * lines end then, so that what one takes for text is the header of another.
+ */
+export function assertLines(raw: Uint8Array): void {
+  if (raw.includes(0)) throw new MessageRefused("the message contains a NUL byte")
+  for (let at = raw.indexOf(lineFeed); at !== -1; at = raw.indexOf(lineFeed, at + 1))
+    if (at === 0 || raw[at - 1] !== carriageReturn) throw bareLineBreak()
+  for (let at = raw.indexOf(carriageReturn); at !== -1; at = raw.indexOf(carriageReturn, at + 1))
+    if (raw[at + 1] !== lineFeed) throw bareLineBreak()
+}
+
+function bareLineBreak(): MessageRefused {
+  return new MessageRefused("the message contains a CR or LF alone")
+}
+
+/** The bytes of the header, without the empty line after it. */
+export function findHeaderEnd(raw: Uint8Array): number {
+  const found = Buffer.from(raw.buffer, raw.byteOffset, raw.length).indexOf("\r\n\r\n")
+  return found === -1 ? raw.length : found + 2
+}
+
+/** Refuses a message whose structure would take too long, or too much memory, to read. */
+export function assertStructure(raw: Uint8Array): void {
+  const headerEnd = findHeaderEnd(raw)
+  if (headerEnd > messageLimits.headerBytesMax)
+    throw new MessageRefused("the header of the message is too long")
+  const header = Buffer.from(raw.buffer, raw.byteOffset, headerEnd).toString("latin1")
+  if (countMatches(header, /\r\n(?![ \t])/g) > messageLimits.headersMax)
+    throw new MessageRefused("the message has too many headers")
+  if (countMatches(header, /^dkim-signature[ \t]*:/gim) > messageLimits.signaturesMax)
+    throw new MessageRefused("the message has too many signatures")
+  assertParts(Buffer.from(raw.buffer, raw.byteOffset, raw.length).toString("latin1"))
+}
+
+/** Counts the lines that begin a part, before anything is allocated for the parts. */
+function assertParts(text: string): void {
+  const boundaries = new Set<string>()
+  for (const [, quoted, token] of text.matchAll(
+    /boundary\s*=\s*(?:"([^"]{1,200})"|([^\s";]+))/gi,
+  )) {
+    boundaries.add(quoted ?? token ?? "")
+    if (boundaries.size > messageLimits.partsMax) throw tooManyParts()
+  }
+  let parts = 0
+  let lines = 0
+  for (const [, line = ""] of text.matchAll(/^--([^\r\n]{0,250})/gm)) {
+    lines += 1
+    if (boundaries.has(line.trimEnd())) parts += 1
+    if (parts > messageLimits.partsMax || lines > messageLimits.dashLinesMax) throw tooManyParts()
+  }
+}
+
+function tooManyParts(): MessageRefused {
+  return new MessageRefused("the message has too many parts")
+}
+
+function countMatches(text: string, pattern: RegExp): number {
+  let count = 0
+  for (const _match of text.matchAll(pattern)) count += 1
+  return count
+}

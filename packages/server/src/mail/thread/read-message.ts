@@ -1,0 +1,98 @@
+import { createHash } from "node:crypto"
+import PostalMime, { type Address, addressParser, type Email } from "postal-mime"
+import type { ReadMail } from "../../domain/mail/mail.ts"
+import { encodeMail, toRecordedArgument } from "../../domain/mail/mail-content.ts"
+import { truncateText } from "../../domain/runs/truncate.ts"
+import { checkSender } from "./check-sender.ts"
+import type { MailJob } from "./mail-job.ts"
+import {
+  assertLines,
+  assertStructure,
+  findHeaderEnd,
+  MessageRefused,
+  messageLimits,
+} from "./message-limits.ts"
+import { toEmailArgument } from "./to-argument.ts"
+
+/** Texts in the summary that the run shows. */
+const summaryBytesMax = 1_000
+
+/** Reads a message and checks its sender. Throws MessageRefused. */
+export async function readMessage(job: MailJob): Promise<ReadMail> {
+  const { raw } = job
+  assertLines(raw)
+  assertStructure(raw)
+  const parsed = await parse(raw)
+  const fromAddress = findFromAddress(parsed)
+  const auth = await checkSender(job, fromAddress)
+  const { email, files } = toEmailArgument(parsed, auth, job.connection?.mailFrom ?? fromAddress)
+  const messageId = findHeader(parsed, "message-id")?.replace(/^<|>$/g, "")
+  return {
+    fromAddress,
+    email: {
+      from: truncateText(email.from, summaryBytesMax),
+      subject: email.subject === undefined ? null : truncateText(email.subject, summaryBytesMax),
+      messageId: messageId === undefined ? null : truncateText(messageId, summaryBytesMax),
+      bytes: raw.length,
+      attachments: files.length,
+      auth,
+    },
+    recorded: toRecordedArgument(email, files),
+    content: encodeMail(email, files),
+    fingerprint: toFingerprint(parsed, raw),
+    loop: {
+      autoSubmitted: findHeader(parsed, "auto-submitted")?.split(";", 1)[0]?.trim().toLowerCase(),
+      messageId,
+      hops: parsed.headers.filter(({ key }) => key === "received").length,
+    },
+  }
+}
+
+async function parse(raw: Uint8Array): Promise<Email> {
+  try {
+    return await PostalMime.parse(raw, {
+      attachmentEncoding: "arraybuffer",
+      maxNestingDepth: messageLimits.levelsMax,
+      maxHeadersSize: messageLimits.headerBytesMax * 2,
+      maxRfc822NestingDepth: messageLimits.innerMessagesMax,
+    })
+  } catch (error) {
+    // The parser throws for its limits only.
+    throw new MessageRefused(
+      `the message cannot be read: ${error instanceof Error ? error.message : error}`,
+    )
+  }
+}
+
+/** RFC 5322 wants one author. With several, programs disagree on who the sender is. */
+function findFromAddress(parsed: Email): string {
+  const headers = parsed.headers.filter(({ key }) => key === "from")
+  const [header] = headers
+  if (headers.length !== 1 || !header) throw noAuthor("one From header")
+  const mailboxes = addressParser(header.value, { flatten: true }) as readonly Address[]
+  const address = mailboxes[0]?.address
+  if (mailboxes.length !== 1 || !address?.includes("@")) throw noAuthor("one address in From")
+  return address.toLowerCase()
+}
+
+function noAuthor(wanted: string): MessageRefused {
+  return new MessageRefused(`the message does not have ${wanted}`)
+}
+
+function findHeader({ headers }: Email, name: string): string | undefined {
+  return headers.find(({ key }) => key === name)?.value.trim()
+}
+
+/** Headers that stay the same whatever way a message takes. */
+const ownHeaders = ["from", "to", "cc", "subject", "date", "message-id"]
+
+/**
+ * A hash of the body and of the headers that the sender wrote. Without a date and an id, two
+ * messages with the same text may be meant to be two.
+ */
+function toFingerprint(parsed: Email, raw: Uint8Array): string | undefined {
+  if (!findHeader(parsed, "message-id") && !findHeader(parsed, "date")) return undefined
+  const hash = createHash("sha256")
+  for (const name of ownHeaders) hash.update(`${name}:${findHeader(parsed, name) ?? ""}\r\n`)
+  return hash.update(raw.subarray(findHeaderEnd(raw))).digest("hex")
+}
