@@ -141,6 +141,33 @@ export const emailRecord = z
   })
   .meta({ id: "Email" })
 
+/** What the check of a sender found: `pass`, `fail`, `none`, … as RFC 8601 names the results. */
+const mailCheck = z.string()
+
+/** The mail that started a run. */
+export const runEmail = z
+  .object({
+    // As in the header, with the name of the sender.
+    from: z.string(),
+    // The address that the mail was sent to.
+    to: z.string(),
+    subject: z.string().nullable(),
+    messageId: z.string().nullable(),
+    // The size of the message as it was received.
+    bytes: z.int().min(0),
+    attachments: z.int().min(0),
+    // Whether its owner sent it through the API, to try the val.
+    isTest: z.boolean(),
+    auth: z.object({
+      spf: mailCheck,
+      dkim: mailCheck,
+      dmarc: mailCheck,
+      // Whether SPF or DKIM proves that the domain in `from` sent it.
+      isFromVerified: z.boolean(),
+    }),
+  })
+  .meta({ id: "RunEmail" })
+
 /** The query of the list of emails. */
 export const emailsQuery = pageQuery.extend({ status: emailStatus.optional() })
 

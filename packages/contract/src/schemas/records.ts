@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { type ErrorCode, errorCodes } from "../errors.ts"
-import { emailRecord } from "./email.ts"
+import { emailRecord, runEmail } from "./email.ts"
 import {
   id,
   privacy,
@@ -197,33 +197,6 @@ export const runEgress = z
     list: z.array(outgoingRequest),
   })
   .meta({ id: "RunEgress" })
-
-/** What the check of a sender found: `pass`, `fail`, `none`, … as RFC 8601 names the results. */
-const mailCheck = z.string()
-
-/** The mail that started a run. */
-export const runEmail = z
-  .object({
-    // As in the header, with the name of the sender.
-    from: z.string(),
-    // The address that the mail was sent to.
-    to: z.string(),
-    subject: z.string().nullable(),
-    messageId: z.string().nullable(),
-    // The size of the message as it was received.
-    bytes: z.int().min(0),
-    attachments: z.int().min(0),
-    // Whether its owner sent it through the API, to try the val.
-    isTest: z.boolean(),
-    auth: z.object({
-      spf: mailCheck,
-      dkim: mailCheck,
-      dmarc: mailCheck,
-      // Whether SPF or DKIM proves that the domain in `from` sent it.
-      isFromVerified: z.boolean(),
-    }),
-  })
-  .meta({ id: "RunEmail" })
 
 /** A run with all its details. */
 export const runDetail = run

@@ -9,7 +9,7 @@ import { TextNameServer } from "./text-name-server.ts"
 export const mailDomain = "vals.example.com"
 
 /** A val that returns its argument, with the texts of its files. */
-export const echo = `export default async (email) => ({
+const echo = `export default async (email) => ({
   ...email,
   attachments: await Promise.all(email.attachments.map(async (file) => [file.name, file.type, await file.text()])),
 })`

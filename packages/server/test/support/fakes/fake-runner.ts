@@ -1,4 +1,3 @@
-import { readEmail } from "../../../../guest/src/requests/read-email.ts"
 import { AppError } from "../../../src/domain/app-error.ts"
 import {
   type CallArgs,
@@ -147,9 +146,22 @@ class FakeSeat implements RunSlot {
 }
 
 function toArgs(given: CallArgs | MailCall): readonly unknown[] {
-  if (isMailCall(given)) return [readEmail(new Uint8Array(given.mail).buffer)]
+  if (isMailCall(given)) return [toEmail(Buffer.from(given.mail))]
   if (isJsonText(given)) return JSON.parse(given.json) as unknown[]
   return "typed" in given ? given.typed : given
+}
+
+/** As the guest reads a mail: the length of the JSON, the JSON, and the bytes of the files. */
+function toEmail(bytes: Buffer): object {
+  let at = 4 + bytes.readUInt32BE(0)
+  const { attachments, ...email } = JSON.parse(bytes.toString("utf8", 4, at)) as {
+    readonly attachments: readonly { name: string; type: string; size: number }[]
+  }
+  const files = attachments.map(({ name, type, size }) => {
+    at += size
+    return new File([new Uint8Array(bytes.subarray(at - size, at))], name, { type })
+  })
+  return { ...email, attachments: files }
 }
 
 function toInit(headers: HeaderList): [string, string][] {
