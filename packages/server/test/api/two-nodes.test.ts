@@ -1,16 +1,19 @@
 import { expect, test } from "bun:test"
 import { expectStatus, openApi, type TestApi, testBaseUrl } from "../support/api.ts"
 import { describeEachDatabase, type OpenDatabase } from "../support/databases.ts"
+import { startMailSink } from "../support/fakes/mail-sink.ts"
 import { waitUntil } from "../support/wait-until.ts"
 
 const hang = 'export default async () => { console.log("begun"); await new Promise(() => {}) }'
 
 describeEachDatabase("two servers on one database", (open) => {
   /** Two servers, the second of which leaves the database to the first. */
-  async function openTwo(): Promise<{ one: TestApi; two: TestApi; close(): Promise<void> }> {
+  async function openTwo(
+    env: Record<string, string> = {},
+  ): Promise<{ one: TestApi; two: TestApi; close(): Promise<void> }> {
     const database = await open()
     const shared: OpenDatabase = async () => ({ ...database, close: async () => {} })
-    const [one, two] = [await openApi(shared), await openApi(shared)]
+    const [one, two] = [await openApi(shared, env), await openApi(shared, env)]
     const close = async () => {
       await two.close()
       await one.close()
@@ -38,6 +41,31 @@ describeEachDatabase("two servers on one database", (open) => {
     )
     return { id, token }
   }
+
+  test("send each email once", async () => {
+    const sink = await startMailSink()
+    const env = { HAMLET_SMTP_URL: sink.url, HAMLET_MAIL_DOMAIN: "mail.test" }
+    const { one, two, close } = await openTwo(env)
+    const users = [await one.addUser("mail_a"), await one.addUser("mail_b")]
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, async (_, at) => {
+        const body = { to: "bob@example.org", text: String(at) }
+        const as = users[at % 2]
+        const node = at % 3 === 0 ? one : two
+        return expectStatus(await node.call("POST", "/v1/email", { as, body }), 202).json.id
+      }),
+    )
+    for (const as of users)
+      await waitUntil(async () => {
+        const { json } = await two.call("GET", "/v1/me/emails?status=sent", { as })
+        return json.data.length === 10
+      })
+    await close()
+    expect(sink.messages.map(({ headers }) => headers.get("message-id")).sort()).toEqual(
+      ids.map((id) => `<${id}@mail.test>`).sort(),
+    )
+    await sink.stop()
+  })
 
   test("cancel and follow each other's runs", async () => {
     const { one, two, close } = await openTwo()
