@@ -24,6 +24,11 @@ interface DenoInternals {
     queueImmediate(immediate: object): void
     createSystemTimer(callback: () => void, ms: number, isRefed: boolean): object
     cancelTimer(timer: object): void
+    /** Evaluates a script. The name must be a URL. */
+    evalContext(
+      code: string,
+      name: string,
+    ): readonly [result: unknown, failure: { readonly thrown: unknown } | null]
     readonly kRefed: symbol
   }
   readonly Console: new (print: (text: string, level: number) => void) => PrintingConsole
@@ -84,6 +89,8 @@ export const PrintingConsole = internals.Console
 const { immediateRefCount, queueImmediate, kRefed } = internals.core
 /** The timers under those of Node, which take time to load. */
 export const { createSystemTimer, cancelTimer } = internals.core
+/** Evaluates a script without Node's `vm`, which takes time to load. */
+export const { evalContext } = internals.core
 
 /**
  * Calls back in the next turn of the event loop, as setImmediate does. To load Node's timers for
@@ -166,6 +173,7 @@ function readInternals(): DenoInternals {
     found?.core?.queueImmediate,
     found?.core?.createSystemTimer,
     found?.core?.cancelTimer,
+    found?.core?.evalContext,
     found?.Console,
     found?.inspectArgs,
     found?.upgradeHttpRaw,

@@ -107,8 +107,8 @@ async function start(
   const { env, egressKey } = await control.surroundings
   setEnvironment({ HOME: scratchFolder, PATH: "/usr/bin:/bin", TMPDIR: scratchFolder, ...env })
   setEgressKey(egressKey)
-  const { builtIns, hasPackages } = await control.begin
-  if (hasPackages) await preparePackages()
+  const { builtIns, packages } = await control.begin
+  if (packages === "cached") await preparePackages()
   prepareBuiltIns(builtIns)
   const { program, error } = await evaluateVal(load)
   startServing({ program, scheme: load.scheme, returnBytesMax: load.limits.returnBytesMax })

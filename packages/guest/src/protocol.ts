@@ -120,7 +120,8 @@ export const packagesSymbol = "hamlet.packages"
  * must be made from exactly the same text, or V8 rejects it.
  */
 export const packagesScript = {
-  name: "packages.js",
+  /** A URL, as Deno demands. */
+  name: "packages:bundle.js",
   before: "(function(module,exports,require){",
   after: "\n})",
 } as const
@@ -192,8 +193,18 @@ export interface Begin {
    * them, and does not load them for vals that do not import them.
    */
   readonly builtIns: readonly string[]
-  readonly hasPackages: boolean
+  readonly packages: PackagesUse
 }
+
+/**
+ * How the guest evaluates the packages of a val.
+ *
+ * none:   there are none
+ * plain:  they are small and do not seem to use Node. To load Node's `vm` for the code cache would
+ *         take longer than compiling them without, so it is used only if it is loaded already.
+ * cached: with V8's code cache
+ */
+export type PackagesUse = "none" | "plain" | "cached"
 
 export type HostMessage = Load | Surroundings | Begin | Ping
 

@@ -46,6 +46,22 @@ describe("providePackages", () => {
     expect(value).toBe("from a cache")
   })
 
+  test("compiles small packages without V8's code cache, which would take Node's modules", async () => {
+    const guest = await startGuest({ isHurried: true })
+    const bundle = `const value = () => { throw new Error("from a package") }; module.exports = [() => value]`
+    const hash = guest.addBundle(bundle, new Uint8Array(0), "plain")
+    await guest.load(`export default () => ${find}("${hash}", 0)()`, { isHttp: false })
+    const error = await guest.callError()
+    expect(error.message).toBe("from a package")
+    expect(error.stack).toContain("packages:bundle.js:1:")
+    const broken = await startGuest({ isHurried: true })
+    const brokenHash = broken.addBundle("const =", undefined, "plain")
+    expect(await broken.load(`${find}("${brokenHash}", 0)`)).toMatchObject({
+      kind: "load_failed",
+      error: { name: "SyntaxError" },
+    })
+  })
+
   test("uses V8's code cache when it matches, and works without it otherwise", async () => {
     const bundle = `const value = ${JSON.stringify("é😀\u2028".repeat(100))}; module.exports = [() => ({ value })]`
     const code = `export default () => ${find}(HASH, 0).value.length`
@@ -125,7 +141,7 @@ export default (which: string) => which === "load" ? import("${stub(0)}") : fail
       { isHttp: false },
     )
     const stackOf = async (which: string) => (await guest.callError([which])).stack?.split("\n")
-    const column = expect.stringMatching(/^ {4}at (?:\S+ )?\(?packages\.js:1:\d+\)?$/)
+    const column = expect.stringMatching(/^ {4}at (?:\S+ )?\(?packages:bundle\.js:1:\d+\)?$/)
     expect(await stackOf("load")).toEqual(["RangeError: no luck", column])
     expect(await stackOf("run")).toEqual([
       expect.stringContaining("TypeError"),

@@ -1,4 +1,5 @@
 import type vm from "node:vm"
+import { evalContext } from "../internals.ts"
 import {
   bare,
   decodeText,
@@ -21,8 +22,8 @@ let Script: typeof vm.Script | undefined
 let runInThisContext: RunScript | undefined
 
 /**
- * Loads what evaluating packages needs: Node's scripts, which can have a code cache. That takes
- * longer than the rest of the first response of a val.
+ * Loads what evaluating packages with their code cache needs: Node's scripts. That takes longer than
+ * the rest of the first response of a val.
  */
 export async function preparePackages(): Promise<void> {
   const { default: loaded } = await import("node:vm")
@@ -38,8 +39,8 @@ const hashPattern = hardenPattern(/^[0-9a-f]{64}$/)
 
 /**
  * Provides the packages that stubs ask for: `(hash, entry) => namespace`. The host has stored the
- * code before the val was loaded. It is evaluated on its first import, with V8's code cache,
- * because compiling takes most of the time.
+ * code before the val was loaded. It is evaluated on its first import, usually with V8's code
+ * cache, because compiling takes most of the time.
  */
 export function providePackages(folder: string): void {
   const evaluated = bare<Record<string, Bundle>>({})
@@ -73,19 +74,26 @@ function getEntry(entries: Entries, hash: string, entry: number): unknown {
 }
 
 function evaluate(path: string): Bundle {
-  if (Script === undefined || runInThisContext === undefined)
-    throw new TypeErrorCtor("Cannot evaluate the packages: the host has not announced them")
-  const script = new Script(
-    decodeText(readFile(`${path}.js`)),
-    bare({ filename: packagesScript.name, cachedData: readCache(`${path}.cache`) }),
-  )
   const module = { exports: {} as unknown }
-  reflectApply(runInThisContext(script) as () => unknown, module.exports, [
+  reflectApply(compile(path) as () => unknown, module.exports, [
     module,
     module.exports,
     createBundleRequire(path),
   ])
   return module.exports as Bundle
+}
+
+/** The function of a bundle, with the code cache if Node's scripts are loaded. */
+function compile(path: string): unknown {
+  const code = decodeText(readFile(`${path}.js`))
+  const { name } = packagesScript
+  if (Script !== undefined && runInThisContext !== undefined)
+    return runInThisContext(
+      new Script(code, bare({ filename: name, cachedData: readCache(`${path}.cache`) })),
+    )
+  const result = evalContext(code, name)
+  if (result[1] !== null) throw result[1].thrown
+  return result[0]
 }
 
 /** Not every bundle has a code cache, and V8 rejects one that another Deno has made. */

@@ -13,6 +13,7 @@ import type {
   HostMessage,
   Load,
   Log,
+  PackagesUse,
   Returned,
   Surroundings,
 } from "../../src/protocol.ts"
@@ -47,7 +48,7 @@ export class GuestProcess {
   #control: Socket | undefined
   #child: Subprocess<"ignore", "pipe", "pipe"> | undefined
   #runs = 0
-  #hasPackages = false
+  #packages: PackagesUse = "none"
   isPaused = false
 
   constructor() {
@@ -146,8 +147,8 @@ export class GuestProcess {
   }
 
   /** Puts a bundle where the guest finds it. Gives its hash. */
-  addBundle(code: string, cache?: Uint8Array): string {
-    this.#hasPackages = true
+  addBundle(code: string, cache?: Uint8Array, use: PackagesUse = "cached"): string {
+    this.#packages = use
     const hash = createHash("sha256").update(code).digest("hex")
     const { before, after } = packagesScript
     writeFileSync(join(this.folder, "packages", `${hash}.js`), before + code + after)
@@ -178,7 +179,7 @@ export class GuestProcess {
     this.add({ "ada/hello@3": code })
     this.send({ kind: "surroundings", env, egressKey })
     const builtIns = [...code.matchAll(/["']node:([\w/]+)["']/g)].map((match) => match[1] ?? "")
-    this.send({ kind: "begin", builtIns, hasPackages: this.#hasPackages })
+    this.send({ kind: "begin", builtIns, packages: this.#packages })
     return await this.message(({ kind }) => kind === "loaded" || kind === "load_failed")
   }
 

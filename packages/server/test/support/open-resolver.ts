@@ -154,7 +154,7 @@ const locationUrl = import.meta.resolve("@hamlet/guest/package-location")
 
 function toProgram(folder: string, entries: readonly unknown[], body: string): string {
   // As in the guest's protocol. V8 takes the cache for no other text.
-  const [before, after, name] = ["(function(module,exports,require){", "\n})", "packages.js"]
+  const [before, after, name] = ["(function(module,exports,require){", "\n})", "packages:bundle.js"]
   return `
 import { Script } from "node:vm"
 import { createBundleRequire } from ${JSON.stringify(locationUrl)}

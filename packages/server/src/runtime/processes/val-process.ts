@@ -1,5 +1,5 @@
 import { limits as wire } from "@hamlet/contract"
-import type { GuestMessage, Refused } from "@hamlet/guest/protocol"
+import type { GuestMessage, PackagesUse, Refused } from "@hamlet/guest/protocol"
 import type { Substitution } from "../../domain/egress.ts"
 import type { Program, ProgramContent, RunListener, Stopped } from "../../domain/runs/runner.ts"
 import type { RunError } from "../../domain/runs/runs.ts"
@@ -112,10 +112,9 @@ export class ValProcess implements EgressClient {
     sandbox.addModules(this.#content.modules)
     const { bundles, modules } = this.#content
     const builtIns = listBuiltIns(modules)
-    const hasPackages = bundles.length > 0
-    const begin = () => sandbox.send({ kind: "begin", builtIns, hasPackages })
-    if (hasPackages) void sandbox.addBundles(bundles).then(begin)
-    else begin()
+    const begin = (packages: PackagesUse) => sandbox.send({ kind: "begin", builtIns, packages })
+    if (bundles.length > 0) void sandbox.addBundles(bundles).then(begin)
+    else begin("none")
     // The sandbox has a copy. Here it would use memory as long as the process lives.
     this.#content = { ...this.#content, modules: [], bundles: [], env: {} }
   }

@@ -1,6 +1,11 @@
 import { chmodSync, chownSync } from "node:fs"
 import { join } from "node:path"
-import { type GuestMessage, type HostMessage, hurried } from "@hamlet/guest/protocol"
+import {
+  type GuestMessage,
+  type HostMessage,
+  hurried,
+  type PackagesUse,
+} from "@hamlet/guest/protocol"
 import { AppError } from "../../domain/app-error.ts"
 import type { StoredBundle } from "../../domain/modules/lockfiles.ts"
 import { hasSlowLane, setSlowLane } from "../fairness/slow-lane.ts"
@@ -161,7 +166,7 @@ export class Sandbox {
   }
 
   /** Adds the packages that the modules import. If that fails, the process ends. */
-  addBundles(bundles: readonly StoredBundle[]): Promise<void> {
+  addBundles(bundles: readonly StoredBundle[]): Promise<PackagesUse> {
     for (const { hash } of bundles) assertHash(hash)
     return this.#addBundles(bundles)
   }
@@ -203,15 +208,21 @@ export class Sandbox {
     return await this.exited
   }
 
-  async #addBundles(bundles: readonly StoredBundle[]): Promise<void> {
+  async #addBundles(bundles: readonly StoredBundle[]): Promise<PackagesUse> {
     const folder = toPackagesFolder(this.#folder.deno)
+    let use: PackagesUse = "plain"
     try {
       for (const bundle of bundles)
-        if (!this.#hasEnded) await this.#host.packageFolders.provide(bundle, folder)
+        if (!this.#hasEnded) {
+          const { isPlain } = await this.#host.packageFolders.provide(bundle, folder)
+          if (!isPlain) use = "cached"
+        }
+      return use
     } catch (error) {
-      if (this.#hasEnded) return
+      if (this.#hasEnded) return use
       this.#host.onError(error)
       void this.stop("killed", "its packages could not be written")
+      return use
     } finally {
       // Meanwhile its folder may have been removed, and some files written after that.
       if (this.#hasEnded) await removeSandboxFolder(this.#folder.path)

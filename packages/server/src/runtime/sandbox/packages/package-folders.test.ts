@@ -68,6 +68,18 @@ describe("PackageFolders", () => {
     expect(readdirSync(sandbox).sort()).toEqual([bundle.hash, `${bundle.hash}.js`])
   })
 
+  test("says which bundles are compiled without a code cache: small ones without Node", async () => {
+    const isPlain = async (code: string) => {
+      const target = join(folder, `sandbox${sandboxes++}`)
+      mkdirSync(target)
+      return (await folders.provide(toStoredBundle(toBundle([code])), target)).isPlain
+    }
+    expect(await isPlain("1")).toBe(true)
+    expect(await isPlain('require("node:fs")')).toBe(false)
+    expect(await isPlain("process.env.X")).toBe(false)
+    expect(await isPlain(`"${"x".repeat(1024 ** 2)}"`)).toBe(false)
+  })
+
   test("tries again after a failure, of which it leaves nothing", async () => {
     const bundle = toStoredBundle(toBundle(["1"]))
     const broken = { ...bundle, read: () => Promise.reject(new Error("no database")) }

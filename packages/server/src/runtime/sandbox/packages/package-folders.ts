@@ -10,6 +10,8 @@ const limits = {
   bytesMax: 256 * 1024 ** 2,
   /** Files that are created at the same time. */
   atOnceMax: 64,
+  /** To compile more without a code cache takes longer than to load what reads one. */
+  plainBytesMax: 1024 ** 2,
 }
 
 /**
@@ -31,7 +33,7 @@ export class PackageFolders {
    * Puts a bundle into a folder: its whole script and the code cache as files that have the hash as their
    * name, and the files of its packages as a folder of that name.
    */
-  async provide(bundle: StoredBundle, folder: string): Promise<void> {
+  async provide(bundle: StoredBundle, folder: string): Promise<{ readonly isPlain: boolean }> {
     const unpacked = this.#use(bundle)
     unpacked.users++
     try {
@@ -48,6 +50,7 @@ export class PackageFolders {
       unpacked.users--
     }
     await this.#evict()
+    return await unpacked.content
   }
 
   #use(bundle: StoredBundle): Unpacked {
@@ -94,6 +97,8 @@ interface UnpackedBundle {
   /** The files of its packages. */
   readonly list: FileList | undefined
   readonly hasCache: boolean
+  /** Whether it is small and does not seem to use Node. A wrong guess takes time only. */
+  readonly isPlain: boolean
   readonly bytes: number
 }
 
@@ -117,7 +122,23 @@ async function unpack(folder: string, bundle: StoredBundle): Promise<UnpackedBun
     throw error
   }
   const bytes = contents.reduce((sum, content) => sum + content.length, bundle.bytes)
-  return { list: archive?.list, hasCache: cache !== null, bytes }
+  const isPlain = code.length <= limits.plainBytesMax && !usesNode(Buffer.from(code))
+  return { list: archive?.list, hasCache: cache !== null, isPlain, bytes }
+}
+
+/** What code contains that uses Node: then its modules are loaded anyway. */
+const nodeMarks = [
+  'require("',
+  "require.at(",
+  "process.env",
+  "process.nextTick",
+  "process.platform",
+  "process.version",
+  "Buffer.",
+]
+
+function usesNode(code: Buffer): boolean {
+  return nodeMarks.some((mark) => code.includes(mark))
 }
 
 /** The links come last, so that nothing is written through one. */
