@@ -29,7 +29,7 @@ const timesMax = 6
 
 /**
  * Both libraries agree outside of the hour that a change of the clock repeats or skips. Within it
- * they differ by intention, in these four ways and no other.
+ * they differ by intention, in these five ways and no other.
  */
 type Difference =
   /** Ours runs a fixed time that does not exist at the end of the gap; theirs later by the gap. */
@@ -40,16 +40,19 @@ type Difference =
   | "repeated: both"
   /** Theirs runs a fixed time in the second pass when it is asked after the first one. */
   | "repeated: again"
+  /** Theirs leaves out the rest of the hour after a gap of half an hour. */
+  | "gap: half an hour"
 
 const known: readonly string[] = [
   "gap: at its end",
   "gap: left out",
   "repeated: both",
   "repeated: again",
+  "gap: half an hour",
 ] satisfies readonly Difference[]
 
 test(
-  "listNextTimes agrees with cron-parser around changes of daylight saving, but for four known differences",
+  "listNextTimes agrees with cron-parser around changes of daylight saving, but for five known differences",
   () => {
     const counts = new Map<string, number>()
     let compared = 0
@@ -59,7 +62,7 @@ test(
       for (const change of changesOf(timeZone)) {
         for (const start of starts) {
           compared += 1
-          for (const difference of compare(cron, timeZone, change, change.at + start))
+          for (const difference of compare(cron, timeZone, change.at + start))
             counts.set(difference, (counts.get(difference) ?? 0) + 1)
         }
       }
@@ -81,7 +84,7 @@ function changesOf(timeZone: string): readonly ClockChange[] {
 }
 
 /** The differences between the next times, each of a known kind or in words. */
-function compare(cron: string, timeZone: string, change: ClockChange, from: number): string[] {
+function compare(cron: string, timeZone: string, from: number): string[] {
   const timing = { cron, every: null, timeZone }
   const ours = listNextTimes(timing, 0, from, timesMax)
   const theirs = listTheirs(cron, timeZone, from)
@@ -91,15 +94,23 @@ function compare(cron: string, timeZone: string, change: ClockChange, from: numb
   const until = Math.min(ours.at(-1) ?? from, theirs.at(-1) ?? from)
   const onlyOurs = ours.filter((at) => at <= until && !theirs.includes(at))
   const onlyTheirs = theirs.filter((at) => at <= until && !ours.includes(at))
+  const place = `${cron} in ${timeZone}`
   return [
-    ...onlyOurs.map(
-      (at) => explainOurs(change, at) ?? `${cron} in ${timeZone}: only ours ${toText(at)}`,
-    ),
-    ...onlyTheirs.map(
-      (at) =>
-        explainTheirs(change, from, at) ?? `${cron} in ${timeZone}: only theirs ${toText(at)}`,
-    ),
+    ...onlyOurs.map((at) => {
+      const change = findChange(timeZone, at)
+      return (change && explainOurs(change, at)) ?? `${place}: only ours ${toText(at)}`
+    }),
+    ...onlyTheirs.map((at) => {
+      const change = findChange(timeZone, at)
+      return (change && explainTheirs(change, from, at)) ?? `${place}: only theirs ${toText(at)}`
+    }),
   ]
+}
+
+/** The change of the clock at most an hour before; the next times may be months later. */
+function findChange(timeZone: string, at: number): ClockChange | undefined {
+  const year = new Date(at).getUTCFullYear()
+  return listClockChanges(timeZone, year).find((change) => at >= change.at && at < change.at + hour)
 }
 
 function listTheirs(cron: string, tz: string, from: number): readonly number[] {
@@ -115,7 +126,8 @@ function listTheirs(cron: string, tz: string, from: number): readonly number[] {
 }
 
 function explainOurs({ at: changedAt, shiftMs }: ClockChange, at: number): Difference | undefined {
-  if (shiftMs > 0) return at === changedAt ? "gap: at its end" : undefined
+  if (shiftMs > 0 && at === changedAt) return "gap: at its end"
+  if (shiftMs > 0) return shiftMs < hour ? "gap: half an hour" : undefined
   const isSecondPass = at >= changedAt && at < changedAt - shiftMs
   return isSecondPass ? "repeated: both" : undefined
 }

@@ -127,6 +127,17 @@ describe("findNextTime", () => {
   })
 })
 
+test("findNextTime is due on the first of March and on Mondays, in every year", () => {
+  for (const year of [2025, 2026, 2027, 2031]) {
+    const timing = toCron("0 0 1 * MON")
+    const times = listNextTimes(timing, 0, Date.UTC(year, 1, 20), 4).map((at) => new Date(at))
+    expect(times.map((at) => at.getUTCDay() === 1 || at.getUTCDate() === 1)).not.toContain(false)
+    expect(times.some((at) => at.getTime() === Date.UTC(year, 2, 1))).toBe(true)
+    const last = findLastTime(timing, 0, 0, Date.UTC(year, 2, 1, 12))
+    expect(last).toBe(Date.UTC(year, 2, 1))
+  }
+})
+
 describe("findLastTime", () => {
   test.each<[Timing, string, string]>([
     [{ cron: null, every: "15m", timeZone: "UTC" }, "2026-11-16T10:14:59Z", "2026-11-16T10:00Z"],

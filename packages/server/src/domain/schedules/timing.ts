@@ -59,7 +59,8 @@ export function findNextTime(timing: Timing, anchorAt: number, after: number): n
     const stepMs = toMs(timing.every)
     return anchorAt + Math.max(1, Math.floor((after - anchorAt) / stepMs) + 1) * stepMs
   }
-  return toCron(timing).nextRun(new Date(after))?.getTime() ?? null
+  const times = toCrons(timing).flatMap((cron) => cron.nextRun(new Date(after))?.getTime() ?? [])
+  return times.length === 0 ? null : Math.min(...times)
 }
 
 /** The last due time from `from`, which is one, to `until`. */
@@ -75,8 +76,8 @@ export function findLastTime(
   }
   // Croner looks at whole seconds, and before the one that it is given.
   const before = new Date(Math.floor(until / 1_000) * 1_000 + 1_000)
-  const [last] = toCron(timing).previousRuns(1, before)
-  return Math.max(from, last?.getTime() ?? from)
+  const times = toCrons(timing).flatMap((cron) => cron.previousRuns(1, before))
+  return Math.max(from, ...times.map((time) => time.getTime()))
 }
 
 /** The first due times after `after`, at most `countMax`. */
@@ -184,8 +185,19 @@ function assertGaps(timing: Timing, secondsMin: number, now: number): void {
   if (isTooOften) throw invalid("cron", `must be due at most every ${secondsMin} seconds`)
 }
 
-function toCron({ cron, timeZone }: Timing): Cron {
-  return new Cron(cron ?? "", { timezone: timeZone, paused: true, mode: "5-or-6-parts" })
+/**
+ * An expression that is due on days of the month or of the week becomes two. Croner 11.0.0 takes a
+ * weekday for one of February that is in March, and so leaves out 1 March in some years.
+ */
+function toCrons({ cron, timeZone }: Timing): readonly Cron[] {
+  const toCron = (expression: string) =>
+    new Cron(expression, { timezone: timeZone, paused: true, mode: "5-or-6-parts" })
+  const fields = (cron ?? "").split(" ")
+  const [day, month, weekday] = fields.slice(-3)
+  const isSplit = [day, weekday].every((field) => field !== undefined && !/^[*?+]/.test(field))
+  if (fields.length < 5 || !isSplit) return [toCron(cron ?? "")]
+  const time = fields.slice(0, -3).join(" ")
+  return [toCron(`${time} ${day} ${month} *`), toCron(`${time} * ${month} ${weekday}`)]
 }
 
 function invalid(path: string, message: string): AppError {
