@@ -6,6 +6,7 @@ import type { Benchmark, Context } from "./harness/benchmark.ts"
 import { writeResults } from "./harness/document.ts"
 import { describeMachine } from "./harness/machine.ts"
 import { countMissed, toMarkdown } from "./harness/report.ts"
+import { queue } from "./queue/queue.ts"
 import { egress } from "./reach/egress.ts"
 import { packages } from "./reach/packages.ts"
 import { sockets } from "./reach/sockets.ts"
@@ -43,6 +44,7 @@ const benchmarks: readonly Benchmark[] = [
   egress,
   sockets,
   storage,
+  queue,
   pages,
   typing,
   growth,

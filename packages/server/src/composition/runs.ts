@@ -1,5 +1,6 @@
 import { createPrograms, type ProgramDeps } from "../domain/modules/programs.ts"
 import { toRetryDelay } from "../domain/queue/backoff.ts"
+import { createBegunRuns } from "../domain/queue/begun-runs.ts"
 import { createQueueRoom } from "../domain/queue/run-queue.ts"
 import { RunFollowers } from "../domain/runs/follow-run.ts"
 import { LiveRuns } from "../domain/runs/live-runs.ts"
@@ -8,6 +9,7 @@ import type { Runner } from "../domain/runs/runner.ts"
 import type { ValStore } from "../domain/vals/vals.ts"
 import type { VersionStore } from "../domain/vals/versions.ts"
 import { QueueWorker, queueWorkerLimits } from "../jobs/queue-worker.ts"
+import { createNodeStore } from "../storage/nodes.ts"
 import { createQueueStore } from "../storage/runs/queue.ts"
 import { createRunStore } from "../storage/runs/runs.ts"
 import { createStatStore } from "../storage/runs/stats.ts"
@@ -31,8 +33,10 @@ export function createRuns(
   const liveRuns = new LiveRuns({ ...foundation, runs })
   const programs = createPrograms({ ...foundation, ...deps })
   const queueStore = createQueueStore(db)
+  const nodes = createNodeStore(db)
+  const begunRuns = createBegunRuns({ nodes, nodeId: foundation.nodeId, retryMs: 500 })
   const queue = new QueueWorker({
-    ...{ ...foundation, ...deps, runs, liveRuns, runner, programs, queueStore },
+    ...{ ...foundation, ...deps, runs, liveRuns, runner, programs, queueStore, begunRuns },
     limits: {
       ...queueWorkerLimits,
       runsMax: config.runs.queueRunsMax,

@@ -13,21 +13,28 @@ export interface Node {
 export interface KnownNode extends Node {
   /** Its lease has ended, by the clock of the database. */
   readonly isExpired: boolean
+  /** Its runs are being taken from it. */
+  readonly isGone: boolean
 }
 
 /**
  * Stores nodes. A node has a lease, by the clock of the database, so that the clocks of nodes may
- * differ. While a node is stored, its runs are its own; another node removes it only after its lease
+ * differ. Its runs are its own until it is gone; another node declares it gone only after its lease
  * has ended.
  */
 export interface NodeStore {
   /** Adds the node with a lease. */
   add(node: Node, leaseMs: number): Promise<void>
-  /** Renews the lease. Returns false when the node was removed: its runs are no longer its own. */
+  /** Renews the lease. Returns false when the node is gone: its runs are no longer its own. */
   renew(id: string, leaseMs: number): Promise<boolean>
+  /**
+   * Replaces the claims of the node whose code has started, by run id. Returns false when the node
+   * is gone.
+   */
+  saveBegun(id: string, fences: Readonly<Record<string, number>>): Promise<boolean>
   list(): Promise<readonly KnownNode[]>
-  /** Removes the node. */
-  remove(id: string): Promise<void>
-  /** Removes the node, unless its lease was renewed meanwhile. Returns whether it was removed. */
-  removeExpired(id: string): Promise<boolean>
+  /** The process of the node has ended. */
+  end(id: string): Promise<void>
+  /** The same, unless its lease was renewed meanwhile. */
+  endExpired(id: string): Promise<void>
 }

@@ -128,8 +128,11 @@ describeEachDatabase("NodeWatch", (open) => {
     }
     for (const run of runs) expect(await statusOf(database, run)).toEqual(goesOn)
     await one.watch.stop()
+    // Its run has not ended: the other node takes it.
+    await two.watch.sweep()
+    expect(await statusOf(database, runs[0] as RunRecord)).toEqual(crashed)
+    expect((await two.nodes.list()).map(({ id }) => id)).toEqual([two.node.id])
     await two.watch.stop()
-    expect(await one.nodes.list()).toEqual([])
   })
 
   test("start ends the runs of a dead process of this host at once", async () => {
@@ -196,7 +199,7 @@ describeEachDatabase("NodeWatch", (open) => {
     const [paused, watching] = [startNode(database.db, "there"), startNode(await again(database))]
     await paused.watch.start()
     await watching.watch.start()
-    await watching.nodes.remove(paused.node.id)
+    await watching.nodes.end(paused.node.id)
     const late = await begin(paused.runs, paused.node.id)
     await watching.watch.sweep()
     expect(await statusOf(database, late)).toEqual(crashed)
@@ -248,7 +251,7 @@ describeEachDatabase("NodeWatch", (open) => {
       await passUntil(async () => (await isExpired()) === false)
       expect(lost).toEqual([])
       // Another node has removed it: it gives up its runs and comes back.
-      await nodes.remove(node.id)
+      await nodes.end(node.id)
       await passUntil(async () => lost.length > 0 && (await nodes.list()).length === 1)
       isNewer = true
       const before = errors.length

@@ -18,7 +18,7 @@ export interface NodeWatchDeps {
   hasEnded(node: Node): boolean
   /** The delay before a run is attempted again. */
   delayOf(attempt: number): number
-  /** Another node has removed this one: its claimed runs are no longer its own. */
+  /** Another node has declared this one gone: its claimed runs are no longer its own. */
   onLost(): void
   onTakeover(taken: TakenOver): void
   now(): number
@@ -31,7 +31,7 @@ export interface NodeWatchLimits {
   /** How long a lease lasts. Runs of a dead node go on at most a lease and a beat after its death. */
   readonly leaseMs: number
   /**
-   * For how long this node must have renewed its own lease before it removes others. After an outage
+   * For how long this node must have renewed its own lease before it declares others gone. After an outage
    * of the database all leases have ended, and their nodes need time to renew them.
    */
   readonly graceMs: number
@@ -74,34 +74,33 @@ export class NodeWatch {
     this.#arm()
   }
 
-  /** Removes this node. All of its runs must have ended before. */
+  /** This node ends. Runs that have not ended are taken from it. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)
     await this.#round
     try {
-      await this.#deps.nodes.remove(this.#deps.node.id)
+      await this.#deps.nodes.end(this.#deps.node.id)
     } catch (error) {
       this.#deps.onError(error)
     }
   }
 
   /**
-   * Removes nodes that are gone and takes their runs, also runs that a node wrote after it was
-   * removed.
+   * Finds nodes that are gone and takes their runs, also runs that a node wrote after that.
    */
   async sweep(): Promise<void> {
     const { nodes, tokens } = this.#deps
-    for (const node of await nodes.list()) await this.#removeGone(node)
-    await tokens.removeLostRunTokens()
+    for (const node of await nodes.list()) await this.#endIfGone(node)
     await this.#takeOver()
+    await tokens.removeLostRunTokens()
   }
 
-  async #removeGone(node: KnownNode): Promise<void> {
+  async #endIfGone(node: KnownNode): Promise<void> {
     const { node: self, nodes, hasEnded } = this.#deps
-    if (node.id === self.id) return
-    if (node.host === self.host && hasEnded(node)) await nodes.remove(node.id)
-    else if (node.isExpired && this.#isSteady()) await nodes.removeExpired(node.id)
+    if (node.id === self.id || node.isGone) return
+    if (node.host === self.host && hasEnded(node)) await nodes.end(node.id)
+    else if (node.isExpired && this.#isSteady()) await nodes.endExpired(node.id)
   }
 
   #isSteady(): boolean {

@@ -189,7 +189,8 @@ export class QueueWorker implements RunQueue {
         this.#hasMore = true
         return false
       }
-      const claim = await this.#claim(room)
+      // Two batches overlap: one is recorded while the next is claimed.
+      const claim = await this.#claim(Math.min(room, Math.ceil(this.#deps.limits.runsMax / 2)))
       hasClaimed ||= claim.runs.length > 0
       this.#after = claim.next
     } while (this.#after !== null)

@@ -1,6 +1,7 @@
 import type { NodeStore } from "../domain/nodes.ts"
-import { type Database, rows } from "./database/database.ts"
-import { sql } from "./database/sql.ts"
+import { type Database, rows, type Script } from "./database/database.ts"
+import { nothing, type Statement, sql } from "./database/sql.ts"
+import { removeEmptyNode } from "./runs/take-over-runs.ts"
 
 interface NodeRow {
   readonly id: string
@@ -8,6 +9,7 @@ interface NodeRow {
   readonly pid: number
   readonly pid_started: string
   readonly is_expired: number
+  readonly is_gone: number
 }
 
 /** Nodes in the database. */
@@ -18,36 +20,41 @@ export function createNodeStore(db: Database): NodeStore {
       db.write(function* () {
         yield sql`insert into nodes (id, host, pid, pid_started, lease_until)
           values (${node.id}, ${node.host}, ${node.pid}, ${node.pidStarted}, ${now} + ${leaseMs})
-          on conflict (id) do update set lease_until = excluded.lease_until`
+          on conflict (id) do update set lease_until = excluded.lease_until, is_gone = 0, begun = null`
       }),
-    renew: (id, leaseMs) =>
-      db.write(function* () {
-        const renewed = yield* rows(
-          sql`update nodes set lease_until = ${now} + ${leaseMs} where id = ${id} returning id`,
-        )
-        return renewed.length > 0
-      }),
+    async renew(id, leaseMs) {
+      const renewed = await db.writeOne(
+        sql`update nodes set lease_until = ${now} + ${leaseMs} where id = ${id} and is_gone = 0 returning id`,
+      )
+      return renewed.length > 0
+    },
     async list() {
       const found = await db.read<NodeRow>(sql`
-        select id, host, pid, pid_started, case when lease_until < ${now} then 1 else 0 end as is_expired from nodes`)
+        select id, host, pid, pid_started, is_gone, case when lease_until < ${now} then 1 else 0 end as is_expired from nodes`)
       return found.map((row) => ({
         id: row.id,
         host: row.host,
         pid: row.pid,
         pidStarted: row.pid_started,
         isExpired: row.is_expired === 1,
+        isGone: row.is_gone === 1,
       }))
     },
-    remove: (id) =>
-      db.write(function* () {
-        yield sql`delete from nodes where id = ${id}`
-      }),
-    removeExpired: (id) =>
-      db.write(function* () {
-        const removed = yield* rows(
-          sql`delete from nodes where id = ${id} and lease_until < ${now} returning id`,
-        )
-        return removed.length > 0
-      }),
+    async saveBegun(id, fences) {
+      const saved = await db.writeOne(
+        sql`update nodes set begun = ${JSON.stringify(fences)} where id = ${id} and is_gone = 0 returning id`,
+      )
+      return saved.length > 0
+    },
+    end: (id) => db.write(() => endNode(id, nothing)),
+    endExpired: (id) => db.write(() => endNode(id, sql`and lease_until < ${now}`)),
   }
+}
+
+/** A node without runs is removed at once. */
+function* endNode(id: string, condition: Statement): Script<void> {
+  const gone = yield* rows(
+    sql`update nodes set is_gone = 1 where id = ${id} ${condition} returning id`,
+  )
+  if (gone.length > 0) yield removeEmptyNode(id)
 }

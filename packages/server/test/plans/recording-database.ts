@@ -18,6 +18,10 @@ export function recording(db: Database, onStatement: (statement: Statement) => v
       onStatement(statement)
       return db.read(statement)
     },
+    writeOne(statement) {
+      onStatement(statement)
+      return db.writeOne(statement)
+    },
     write: (script, options) => db.write(() => tell(script(), onStatement), options),
   }
 }

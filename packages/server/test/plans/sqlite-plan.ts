@@ -29,9 +29,9 @@ const walkedIndexes: Readonly<Record<string, RegExp>> = {
 /**
  * A queue of vals whose runs are to be deleted: one is taken from it at a time, and it is empty
  * most of the time. Nodes are few, and of open invitations there may be no more than the contract
- * allows.
+ * allows. Rows from JSON are those that the statement was given.
  */
-const smallTables = new Set(["run_purges", "nodes", "invitations"])
+const smallTables = new Set(["run_purges", "nodes", "invitations", "json_each"])
 
 /**
  * What is wrong with a plan of SQLite's: whole tables read, and sorts of more than some part that a

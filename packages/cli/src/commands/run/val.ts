@@ -1,4 +1,4 @@
-import type { Command } from "commander"
+import { type Command, InvalidArgumentError } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
 import type { ExitName } from "../../exit-codes.ts"
@@ -7,10 +7,14 @@ import { toArguments } from "../../runs/arguments.ts"
 import { waitForRun } from "../../runs/wait-for-run.ts"
 import { readInput } from "../../terminal/read-input.ts"
 
+/** The limit of the API. */
+const retriesMax = 10
+
 interface RunOptions {
   readonly val: string
   readonly args: readonly string[]
   readonly detach?: true
+  readonly retries?: number
 }
 
 export const command = defineCommand<RunOptions>({
@@ -31,18 +35,23 @@ named like a verb, write "hamlet run ada/list"; put arguments that start with a 
     command
       .argument("<val>", "name of the val")
       .argument("[args...]", "arguments for the val")
-      .option("-d, --detach", "print the id of the run instead of waiting for it"),
+      .option("-d, --detach", "print the id of the run instead of waiting for it")
+      .option("--retries <count>", "attempts that follow a failed one, at most 10", toRetries),
   run: runVal,
 })
 
 async function runVal(
   context: Context,
-  { val: text, args: words, detach }: RunOptions,
+  { val: text, args: words, detach, retries }: RunOptions,
 ): Promise<ExitName | undefined> {
   const connection = await context.connect()
   const args = await toArguments(words, readInput)
   const { val, version } = await findVal(connection, text)
-  const input = { val_id: val.id, args, ...(version !== undefined && { version }) }
+  const input = {
+    ...{ val_id: val.id, args },
+    ...(version !== undefined && { version }),
+    ...(retries !== undefined && { retries }),
+  }
   const start = () => connection.client.createRun(input, { respondAsync: true })
   if (!detach) return waitForRun(context, connection, start)
   const run = await start()
@@ -52,4 +61,10 @@ async function runVal(
     human: `Started run ${run.id}; follow it with "hamlet run logs -f ${run.id}"`,
   })
   return undefined
+}
+
+function toRetries(text: string): number {
+  const count = Number(text)
+  if (/^\d{1,2}$/.test(text) && count <= retriesMax) return count
+  throw new InvalidArgumentError(`It must be a whole number of at most ${retriesMax}.`)
 }

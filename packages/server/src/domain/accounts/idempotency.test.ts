@@ -235,7 +235,7 @@ describe("respondOnce", () => {
       expect(await codeOf(respondOnce(rules.deps, request, makeToken(request.userId)))).toBe(
         "idempotency_in_flight",
       )
-      await createNodeStore(rules.db).remove(deadNode.id)
+      await createNodeStore(rules.db).end(deadNode.id)
 
       const { body } = await respondOnce(rules.deps, request, makeToken(request.userId))
       const { id, text } = JSON.parse(body)
@@ -258,7 +258,7 @@ describe("respondOnce", () => {
 
     test("frees the key at once if nothing was written", async () => {
       await expect(respondOnce(toDead(), request, work())).rejects.toBe(dying)
-      await createNodeStore(rules.db).remove(deadNode.id)
+      await createNodeStore(rules.db).end(deadNode.id)
       expect(
         (await respondOnce(rules.deps, { ...request, content: ["other"] }, work())).body,
       ).toContain('"n":2')

@@ -7,14 +7,23 @@ import { readCallArgs } from "../runs/run-arguments.ts"
 import type { RunSlot } from "../runs/runner.ts"
 import { isRequestInput, type RunError } from "../runs/runs.ts"
 import { canSee, type Val } from "../vals/vals.ts"
-import type { QueueStore } from "./queue-store.ts"
+import type { Fenced, QueueStore } from "./queue-store.ts"
 import type { ClaimedRun } from "./queued-run.ts"
 
 /** What running claimed runs needs. */
 export interface RunClaimedDeps extends Omit<ExecuteDeps, "allowances"> {
   readonly queueStore: Pick<QueueStore, "drop">
+  readonly begunRuns: BegunRuns
   /** The delay after a failed attempt. */
   delayOf(attempt: number): number
+}
+
+/** Records which claimed runs have started. */
+export interface BegunRuns {
+  /** Resolves when it is on disk. Rejects when this node is gone: the run must not start. */
+  note(run: Fenced): Promise<void>
+  /** The run has ended, and that is on disk. */
+  forget(id: string): void
 }
 
 /**
@@ -36,10 +45,11 @@ export async function runClaimed(deps: RunClaimedDeps, run: ClaimedRun): Promise
     version: val?.version ?? run.version,
     startedAt: run.queuedAt,
     delayOf: deps.delayOf,
+    noteBegin: () => deps.begunRuns.note(run),
   })
   if (refusal !== undefined || val === undefined) {
     live.finish({ status: "failed", error: refusal ?? deleted(run), isFinal: true })
-    return settle(live)
+    return settle(deps, live)
   }
   return execute(deps, live, run, val)
 }
@@ -86,14 +96,14 @@ async function execute(
     slot = await deps.runner.acquire(program, live, live)
   } catch (error) {
     if (live.status === "queued" && !live.isCancelled && isTemporary(error)) return "not_started"
-    return end(live, error)
+    return end(deps, live, error)
   }
   try {
     const { end: outcome } = await work(slot, live)
     live.finish(outcome)
-    return await settle(live)
+    return await settle(deps, live)
   } catch (error) {
-    return await end(live, error)
+    return await end(deps, live, error)
   } finally {
     slot.release()
   }
@@ -115,9 +125,9 @@ function isTemporary(error: unknown): boolean {
   return "isRetryable" in row && row.isRetryable
 }
 
-async function end(live: LiveRun, error: unknown): Promise<ClaimedOutcome> {
+async function end(deps: RunClaimedDeps, live: LiveRun, error: unknown): Promise<ClaimedOutcome> {
   if (!live.isLost) live.finish(toEnd(live, error))
-  const outcome = await settle(live)
+  const outcome = await settle(deps, live)
   if (live.isLost || live.isCancelled || error instanceof AppError) return outcome
   throw error
 }
@@ -136,8 +146,16 @@ function toEnd({ isCancelled }: LiveRun, error: unknown): RunEnd {
   }
 }
 
-/** Waits until its end is on disk. If the database is away, the recorder writes it later. */
-async function settle(live: LiveRun): Promise<ClaimedOutcome> {
-  await live.settled().catch(() => {})
+/**
+ * Waits until its end is on disk. If the database is away, the recorder writes it later: until then
+ * the run counts as started.
+ */
+async function settle(deps: RunClaimedDeps, live: LiveRun): Promise<ClaimedOutcome> {
+  try {
+    await live.settled()
+    deps.begunRuns.forget(live.id)
+  } catch {
+    // The recorder reports it.
+  }
   return "over"
 }

@@ -47,6 +47,8 @@ export interface RunClaim extends RecordedClaim {
   readonly retries: number
   /** The delay before the next attempt. */
   delayOf(attempt: number): number
+  /** Resolves when it is on disk that the code starts. Rejects when the claim is lost. */
+  noteBegin(): Promise<void>
 }
 
 /** How a run ended. */
@@ -116,7 +118,6 @@ export interface RunPersistence {
 
 /** What a line counts besides its message, so that empty lines are limited too. */
 const lineBytes = 64
-const beginRetryMs = 500
 const noLogs: readonly LogLine[] = []
 
 /** A live run and its record in one object, since there are thousands per second. */
@@ -183,12 +184,16 @@ export class RecordedRun implements LiveRun, RunRecord {
   }
 
   /** Continues a run of the queue, which is on disk. */
-  adopt({ fence, attempt, retries, delayOf, logs, logsTruncated }: AdoptedRun): void {
-    this.claim = { fence, attempt, retries, delayOf, retryMs: undefined }
+  adopt(run: AdoptedRun): void {
+    const { fence, attempt, retries, delayOf, noteBegin, logs, logsTruncated } = run
+    this.claim = { fence, attempt, retries, delayOf, noteBegin, retryMs: undefined }
     for (const line of logs) this.#addLog(line, Buffer.byteLength(line.message))
     this.logsTruncated = logsTruncated
     this.writtenAt = this.#keeper.now()
-    this.begin = (slot) => this.#begin(slot)
+    this.begin = async (slot) => {
+      this.attach(slot)
+      await noteBegin()
+    }
   }
 
   get isRetried(): boolean {
@@ -322,20 +327,6 @@ export class RecordedRun implements LiveRun, RunRecord {
     this.#keeper.noteEnd(this)
     this.#keeper.noteChange(this)
     if (this.#listeners) this.#emit({ kind: "end", status: this.status })
-  }
-
-  /** Resolves when it is on disk that the code of the run starts. */
-  async #begin(slot: RunSlot): Promise<void> {
-    this.attach(slot)
-    while (!this.isCancelled) {
-      try {
-        return await this.settled()
-      } catch (error) {
-        if (this.isLost) throw error
-        // The database is away, and the recorder says so. The run may wait as long as it may last.
-        await Bun.sleep(beginRetryMs)
-      }
-    }
   }
 
   /** A failed attempt of a run with retries left is noted in its log. */

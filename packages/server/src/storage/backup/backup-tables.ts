@@ -43,8 +43,8 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
   bundles: { kind: "rows" },
   bundle_files: { kind: "rows" },
   locks: { kind: "rows" },
-  // Unfinished runs belong to nodes that a restored server does not have: the first server that
-  // starts marks them as crashed.
+  // Runs that were started belong to nodes that a restored server does not have: the first server
+  // that starts marks them as crashed. It runs those that waited in the queue.
   runs: { kind: "rows" },
   // A due time that passed before the restore was missed: `catch_up` says what happens.
   schedules: { kind: "rows" },

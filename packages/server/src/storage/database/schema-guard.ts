@@ -33,6 +33,10 @@ export function guardSchema(
         assertKnown()
         return db.write(script, options)
       },
+      async writeOne(statement) {
+        assertKnown()
+        return db.writeOne(statement)
+      },
     },
     async check() {
       if (problem === undefined) {

@@ -15,6 +15,7 @@ import { forks } from "./0013-forks.ts"
 import { emails } from "./0014-emails.ts"
 import { webhooks } from "./0015-webhooks.ts"
 import { incomingMail } from "./0016-incoming-mail.ts"
+import { begunRuns } from "./0017-begun-runs.ts"
 
 /** Every migration, in the order of their numbers. One that has landed is never changed again. */
 export const migrations: readonly Migration[] = [
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   emails,
   webhooks,
   incomingMail,
+  begunRuns,
 ]

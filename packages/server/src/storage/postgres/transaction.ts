@@ -1,4 +1,5 @@
 import type { ReservedSQL } from "bun"
+import type { AppError } from "../../domain/app-error.ts"
 import { allLast, deferLast, type LastSteps, type Script } from "../database/database.ts"
 import { assertStorable, unavailable } from "../database/errors.ts"
 import type { SqlValue, Statement } from "../database/sql.ts"
@@ -42,6 +43,23 @@ export async function transact<T>(
   } catch (error) {
     await rollBack(connection, options)
     throw error
+  } finally {
+    await connection.release()
+  }
+}
+
+/** Sends one statement, which is a transaction of its own. */
+export async function sendAlone(
+  connection: ReservedSQL,
+  statement: Statement,
+  options: TransactionOptions,
+): Promise<readonly unknown[]> {
+  assertStorable(statement.values)
+  try {
+    return await send(connection, statement, options)
+  } catch (error) {
+    if (isConflict(error)) throw new Repeatable(error)
+    throw isConnectionLost(error) ? maybeCommitted(error) : fromPostgresError(error)
   } finally {
     await connection.release()
   }
@@ -96,14 +114,16 @@ async function commit(connection: ReservedSQL, options: TransactionOptions): Pro
     if (command !== "COMMIT") throw new Error(`Cannot commit: the server responded ${command}`)
   } catch (error) {
     if (isConflict(error)) throw new Repeatable(error)
-    // The commit may have happened, so the caller decides whether to repeat it.
-    if (isConnectionLost(error))
-      throw unavailable(
-        "the connection broke during a commit, which may or may not have happened",
-        error,
-      )
-    throw fromPostgresError(error)
+    throw isConnectionLost(error) ? maybeCommitted(error) : fromPostgresError(error)
   }
+}
+
+/** The caller decides whether to repeat it. */
+function maybeCommitted(error: unknown): AppError {
+  return unavailable(
+    "the connection broke during a commit, which may or may not have happened",
+    error,
+  )
 }
 
 /** Closes the connection when even the rollback fails. */

@@ -1,11 +1,11 @@
 import type { ReservedSQL, SQL } from "bun"
 import type { Script } from "../database/database.ts"
 import { unavailable } from "../database/errors.ts"
-import { raw } from "../database/sql.ts"
+import { raw, type Statement } from "../database/sql.ts"
 import type { PostgresLimits } from "./client.ts"
 import { fromPostgresError, isConnectionLost } from "./errors.ts"
 import type { PostgresPool } from "./pool.ts"
-import { Repeatable, transact } from "./transaction.ts"
+import { Repeatable, sendAlone, type TransactionOptions, transact } from "./transaction.ts"
 import type { PostgresWatchdog } from "./watchdog.ts"
 
 /** Runs scripts as transactions, each on a connection reserved for it. */
@@ -31,11 +31,21 @@ export class PostgresWriter {
     return this.#running.size - this.#inUse
   }
 
-  async write<T>(script: () => Script<T>, isPatient: boolean): Promise<T> {
+  write<T>(script: () => Script<T>, isPatient: boolean): Promise<T> {
+    return this.#run(() => this.#attempt(script, isPatient))
+  }
+
+  writeOne(statement: Statement): Promise<readonly unknown[]> {
+    return this.#run(() =>
+      this.#withConnection((connection, options) => sendAlone(connection, statement, options)),
+    )
+  }
+
+  async #run<T>(attempt: () => Promise<T>): Promise<T> {
     if (this.#isStopping) throw unavailable("it is closed")
     if (this.#running.size >= this.#limits.writesMax)
       throw unavailable("too many writes are waiting")
-    const running = this.#repeat(script, isPatient)
+    const running = this.#repeat(attempt)
     this.#running.add(running)
     try {
       return await running
@@ -50,34 +60,51 @@ export class PostgresWriter {
     await this.#pool.stop(0)
   }
 
-  async #repeat<T>(script: () => Script<T>, isPatient: boolean): Promise<T> {
-    for (let attempt = 1; ; attempt += 1) {
+  async #repeat<T>(attempt: () => Promise<T>): Promise<T> {
+    for (let count = 1; ; count += 1) {
       try {
-        return await this.#attempt(script, isPatient)
+        return await attempt()
       } catch (error) {
         if (!(error instanceof Repeatable)) throw error
-        if (attempt >= this.#limits.attemptsMax) throw fromPostgresError(error.cause)
+        if (count >= this.#limits.attemptsMax) throw fromPostgresError(error.cause)
         // A random time, so that transactions that conflicted do not collide again.
-        await Bun.sleep(Math.random() * this.#limits.repeatMs * 2 ** attempt)
+        await Bun.sleep(Math.random() * this.#limits.repeatMs * 2 ** count)
       }
     }
   }
 
-  async #attempt<T>(script: () => Script<T>, isPatient: boolean): Promise<T> {
+  #attempt<T>(script: () => Script<T>, isPatient: boolean): Promise<T> {
+    const { silenceMsMax, patientMsMax } = this.#limits
+    return this.#withConnection((connection, options) =>
+      transact(
+        connection,
+        script,
+        isPatient
+          ? {
+              ...options,
+              resultMsMax: silenceMsMax + patientMsMax,
+              opening: [
+                raw(`set local statement_timeout = ${patientMsMax}`),
+                raw(`set local lock_timeout = ${patientMsMax}`),
+              ],
+            }
+          : options,
+      ),
+    )
+  }
+
+  async #withConnection<T>(
+    work: (connection: ReservedSQL, options: TransactionOptions) => Promise<T>,
+  ): Promise<T> {
     const { client } = this.#pool
-    const { statementMsMax, silenceMsMax, patientMsMax } = this.#limits
+    const { statementMsMax, silenceMsMax } = this.#limits
     const connection = await this.#reserve(client)
     this.#inUse += 1
     try {
-      return await transact(connection, script, {
+      return await work(connection, {
         watchdog: this.#watchdog,
-        resultMsMax: silenceMsMax + (isPatient ? patientMsMax : statementMsMax),
-        opening: isPatient
-          ? [
-              raw(`set local statement_timeout = ${patientMsMax}`),
-              raw(`set local lock_timeout = ${patientMsMax}`),
-            ]
-          : [],
+        resultMsMax: silenceMsMax + statementMsMax,
+        opening: [],
         onSilence: () => this.#pool.replace(client),
       })
     } finally {

@@ -2,7 +2,7 @@ import type { ClaimedBatch, ClaimRequest, Fenced } from "../../domain/queue/queu
 import type { ClaimedRun } from "../../domain/queue/queued-run.ts"
 import type { LogLine, RunRequest, RunSource } from "../../domain/runs/runs.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
-import { firstRow, rows, type Script } from "../database/database.ts"
+import { type Database, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
 import { fromStoredInput, type StoredRunInput } from "./run-input.ts"
@@ -53,15 +53,10 @@ interface ClaimedRow {
  * Binds due runs to the node. Accounts take turns: one with many runs delays the others by no more
  * than its share of one claim. Neither statement reads more rows than it returns, however many wait.
  */
-export function* claimRuns(dialect: Dialect, request: ClaimRequest): Script<ClaimedBatch> {
-  // Locked, so that no run is bound to a node that is being removed.
-  const node = yield* firstRow(
-    sql`select id from nodes where id = ${request.nodeId} ${dialect.forUpdate}`,
-  )
-  if (!node) return { runs: [], next: null }
-  const turns = share(yield* rows<TurnRow>(listTurns(dialect, request.after)), request)
+export async function claimRuns(db: Database, request: ClaimRequest): Promise<ClaimedBatch> {
+  const turns = share(await db.read<TurnRow>(listTurns(db.dialect, request.after)), request)
   if (turns.shares.length === 0) return { runs: [], next: turns.next }
-  const claimed = yield* rows<ClaimedRow>(bindRuns(dialect, request.nodeId, turns))
+  const claimed = await db.writeOne<ClaimedRow>(bindRuns(db.dialect, request.nodeId, turns))
   return { runs: claimed.map(toClaimedRun).sort(bySchedule), next: turns.next }
 }
 
@@ -134,7 +129,10 @@ function share(turns: readonly TurnRow[], { runsMax, roomOf }: ClaimRequest): Tu
   }
 }
 
-// Materialized: PostgreSQL could otherwise run the selects that lock rows more than once.
+// Materialized: PostgreSQL could otherwise run the selects that lock rows more than once. The update
+// does not repeat their conditions: with statistics from when nothing waited, PostgreSQL would search
+// all waiting runs for those of `due`. The node is locked, so that no run is bound to a node that is
+// being declared gone.
 function bindRuns(dialect: Dialect, nodeId: string, { shares }: Turns): Statement {
   const parts = shares.map(
     ({ accountId, runsMax }) => sql`
@@ -142,9 +140,10 @@ function bindRuns(dialect: Dialect, nodeId: string, { shares }: Turns): Statemen
         and r.due_at <= ${dialect.now} order by r.due_at, r.id limit ${runsMax} ${dialect.skipLocked}) part`,
   )
   return sql`
-    with due (id) as materialized (${join(parts, " union all ")})
+    with node (id) as materialized (select id from nodes where id = ${nodeId} and is_gone = 0 ${dialect.forUpdate}),
+      due (id) as materialized (${join(parts, " union all ")})
     update runs set node_id = ${nodeId}, due_at = null, fence = fence + 1
-    where id in (select id from due) and due_at is not null
+    where id in (select id from due) and exists (select 1 from node)
     returning id, val_id, version, follows_current, account_id, owner_id, parent_id, source, started_at,
       args, input, request, logs, logs_truncated, fence, attempt, retries, depth,
       (select case when u.suspended_at is null then 0 else 1 end from users u where u.id = runs.account_id) as is_suspended`

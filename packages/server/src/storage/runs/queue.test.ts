@@ -186,20 +186,21 @@ describeEachDatabase("createQueueStore", (open) => {
     const { val, add, queue, nodes, addNode } = await setUp()
     await add([toRun(val)])
     const nodeId = await addNode()
-    await nodes.remove(nodeId)
+    await nodes.end(nodeId)
     expect((await queue.claim(toRequest(nodeId))).runs).toEqual([])
   })
 
   test("takeOver queues what had not started, ends what had, and repeats what has retries", async () => {
     const { val, add, queue, runs, nodes, addNode } = await setUp()
-    const [fresh, started, retried, waiting, foreign] = [
+    const [fresh, started, begun, retried, waiting, foreign] = [
+      toRun(val),
       toRun(val),
       toRun(val),
       toRun(val, { retries: 1 }),
       toRun(val, { dueAt: Date.now() + 3_600_000 }),
       toRun(val),
     ] as const
-    await add([fresh, started, retried, waiting])
+    await add([fresh, started, begun, retried, waiting])
     const [dead, alive] = [await addNode(), await addNode()]
     const { runs: claimed } = await queue.claim(toRequest(dead))
     await add([foreign])
@@ -208,11 +209,17 @@ describeEachDatabase("createQueueStore", (open) => {
     expect(
       await runs.record([toRecord(of(started), dead, {}), toRecord(of(retried), dead, {})]),
     ).toEqual([])
+    // One says so in its own row, the other in that of its node. A number of an earlier claim does
+    // not count.
+    expect(await nodes.saveBegun(dead, { [begun.id]: 1, [fresh.id]: 0 })).toBe(true)
     expect(await takeOver(queue)).toMatchObject({ requeued: 0, retried: 0, crashed: 0 })
 
-    await nodes.remove(dead)
-    expect(await takeOver(queue)).toEqual({ requeued: 1, retried: 1, crashed: 1, hasMore: false })
-    expect(await runs.find(ada, started.id)).toMatchObject({ status: "crashed", error: died })
+    await nodes.end(dead)
+    expect(await takeOver(queue)).toEqual({ requeued: 1, retried: 1, crashed: 2, hasMore: false })
+    expect(await nodes.saveBegun(dead, {})).toBe(false)
+    for (const { id } of [started, begun])
+      expect(await runs.find(ada, id)).toMatchObject({ status: "crashed", error: died })
+    expect((await nodes.list()).map(({ id }) => id)).toEqual([alive])
     expect(await runs.find(ada, retried.id)).toMatchObject({ status: "queued", attempt: 2 })
     expect(await queue.depth(100)).toMatchObject({ due: 1, later: 2 })
     const next = await queue.claim(toRequest(alive))
@@ -227,7 +234,7 @@ describeEachDatabase("createQueueStore", (open) => {
     const { runs: claimed } = await queue.claim(toRequest(paused))
     const of = (run: NewQueuedRun) => claimed.find(({ id }) => id === run.id) as ClaimedRun
     await runs.record([toRecord(of(crashed), paused, {})])
-    await nodes.remove(paused)
+    await nodes.end(paused)
     await takeOver(queue)
     const log = { at: "2026-01-01T00:00:00.000Z", level: "log", message: "still here" } as const
     const late = [

@@ -21,7 +21,7 @@ export function createQueueStore(db: Database): QueueStore {
           select 1 from runs where account_id = ${accountId} and due_at is not null limit ${countMax}) waiting`)
       return Number(row?.count ?? 0)
     },
-    claim: (request) => db.write(() => claimRuns(dialect, request)),
+    claim: (request) => claimRuns(db, request),
     release: (nodeId, runs, delayMs) => db.write(() => releaseRuns(dialect, nodeId, runs, delayMs)),
     releaseUnknown: (nodeId, known) => db.write(() => releaseUnknown(dialect, nodeId, known)),
     drop: ({ id, fence }) =>

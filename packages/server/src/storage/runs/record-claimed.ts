@@ -52,7 +52,10 @@ export function* recordClaimed(
     returning id`)
   const ids = new Set(recorded.map(({ id }) => id))
   const written = runs.filter(({ id }) => ids.has(id))
-  yield* updateLatest(written.flatMap(({ times }) => times ?? []))
+  yield* updateLatest(
+    dialect,
+    written.flatMap(({ times }) => times ?? []),
+  )
   yield* afterRunsEnded(
     dialect,
     written.flatMap(({ ended }) => ended ?? []),

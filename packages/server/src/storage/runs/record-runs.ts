@@ -8,7 +8,7 @@ import {
 } from "../../domain/runs/runs.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { type RunValues, rows, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
+import type { Dialect, JsonColumns } from "../database/dialect.ts"
 import { type SqlValue, type Statement, type Statements, sql } from "../database/sql.ts"
 import { afterRunsEnded } from "./after-runs-ended.ts"
 import { fromJson, toJson } from "./run-rows.ts"
@@ -130,7 +130,7 @@ export function* recordRuns(dialect: Dialect, all: readonly RunValues[]): Script
   const isLeft = (run: Row) => run.version === unsavedVersion || existing.has(run.valId)
   const written = distinct.filter(isLeft)
   for (const chunk of inBatches(written)) yield insertRuns(chunk)
-  yield* updateLatest(ofVals.filter(isLeft))
+  yield* updateLatest(dialect, ofVals.filter(isLeft))
   yield* afterRunsEnded(dialect, written.filter(endsNow).map(toEndedRun))
 }
 
@@ -202,16 +202,32 @@ function toInsertText(count: number): string {
     where runs.ended_at is null or excluded.ended_at is not null`
 }
 
+const latestColumns: JsonColumns = {
+  run_val_id: "id",
+  run_version: "integer",
+  new_started_at: "time",
+  new_ended_at: "time",
+}
+
 /** Notes at vals and versions when they ran last. */
-export function* updateLatest(runs: readonly RunTimes[]): Statements<void> {
-  for (const run of latestOf(runs, (run) => run.valId)) {
-    yield sql`update vals set run_started_at = ${run.startedAt}, run_ended_at = ${run.endedAt}
-      where id = ${run.valId} and (run_started_at is null or run_started_at <= ${run.startedAt})`
-  }
-  for (const run of latestOf(runs, (run) => `${run.valId}/${run.version}`)) {
-    yield sql`update versions set run_started_at = ${run.startedAt}, run_ended_at = ${run.endedAt}
-      where val_id = ${run.valId} and version = ${run.version} and (run_started_at is null or run_started_at <= ${run.startedAt})`
-  }
+export function* updateLatest(dialect: Dialect, runs: readonly RunTimes[]): Statements<void> {
+  const toRows = (keyOf: (run: RunTimes) => string) =>
+    dialect.fromJson(
+      latestOf(runs, keyOf).map((run) => ({
+        run_val_id: run.valId,
+        run_version: run.version,
+        new_started_at: run.startedAt,
+        new_ended_at: run.endedAt,
+      })),
+      latestColumns,
+    )
+  if (runs.length === 0) return
+  yield sql`update vals set run_started_at = new_started_at, run_ended_at = new_ended_at
+    from ${toRows((run) => run.valId)}
+    where id = run_val_id and (run_started_at is null or run_started_at <= new_started_at)`
+  yield sql`update versions set run_started_at = new_started_at, run_ended_at = new_ended_at
+    from ${toRows((run) => `${run.valId}/${run.version}`)}
+    where val_id = run_val_id and version = run_version and (run_started_at is null or run_started_at <= new_started_at)`
 }
 
 /**

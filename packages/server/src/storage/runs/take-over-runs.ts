@@ -3,9 +3,10 @@ import type { EndedRun } from "../../domain/queue/queued-run.ts"
 import type { RunError, RunSource, RunStatus } from "../../domain/runs/runs.ts"
 import { firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { raw, type Statements, sql } from "../database/sql.ts"
+import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 import { afterRunsEnded } from "./after-runs-ended.ts"
-import { toJson } from "./run-rows.ts"
+import { updateLatest } from "./record-runs.ts"
+import { fromJson, toJson } from "./run-rows.ts"
 
 /** Repeats the condition of the index of such runs word for word: SQLite uses it only then. */
 export const isOpen = raw("r.status <> 'succeeded' and r.status in ('queued', 'running')")
@@ -43,7 +44,7 @@ export function* requestCancel(
   const node =
     run.node_id === null
       ? undefined
-      : yield* firstRow(sql`select id from nodes where id = ${run.node_id}`)
+      : yield* firstRow(sql`select id from nodes where id = ${run.node_id} and is_gone = 0`)
   if (!node) yield* endRuns(dialect, [run], "cancelled", error, at)
   return true
 }
@@ -59,16 +60,19 @@ export function* takeOverRuns(
 ): Script<TakenOver> {
   const lost = yield* rows<OpenRunRow>(sql`
     select ${openRunColumns} from runs r
-    where ${isOpen} and r.node_id is not null and not exists (select 1 from nodes n where n.id = r.node_id)
+    where ${isOpen} and r.node_id is not null and (select n.id from nodes n where n.id = r.node_id and n.is_gone = 0) is null
     order by r.node_id, r.id limit ${runsMax} ${dialect.skipLocked}`)
-  const isQueued = (run: OpenRunRow) => run.fence > 0 && run.status === "queued"
+  const gone = yield* rows<GoneNodeRow>(sql`select id, begun from nodes where is_gone = 1`)
+  const hasStarted = toHasStarted(gone)
+  const isQueued = (run: OpenRunRow) => run.fence > 0 && !hasStarted(run)
   const isRetried = (run: OpenRunRow) =>
-    run.fence > 0 && run.status === "running" && run.attempt <= run.retries
+    run.fence > 0 && hasStarted(run) && run.attempt <= run.retries
   const [requeued, retried] = [lost.filter(isQueued), lost.filter(isRetried)]
   const crashed = lost.filter((run) => !isQueued(run) && !isRetried(run))
-  yield* queueAgain(dialect, requeued, () => 0)
-  yield* queueAgain(dialect, retried, delayOf)
+  yield* queueAgain(dialect, requeued, 0, () => 0)
+  yield* queueAgain(dialect, retried, 1, delayOf)
   yield* endRuns(dialect, crashed, "crashed", error, at)
+  for (const { id } of gone) yield removeEmptyNode(id)
   return {
     requeued: requeued.length,
     retried: retried.length,
@@ -77,16 +81,42 @@ export function* takeOverRuns(
   }
 }
 
+interface GoneNodeRow {
+  readonly id: string
+  readonly begun: string | null
+}
+
+/**
+ * Whether the code of a run had started on its node: its row or that of the node says so. Of a node
+ * that is not stored, as after a restore, it is not known, so the run counts as started.
+ */
+function toHasStarted(nodes: readonly GoneNodeRow[]): (run: OpenRunRow) => boolean {
+  const begun = new Map(
+    nodes.map(({ id, begun }) => [id, fromJson<Record<string, number>>(begun) ?? {}]),
+  )
+  return ({ id, node_id, status, fence }) => {
+    const fences = begun.get(node_id ?? "")
+    return status === "running" || fences === undefined || fences[id] === fence
+  }
+}
+
+/** Removes a node that is gone, once it has no runs any more. */
+export function removeEmptyNode(id: string): Statement {
+  return sql`delete from nodes where id = ${id} and is_gone = 1
+    and not exists (select 1 from runs r where ${isOpen} and r.node_id = ${id})`
+}
+
 function* queueAgain(
   dialect: Dialect,
   runs: readonly OpenRunRow[],
+  failedAttempts: number,
   delayOf: (attempt: number) => number,
 ): Statements<void> {
   if (runs.length === 0) return
   const values = runs.map((run) => ({
     run_id: run.id,
     run_fence: run.fence,
-    new_attempt: run.attempt + (run.status === "running" ? 1 : 0),
+    new_attempt: run.attempt + failedAttempts,
     delay_ms: delayOf(run.attempt),
   }))
   yield sql`
@@ -95,7 +125,6 @@ function* queueAgain(
     where runs.id = run_id and runs.fence = run_fence and runs.ended_at is null`
 }
 
-/** Locks vals in the order of their ids, as the statements that write runs do. */
 function* endRuns(
   dialect: Dialect,
   runs: readonly OpenRunRow[],
@@ -105,6 +134,7 @@ function* endRuns(
 ): Statements<void> {
   const text = toJson(error)
   const ended: EndedRun[] = []
+  const started = new Set<string>()
   for (const run of runs) {
     // The number of the claim changes: a node that lives after all can record nothing. A run that
     // has no claim was never given to another node, so its own node may still say how it ended.
@@ -112,13 +142,15 @@ function* endRuns(
       update runs set status = ${status}, ended_at = ${at}, error = ${text}, node_id = null, due_at = null,
         fence = case when fence = 0 then 0 else fence + 1 end
       where id = ${run.id} and fence = ${run.fence} and ended_at is null returning id`)
-    if (row) ended.push(toEndedRun(run, status, error, at))
+    if (!row) continue
+    ended.push(toEndedRun(run, status, error, at))
+    if (run.fence === 0 || status === "crashed") started.add(run.id)
   }
-  for (const run of ended.toSorted((left, right) => (left.valId < right.valId ? -1 : 1))) {
-    yield sql`update vals set run_ended_at = ${at} where id = ${run.valId} and run_started_at = ${run.startedAt} and run_ended_at is null`
-    yield sql`update versions set run_ended_at = ${at}
-      where val_id = ${run.valId} and version = ${run.version} and run_started_at = ${run.startedAt} and run_ended_at is null`
-  }
+  // A run that has not started must not become the latest of its val.
+  yield* updateLatest(
+    dialect,
+    ended.filter((run) => started.has(run.id)),
+  )
   yield* afterRunsEnded(dialect, ended)
 }
 

@@ -76,6 +76,10 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
         runs && runWriter.canWrite(runs) ? () => runWriter.write(runs) : undefined,
       )
     },
+    writeOne: <Row>(statement: Statement) =>
+      writer.write(function* () {
+        return (yield statement) as readonly Row[]
+      }, false),
     changeCount() {
       if (stopped !== undefined) throw unavailable("it is closed")
       return changes.read()
