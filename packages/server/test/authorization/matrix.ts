@@ -1,5 +1,6 @@
 import { errorCodes, errorsOf, type RouteDefinition } from "@hamlet/contract"
 import type { TestApi, TestResponse, TestUser } from "../support/api.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import type { TestCaller } from "./callers.ts"
 import { type Expected, expectedOf, type Privacy } from "./rules.ts"
 import { createSubject, type Subject } from "./subject.ts"
@@ -78,7 +79,9 @@ async function findRefusalFaults(
 async function findWriteFaults(row: MatrixRow, caller: TestCaller): Promise<readonly string[]> {
   const subject = await newSubject(row)
   const before = await subject.read()
-  const faults = findFault(row, caller, await send(row.api, subject, caller))
+  const response = await send(row.api, subject, caller)
+  await waitForRun(row, response)
+  const faults = findFault(row, caller, response)
   // Were a write not to be seen in what is read back, nothing would be proved by reading back after
   // a refusal.
   const isSeen =
@@ -88,6 +91,17 @@ async function findWriteFaults(row: MatrixRow, caller: TestCaller): Promise<read
   return isSeen && (await subject.read()) === before
     ? [...faults, `${caller.name}: was allowed, yet nothing changed`]
     : faults
+}
+
+/** A queued run goes on after the response, and would change what is read next. */
+async function waitForRun(
+  { api, owner }: MatrixRow,
+  { status, json }: TestResponse,
+): Promise<void> {
+  if (status !== 202 || json?.runEndAt !== null) return
+  await waitUntil(
+    async () => (await api.call("GET", `/v1/runs/${json.id}`, { as: owner })).json.runEndAt,
+  )
 }
 
 /** Nothing is kept of a preview: it is no GET because what it answers is a key. */
