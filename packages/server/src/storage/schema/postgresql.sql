@@ -195,6 +195,8 @@ create table nodes (
   pid integer not null,
   pid_started text collate "C" not null,
   lease_until bigint not null,
+  begun text collate "C",
+  is_gone integer not null default 0,
   constraint nodes_pkey PRIMARY KEY (id)
 );
 

@@ -219,7 +219,9 @@ CREATE TABLE nodes (
   host text not null,
   pid integer not null,
   pid_started text not null,
-  lease_until integer not null
+  lease_until integer not null,
+  begun text,
+  is_gone integer not null default 0
 ) strict;
 
 CREATE TABLE object_chunks (
