@@ -76,6 +76,7 @@ const worker = new QueueWorker({
   limits: queueWorkerLimits,
   newId: () => Bun.randomUUIDv7(),
   now: Date.now,
+  mailInputs: { read: () => Promise.reject(new Error("no mail is stored")) },
   delayOf: () => 0,
   notify() {},
   listen: () => () => {},
