@@ -31,7 +31,7 @@ export const pageCases: Readonly<Record<"visitor" | "ada" | "newcomer", readonly
     { name: "nothing to embed", path: "/embed/no_user/at_all", text: "Not found" },
   ],
   ada: [
-    { name: "home", path: "/", text: "Show more" },
+    { name: "home", path: "/", text: "val_3" },
     {
       name: "home without hits",
       path: "/?q=nothing_is_called_so",

@@ -63,7 +63,7 @@ export async function seedPages(stage: AppStage): Promise<SeededPages> {
     privacy: "private",
   })
   await Promise.all(
-    Array.from({ length: 104 }, (_, index) =>
+    Array.from({ length: 12 }, (_, index) =>
       client.createVal({ name: `val_${index}`, code: `export default ${index}\n` }),
     ),
   )
