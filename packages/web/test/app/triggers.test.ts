@@ -197,8 +197,49 @@ export default () => email({ to: "grace@example.org", subject: "Engines", text: 
       await page.getByText("No webhooks").waitFor()
       expect(tab.problems).toEqual([])
     })
+
+    test("a val's mail address is copied, and a test message with a file runs it", async () => {
+      const { admin } = app.stage
+      const val = await makeVal(admin, {
+        code: `export default async function (email) {
+  console.log(email.from, email.subject, email.text, await email.attachments[0].text())
+}`,
+        type: "email",
+        privacy: "unlisted",
+      })
+      await using tab = await app.open(admin, {
+        permissions: ["clipboard-read", "clipboard-write"],
+      })
+      const { page } = tab
+      await page.goto(val.path)
+      await page.getByRole("link", { name: "Mail", exact: true }).click()
+      await seeNote(page, "Copied", () =>
+        page.getByRole("button", { name: "Copy the address" }).click(),
+      )
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+        `root.${val.name}@vals.example.com`,
+      )
+      await page.getByLabel("From").fill("grace@example.org")
+      await page.getByLabel("Subject").fill("Engines")
+      await page.getByLabel("Text").fill("How are they?")
+      const note = { name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("a note") }
+      await page.getByLabel("Attachments").setInputFiles(note)
+      await page.getByRole("button", { name: "Send", exact: true }).click()
+      const outcome = page.getByRole("region", { name: "Run of the test message" })
+      await outcome.getByText("Succeeded").waitFor()
+      await outcome.getByText(/grace@example\.org.* Engines How are they\?\s+a note/).waitFor()
+      await outcome.getByRole("link", { name: "Open the run" }).click()
+      const facts = page.getByRole("region", { name: "Test message" })
+      await facts.getByText("Engines", { exact: true }).waitFor()
+      expect(await findBarriers(page)).toEqual([])
+      expect(tab.problems).toEqual([])
+    })
   },
-  { HAMLET_MAIL_DOMAIN: "vals.example.com", HAMLET_SMTP_URL: "smtp://127.0.0.1:9" },
+  {
+    HAMLET_MAIL_DOMAIN: "vals.example.com",
+    HAMLET_SMTP_PORT: "0",
+    HAMLET_SMTP_URL: "smtp://127.0.0.1:9",
+  },
 )
 
 function expectTimes(page: Page, count: number): Promise<unknown> {

@@ -82,6 +82,12 @@ export const pageCases: Readonly<Record<"visitor" | "ada" | "newcomer", readonly
       path: (seeded) => `/webhooks/${seeded.webhookId}/${seeded.deliveryId}`,
       text: "Send again",
     },
+    { name: "val, mail", path: "/u/ada/inbox/mail", text: "Send a test message" },
+    {
+      name: "run of a mail",
+      path: (seeded) => `/runs/${seeded.runIds.mail}`,
+      text: "Test message",
+    },
     { name: "profile", path: "/account", text: "About you" },
     { name: "tokens", path: "/account/tokens", text: "a token whose name is long" },
     {

@@ -9,7 +9,7 @@ export interface SeededPages {
   readonly otherName: string
   readonly webhookId: string
   readonly deliveryId: string
-  readonly runIds: Readonly<Record<"succeeded" | "failed" | "loud", string>>
+  readonly runIds: Readonly<Record<"succeeded" | "failed" | "loud" | "mail", string>>
 }
 
 // The longest names: 48 characters for a val, 30 for a user.
@@ -24,6 +24,8 @@ export default function (...numbers: number[]) {
   return numbers.map((number) => ({ number, square: number ** 2, note: "x".repeat(60) }))
 }
 `
+
+const mailCode = `export default (email: { subject: string }) => console.log("got", email.subject)\n`
 
 const readme = `# What it does
 
@@ -103,6 +105,8 @@ export async function seedPages(stage: AppStage): Promise<SeededPages> {
     description: "For the log",
   })
   const { id: deliveryId } = await client.testWebhook({ webhook_id: hook.id })
+  const inbox = await client.createVal({ name: "inbox", code: mailCode, type: "email" })
+  const mailRun = await client.sendTestEmail({ val_id: inbox.id, subject: "endless".repeat(40) })
   const run = async (...args: unknown[]) => (await client.createRun({ val_id: val.id, args })).id
   return {
     ada,
@@ -115,6 +119,7 @@ export async function seedPages(stage: AppStage): Promise<SeededPages> {
       succeeded: await run(1, 2),
       failed: await run(),
       loud: await run(3),
+      mail: mailRun.id,
     },
   }
 }

@@ -6,7 +6,7 @@ export interface Example {
   readonly title: string
   readonly summary: string
   readonly icon: IconName
-  readonly type: "http" | "script" | "interval"
+  readonly type: "http" | "script" | "interval" | "email"
   /** The schedule of an interval val. */
   readonly every?: string
   /** The web address of a private val would be closed to other users. */
@@ -117,5 +117,21 @@ export default async function (interval?: { lastRunAt?: Date; scheduledAt: Date 
 `,
 }
 
+const inbox: Example = {
+  key: "inbox",
+  title: "A mail inbox",
+  summary: "Runs when a mail arrives at its address",
+  icon: "mail",
+  type: "email",
+  privacy: "unlisted",
+  name: "inbox",
+  code: `// Called with each mail; the tab Mail has the address and a form to try it.
+export default function (email: { from: string; subject?: string; text?: string; attachments: File[] }) {
+  console.log(email.from, "wrote", email.subject)
+  return { words: (email.text ?? "").split(/\\s+/).length, files: email.attachments.length }
+}
+`,
+}
+
 /** The examples. */
-export const examples: readonly Example[] = [page, api, script, schedule, packages]
+export const examples: readonly Example[] = [page, api, script, schedule, inbox, packages]

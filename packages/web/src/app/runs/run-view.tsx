@@ -4,6 +4,7 @@ import { api } from "../api.ts"
 import { navigate } from "../frame/location.ts"
 import { showDone } from "../frame/toast-list.ts"
 import { EmailList } from "../mail/email-list.tsx"
+import { IncomingMail } from "../mail/incoming-mail.tsx"
 import { StatusBadge } from "../parts/badges.tsx"
 import { Section } from "../parts/section.tsx"
 import { toMoment } from "../parts/time.ts"
@@ -63,6 +64,7 @@ export function RunView({ run, onChange }: { run: RunDetail; onChange: () => voi
           <Fact name="Replay of" value={run.parentId.slice(-8)} href={`/runs/${run.parentId}`} />
         ) : null}
       </dl>
+      {run.email ? <IncomingMail mail={run.email} /> : null}
       {run.error ? (
         <section class="section">
           <RunErrorView error={run.error} />

@@ -8,9 +8,9 @@ import { session } from "../session/session.ts"
 import { ForkButton, ForkedFrom } from "./fork-parts.tsx"
 import type { ValTabProps } from "./val-tab-props.ts"
 
-/** The owner, name, badges and web address of a val. */
+/** The owner, name, badges, web address and mail address of a val. */
 export function ValHead({ editing }: Pick<ValTabProps, "editing">) {
-  const { name, author, privacy, type, version, links } = editing.val.value
+  const { name, author, privacy, type, version, links, emailAddress } = editing.val.value
   return (
     <header class="val-head">
       <h1 class="val-title">
@@ -32,6 +32,12 @@ export function ValHead({ editing }: Pick<ValTabProps, "editing">) {
             <CopyButton text={links.endpoint} label="Copy the web address" />
           </span>
         ) : null}
+        {emailAddress === undefined ? null : (
+          <span class="val-address">
+            <a href={`mailto:${emailAddress}`}>{emailAddress}</a>
+            <CopyButton text={emailAddress} label="Copy the mail address" />
+          </span>
+        )}
         <ForkButton editing={editing} />
         <LikeButton editing={editing} />
       </div>

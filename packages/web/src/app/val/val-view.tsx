@@ -8,6 +8,7 @@ import { CodeTab } from "./code/code-tab.tsx"
 import { type Val, ValEditing } from "./code/val-editing.ts"
 import { useValRun } from "./code/val-run.ts"
 import { DiscussionTab } from "./discussion-tab.tsx"
+import { EmailTab } from "./email-tab.tsx"
 import { GraphTab } from "./graph-tab.tsx"
 import { ReadmeEditing } from "./readme/readme-editing.ts"
 import { ReadmeTab } from "./readme/readme-tab.tsx"
@@ -25,6 +26,7 @@ const tabs = {
   discussion: DiscussionTab,
   graph: GraphTab,
   schedule: ScheduleTab,
+  mail: EmailTab,
   settings: SettingsTab,
 } as const
 
@@ -66,6 +68,9 @@ export function ValView({ loaded, tab }: { loaded: Val; tab: string }) {
           { href: base, label: "Code", icon: "script" },
           ...(type === "interval" && isOwn
             ? [{ href: `${base}/schedule`, label: "Schedule", icon: "timer" as const }]
+            : []),
+          ...(type === "email"
+            ? [{ href: `${base}/mail`, label: "Mail", icon: "mail" as const }]
             : []),
           { href: `${base}/readme`, label: "Readme", icon: "comment" },
           { href: `${base}/versions`, label: "Versions", icon: "history" },

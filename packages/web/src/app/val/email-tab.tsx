@@ -1,0 +1,93 @@
+import { useSignal } from "@preact/signals"
+import { bindText } from "../../ui/bind.ts"
+import { CopyButton } from "../../ui/copy-button.tsx"
+import { api } from "../api.ts"
+import { readAttachments } from "../mail/read-attachments.ts"
+import { Field } from "../parts/field.tsx"
+import { Form } from "../parts/form.tsx"
+import { Section } from "../parts/section.tsx"
+import { RunSummary } from "../runs/run-summary.tsx"
+import { currentUser } from "../session/session.ts"
+import type { ValTabProps } from "./val-tab-props.ts"
+
+/** The mail address of an email val, and a form for a test message. */
+export function EmailTab({ editing, isOwn }: ValTabProps) {
+  const { id, emailAddress, privacy } = editing.val.value
+  return (
+    <div class="mail">
+      {emailAddress === undefined ? (
+        <p class="quiet">
+          This server receives no mail: its operator has not set HAMLET_SMTP_PORT. A test message
+          works all the same.
+        </p>
+      ) : (
+        <section aria-label="Mail address">
+          <p>Mail to this address runs the val:</p>
+          <p class="mail-address">
+            <code>{emailAddress}</code>
+            <CopyButton text={emailAddress} label="Copy the address" />
+          </p>
+          {privacy === "private" ? (
+            <p class="quiet">
+              The val is private: only mail from your own confirmed address reaches it. Make it
+              unlisted to receive mail from others.
+            </p>
+          ) : null}
+        </section>
+      )}
+      {isOwn ? <TestMessage valId={id} /> : null}
+    </div>
+  )
+}
+
+function TestMessage({ valId }: { valId: string }) {
+  const from = useSignal(currentUser()?.email ?? "")
+  const subject = useSignal("Test")
+  const text = useSignal("Hello")
+  const files = useSignal<readonly File[]>([])
+  const runId = useSignal<string | undefined>(undefined)
+  const send = async () => {
+    runId.value = undefined
+    const attachments = await readAttachments(files.value)
+    const { id } = await api.sendTestEmail({
+      val_id: valId,
+      ...(from.value.trim() === "" ? {} : { from: from.value.trim() }),
+      subject: subject.value,
+      text: text.value,
+      ...(attachments.length === 0 ? {} : { attachments }),
+    })
+    runId.value = id
+  }
+  return (
+    <Section title="Send a test message">
+      <div class="mail-test">
+        <Form onSubmit={send} label="Send" busyLabel="Sending…">
+          <Field label="From" hint="Any address: nothing leaves this server.">
+            <input class="input" type="email" autocomplete="off" {...bindText(from)} />
+          </Field>
+          <Field label="Subject">
+            <input class="input" autocomplete="off" maxLength={500} {...bindText(subject)} />
+          </Field>
+          <Field label="Text">
+            <textarea class="input" {...bindText(text)} />
+          </Field>
+          <Field label="Attachments (optional)">
+            <input
+              class="input"
+              type="file"
+              multiple
+              onChange={(event) => {
+                files.value = [...(event.currentTarget.files ?? [])]
+              }}
+            />
+          </Field>
+        </Form>
+        {runId.value === undefined ? null : (
+          <section aria-label="Run of the test message">
+            <RunSummary key={runId.value} runId={runId.value} />
+          </section>
+        )}
+      </div>
+    </Section>
+  )
+}
