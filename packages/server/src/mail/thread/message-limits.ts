@@ -11,6 +11,13 @@ export const messageLimits = {
   /** Messages in messages that are read; those in them are files. */
   innerMessagesMax: 4,
   fileNameCharsMax: 255,
+  /**
+   * How many times larger than the message its argument may be, and how many bytes more. Letters of
+   * old charsets take three bytes at most; a text of control characters would take six times its
+   * size as JSON, and line breaks even more in the HTML of a forwarded message.
+   */
+  growthMax: 3,
+  growthBytesMax: 1_048_576,
 }
 
 /** A message that a server should refuse for good. */
@@ -70,6 +77,13 @@ function assertParts(text: string): void {
     if (boundaries.has(line.trimEnd())) parts += 1
     if (parts > messageLimits.partsMax || lines > messageLimits.dashLinesMax) throw tooManyParts()
   }
+}
+
+/** Refuses a message whose argument is out of proportion: the server handles several at once. */
+export function assertGrowth(rawBytes: number, argumentBytes: number): void {
+  const { growthMax, growthBytesMax } = messageLimits
+  if (argumentBytes > rawBytes * growthMax + growthBytesMax)
+    throw new MessageRefused("the message becomes too large when it is decoded")
 }
 
 function tooManyParts(): MessageRefused {

@@ -148,6 +148,35 @@ describe("readMessage", () => {
     )
   })
 
+  test("tells a forged copy from the real message", async () => {
+    names.records.set("real.example", "v=spf1 ip4:192.0.2.1 -all")
+    const lines = ["From: a@real.example", "Message-ID: <1@real.example>", "", "x"]
+    const from = (address: string) =>
+      read(lines, { connection: { address, helo: "h.example", mailFrom: "a@real.example" } })
+    const [real, again, forged] = [
+      await from("192.0.2.1"),
+      await from("192.0.2.1"),
+      await from("192.0.2.2"),
+    ]
+    expect([real, forged].map(({ email }) => email.auth.isFromVerified)).toEqual([true, false])
+    expect(again.fingerprint).toBe(real.fingerprint)
+    expect(forged.fingerprint).not.toBe(real.fingerprint)
+  })
+
+  test("refuses a message whose argument is much larger than itself", async () => {
+    const lineOf = (char: string) => [from, "", char.repeat(400_000)]
+    expect(await problemOf(lineOf("x"))).toBe("accepted")
+    expect(await problemOf(lineOf('"'))).toBe("accepted")
+    expect(await problemOf(lineOf("\u0001"))).toBe(
+      "the message becomes too large when it is decoded",
+    )
+  })
+
+  test("keeps the value that tells a loop short", async () => {
+    const { loop } = await read([from, `Auto-Submitted: ${"x".repeat(100_000)}`, "", "x"])
+    expect(loop.autoSubmitted).toHaveLength(50)
+  })
+
   test("reads what tells a loop", async () => {
     const mail = await read([
       from,

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto"
 import PostalMime, { type Address, addressParser, type Email } from "postal-mime"
-import type { ReadMail } from "../../domain/mail/mail.ts"
+import type { MailAuth, ReadMail } from "../../domain/mail/mail.ts"
 import { encodeMail, toRecordedArgument } from "../../domain/mail/mail-content.ts"
 import { truncateText } from "../../domain/runs/truncate.ts"
 import { checkSender } from "./check-sender.ts"
 import type { MailJob } from "./mail-job.ts"
 import {
+  assertGrowth,
   assertLines,
   assertStructure,
   findHeaderEnd,
@@ -16,6 +17,8 @@ import { toEmailArgument } from "./to-argument.ts"
 
 /** Texts in the summary that the run shows. */
 const summaryBytesMax = 1_000
+/** The reply to the sender and a line of the log contain it. */
+const autoSubmittedCharsMax = 50
 
 /** Reads a message and checks its sender. Throws MessageRefused. */
 export async function readMessage(job: MailJob): Promise<ReadMail> {
@@ -26,6 +29,8 @@ export async function readMessage(job: MailJob): Promise<ReadMail> {
   const fromAddress = findFromAddress(parsed)
   const auth = await checkSender(job, fromAddress)
   const { email, files } = toEmailArgument(parsed, auth, job.connection?.mailFrom ?? fromAddress)
+  const content = encodeMail(email, files)
+  assertGrowth(raw.length, content.length)
   const messageId = findHeader(parsed, "message-id")?.replace(/^<|>$/g, "")
   return {
     fromAddress,
@@ -38,10 +43,10 @@ export async function readMessage(job: MailJob): Promise<ReadMail> {
       auth,
     },
     recorded: toRecordedArgument(email, files),
-    content: encodeMail(email, files),
-    fingerprint: toFingerprint(parsed, raw),
+    content,
+    fingerprint: toFingerprint(parsed, raw, auth),
     loop: {
-      autoSubmitted: findHeader(parsed, "auto-submitted")?.split(";", 1)[0]?.trim().toLowerCase(),
+      autoSubmitted: findAutoSubmitted(parsed),
       messageId,
       hops: parsed.headers.filter(({ key }) => key === "received").length,
     },
@@ -83,16 +88,26 @@ function findHeader({ headers }: Email, name: string): string | undefined {
   return headers.find(({ key }) => key === name)?.value.trim()
 }
 
+function findAutoSubmitted(parsed: Email): string | undefined {
+  const [value] = findHeader(parsed, "auto-submitted")?.split(";", 1) ?? []
+  return value?.trim().toLowerCase().slice(0, autoSubmittedCharsMax)
+}
+
 /** Headers that stay the same whatever way a message takes. */
 const ownHeaders = ["from", "to", "cc", "subject", "date", "message-id"]
 
 /**
  * A hash of the body and of the headers that the sender wrote. Without a date and an id, two
- * messages with the same text may be meant to be two.
+ * messages with the same text may be meant to be two. Whether the sender is verified is part of it:
+ * otherwise a forged copy that comes first would keep the real message from the val.
  */
-function toFingerprint(parsed: Email, raw: Uint8Array): string | undefined {
+function toFingerprint(
+  parsed: Email,
+  raw: Uint8Array,
+  { isFromVerified }: MailAuth,
+): string | undefined {
   if (!findHeader(parsed, "message-id") && !findHeader(parsed, "date")) return undefined
-  const hash = createHash("sha256")
+  const hash = createHash("sha256").update(`${isFromVerified}\r\n`)
   for (const name of ownHeaders) hash.update(`${name}:${findHeader(parsed, name) ?? ""}\r\n`)
   return hash.update(raw.subarray(findHeaderEnd(raw))).digest("hex")
 }
