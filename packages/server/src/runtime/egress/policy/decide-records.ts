@@ -17,6 +17,8 @@ const limits = {
   recordsBytesMax: 32_768,
   /** Hosts in the records: each of them is looked up. */
   hostsMax: 64,
+  /** Names that lead to one another. */
+  aliasesMax: 8,
 }
 
 /**
@@ -31,6 +33,8 @@ export async function decideRecords(
 ): Promise<readonly DnsRecord[] | Refusal> {
   const name = await checkQuery(policy, ownerId, query)
   if (name instanceof Refusal) return name
+  const fault = query.type === "CNAME" ? undefined : await checkAliases(policy, ownerId, name)
+  if (fault) return fault
   const records = await findRecords(policy, ownerId, query.type, name)
   if (records instanceof Refusal) return records
   if (Buffer.byteLength(JSON.stringify(records)) > limits.recordsBytesMax)
@@ -44,6 +48,66 @@ export async function decideRecords(
     : new Refusal(403, `its records name a host that vals may not reach`)
 }
 
+/**
+ * Name servers follow aliases: a public name can be an alias of one in the machine's own network,
+ * and then has its records. Why a val may not see them, if so.
+ */
+async function checkAliases(
+  policy: RoutePolicy,
+  ownerId: string,
+  name: string,
+): Promise<Refusal | undefined> {
+  let last = name
+  for (let count = 0; count < limits.aliasesMax; count += 1) {
+    const next = await findAlias(policy, ownerId, last)
+    if (typeof next !== "string") return next
+    // The reason would reveal whether there is such a host.
+    if (await checkAlias(policy, ownerId, next))
+      return new Refusal(403, `${name} is an alias of a host that vals may not reach`)
+    last = next
+  }
+  return new Refusal(502, `${name} is an alias of too many names`)
+}
+
+/** Below `.arpa`, aliases divide networks: what counts is the address that the name stands for. */
+async function checkAlias(
+  policy: RoutePolicy,
+  ownerId: string,
+  name: string,
+): Promise<Refusal | undefined> {
+  const address = fromReverseName(name)
+  if (address !== undefined) return checkAddress(policy, ownerId, address)
+  return name.endsWith(".arpa") ? undefined : checkName(policy, ownerId, name)
+}
+
+async function checkAddress(
+  { hosts }: RoutePolicy,
+  ownerId: string,
+  address: string,
+): Promise<Refusal | undefined> {
+  const decision = await hosts.checkHost({ hostname: address, port: 0, ownerId, use: "lookup" })
+  return decision.kind === "blocked" ? toRefusal(decision) : undefined
+}
+
+/** Undefined if the name is no alias. It is refused if that cannot be found out. */
+async function findAlias(
+  { resolveRecords }: RoutePolicy,
+  ownerId: string,
+  name: string,
+): Promise<string | Refusal | undefined> {
+  try {
+    const [alias] = await resolveRecords("CNAME", name, ownerId)
+    return typeof alias === "string" && alias !== "" ? alias.toLowerCase() : undefined
+  } catch (error) {
+    return error instanceof CannotResolve && error.isAbsent ? undefined : cannotResolve(name, error)
+  }
+}
+
+function cannotResolve(name: string, error: unknown): Refusal {
+  if (!(error instanceof CannotResolve)) return new NotFound(403, `${name} cannot be found`)
+  return new NotFound(403, `${name} ${error.message}`)
+}
+
 async function findRecords(
   { resolveRecords }: RoutePolicy,
   ownerId: string,
@@ -53,8 +117,7 @@ async function findRecords(
   try {
     return await resolveRecords(type, name, ownerId)
   } catch (error) {
-    if (!(error instanceof CannotResolve)) return new NotFound(403, `${name} cannot be found`)
-    return new NotFound(403, `${name} ${error.message}`)
+    return cannotResolve(name, error)
   }
 }
 
@@ -69,13 +132,7 @@ async function checkQuery(
   if (type === "PTR") {
     const address = parsed.kind === "address" ? parsed.address.text : fromReverseName(parsed.name)
     if (address === undefined) return new Refusal(400, "it does not stand for an address")
-    const decision = await policy.hosts.checkHost({
-      hostname: address,
-      port: 0,
-      ownerId,
-      use: "lookup",
-    })
-    return decision.kind === "blocked" ? toRefusal(decision) : toReverseName(address)
+    return (await checkAddress(policy, ownerId, address)) ?? toReverseName(address)
   }
   if (parsed.kind === "address") return new Refusal(400, "it is an address, which has PTR records")
   const { name } = parsed
