@@ -456,6 +456,24 @@ describeApi(
       expect(hook && verifyHook(secret, hook)).toMatchObject({ type: "webhook.test" })
     })
 
+    test("POST …/test refuses when a thousand messages wait for the webhook", async () => {
+      const { ada, subscribe, deliveries } = await open()
+      const { id } = await subscribe(["val.saved"])
+      const { db } = suite.database
+      const later = sql`${db.dialect.now} + 3600000`
+      await db.write(function* () {
+        for (let index = 0; index < 1_000; index++)
+          yield sql`insert into webhook_deliveries (id, webhook_id, owner_id, type, event_key, at, depth, data, status,
+              next_attempt_at, tried_since, created_at)
+            values (${Bun.randomUUIDv7()}, ${id}, ${ada.id}, 'val.saved', ${String(index)}, 1, 1, '{}', 'waiting', ${later}, 1, 1)`
+      })
+      const refused = await call("POST", `/v1/me/webhooks/${id}/test`, { as: ada })
+      expect(refusalOf(refused)).toEqual([429, "rate_limited"])
+      expect(
+        (await deliveries(id)).filter(({ type }: { type: string }) => type === "webhook.test"),
+      ).toEqual([])
+    })
+
     test("POST …/secret signs with the new and the previous secret", async () => {
       const { ada, subscribe } = await open()
       const { id, path, secret } = await subscribe(["val.saved"])

@@ -104,8 +104,8 @@ export interface DeliveryStore {
     page: PageRequest,
   ): Promise<Page<Delivery>>
   find(ownerId: string, webhookId: string, id: string): Promise<DeliveryDetail | undefined>
-  /** Undefined when there is no such webhook. */
-  addTest(ownerId: string, webhookId: string, id: string): Promise<Delivery | undefined>
+  /** Undefined when there is no such webhook, `full` when too many messages wait for it. */
+  addTest(ownerId: string, webhookId: string, id: string): Promise<Delivery | "full" | undefined>
   retry(ownerId: string, webhookId: string, id: string): Promise<Delivery | undefined>
   findDue(id: string): Promise<DueDelivery | undefined>
   /** Deletes a message whose webhook is gone. */

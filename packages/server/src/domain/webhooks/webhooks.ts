@@ -2,6 +2,7 @@ import { type WebhookStatus, limits as wire } from "@hamlet/contract"
 import { makeOnce } from "../../shared/once.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
+import { RateLimited } from "../limits/rate-limit.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import type { Cipher, Sealed } from "../secrets/cipher.ts"
 import { assertOwner, getVal, type ValStore, valNotFound } from "../vals/vals.ts"
@@ -109,6 +110,8 @@ export interface WebhookDeps {
 const limits = {
   /** How long messages are signed with the previous secret too. */
   overlapMs: 24 * 60 * 60 * 1000,
+  /** How long to wait when too many messages wait for a receiver. */
+  fullSeconds: 60,
 }
 
 /** A webhook, and the secret that is shown once. */
@@ -206,6 +209,11 @@ export async function testWebhook(
 ): Promise<Delivery> {
   const delivery = await deps.deliveries.addTest(caller.userId, id, makeOnce(deps.newId))
   if (!delivery) throw webhookNotFound(id)
+  if (delivery === "full")
+    throw new RateLimited(
+      limits.fullSeconds,
+      "Cannot send a test: too many messages wait for this webhook;",
+    )
   deps.webhookWork.wake()
   return delivery
 }

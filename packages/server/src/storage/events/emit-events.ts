@@ -98,6 +98,14 @@ function* addDeliveries(
   if (added.length < all.length) yield* countDropped(all.filter((one) => !added.includes(one)))
 }
 
+/** How many more deliveries may wait for the webhook. */
+export function* countRoom(webhookId: string): Statements<number> {
+  const waiting = yield* firstRow<{ count: number | string }>(sql`
+    select count(*) as count from (select 1 from webhook_deliveries
+      where webhook_id = ${webhookId} and next_attempt_at is not null limit ${limits.waitingMax}) counted`)
+  return limits.waitingMax - Number(waiting?.count ?? 0)
+}
+
 /** The deliveries for which there is room now. */
 function* findRoom(
   dialect: Dialect,
@@ -109,11 +117,7 @@ function* findRoom(
       where owner_id = ${ownerId} and created_at > ${dialect.now} - 60000 limit ${limits.perMinuteMax}) counted`)
   const room = new Map<string, number>()
   for (const { webhookId } of all) {
-    if (room.has(webhookId)) continue
-    const waiting = yield* firstRow<{ count: number | string }>(sql`
-      select count(*) as count from (select 1 from webhook_deliveries
-        where webhook_id = ${webhookId} and next_attempt_at is not null limit ${limits.waitingMax}) counted`)
-    room.set(webhookId, limits.waitingMax - Number(waiting?.count ?? 0))
+    if (!room.has(webhookId)) room.set(webhookId, yield* countRoom(webhookId))
   }
   let left = limits.perMinuteMax - Number(recent?.count ?? 0)
   return all.filter(({ webhookId }) => {

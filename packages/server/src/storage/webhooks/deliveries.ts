@@ -10,6 +10,7 @@ import { type Database, firstRow, rows, type Script } from "../database/database
 import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
 import { nothing, type Statement, type Statements, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
+import { countRoom } from "../events/emit-events.ts"
 import type { Outbox } from "../outbox/outbox.ts"
 import { enqueueRuns } from "../runs/enqueue-runs.ts"
 import { toJson } from "../runs/run-rows.ts"
@@ -114,11 +115,16 @@ function createScripts(db: Database, outbox: Outbox) {
   }
 
   return {
-    *addTest(ownerId: string, webhookId: string, id: string): Script<Delivery | undefined> {
+    *addTest(
+      ownerId: string,
+      webhookId: string,
+      id: string,
+    ): Script<Delivery | "full" | undefined> {
       const webhook = yield* firstRow(
         sql`select id from webhooks where id = ${webhookId} and owner_id = ${ownerId}`,
       )
       if (!webhook) return undefined
+      if ((yield* countRoom(webhookId)) <= 0) return "full"
       const data = JSON.stringify({ message: "This is a test", webhookId })
       yield sql`insert into webhook_deliveries (id, webhook_id, owner_id, type, event_key, at, depth, data, is_manual, status,
           next_attempt_at, tried_since, created_at)
