@@ -31,6 +31,11 @@ const byName: Readonly<Record<string, unknown>> = {
   bodyBase64: "",
 }
 
+const sampleWebhook = {
+  ...{ url: "https://example.com/?a=%C3%A9", events: ["val.saved"], isPaused: true },
+  ...{ valId: null, description: "é" },
+}
+
 const sampleEmail = {
   ...{ to: ["ada@example.com", { email: "bob@example.com", name: "Bob" }], cc: "c@example.com" },
   ...{ subject: "é", text: "a\n", html: "<b>é</b>", headers: { "X-A": "1" } },
@@ -42,6 +47,9 @@ export function toSampleInput(route: RouteDefinition): Record<string, unknown> {
   // It takes one of its two fields.
   if (route.path === "/v1/sessions") return { token: "text & more" }
   if (route.path === "/v1/email") return sampleEmail
+  // A webhook has one of two targets.
+  if (route.tag === "Webhooks" && route.body)
+    return { ...(route.params ? toSampleFields(route.params) : {}), ...sampleWebhook }
   const places = [route.params, route.query, route.body].filter((place) => place !== undefined)
   return Object.assign(
     {},

@@ -273,6 +273,9 @@ function poolsOf(api: TestApi, data: SampleData): RouteValues {
     version: [1, 2],
     run_id: data.runs.map(({ id }) => id),
     email_id: [data.emailId],
+    webhook_id: [data.webhookId],
+    // Deliveries are not in a backup.
+    delivery_id: [data.ada.id],
     module: ["blob", "sqlite"],
     name: data.secrets,
     key: Object.keys(blobs),

@@ -21,6 +21,8 @@ export interface SampleData {
   readonly runs: readonly RunRecord[]
   /** An email of Ada's first run, which waits. */
   readonly emailId: string
+  /** A webhook of Ada, which is paused. */
+  readonly webhookId: string
   /** Ada's secrets. */
   readonly secrets: readonly string[]
 }
@@ -70,7 +72,10 @@ export async function createSampleData(api: TestApi, baseUrl: string): Promise<S
   const runs = toRuns(ada, library.id)
   await api.hamlet.deps.runs.record(runs)
   const emailId = await addEmail(api, ada, runs[0]?.id ?? null)
-  return { ada, bob, library, libraryComments, importers, runs, emailId, secrets }
+  const webhook = { url: "https://receiver.invalid/", events: ["val.saved"], isPaused: true }
+  const added = await api.call("POST", "/v1/me/webhooks", { as: ada, body: webhook })
+  const webhookId = expectStatus(added, 201).json.id
+  return { ada, bob, library, libraryComments, importers, runs, emailId, webhookId, secrets }
 }
 
 /** Stored as it would be on a server that sends mail. */

@@ -35,6 +35,8 @@ const limits = {
   lanePatience: 5,
   /** Rows that are examined for each claim: most rows of a lane have to wait. */
   candidatesPerClaim: 4,
+  /** Rows that wait are counted up to this number. */
+  countedMax: 10_000,
   /** Searches for claims of one owner in a transaction. */
   searchesMax: 8,
 }
@@ -210,7 +212,8 @@ function createParts(db: Database, { hasLanes, leaseMs, ...names }: OutboxOption
       select next_attempt_at - ${now} as ms from ${table} where ${isWaiting}
       order by next_attempt_at limit 1`,
     waiting: sql`
-      select count(*) as count, ${now} - min(created_at) as ms from ${table} where ${isWaiting}`,
+      select count(*) as count, ${now} - min(created_at) as ms from (
+        select created_at from ${table} where ${isWaiting} order by next_attempt_at limit ${limits.countedMax}) counted`,
     *end(claim: OutboxClaim, set: Statement): Statements<boolean> {
       const ended = yield* firstRow<{ lane?: string | null }>(sql`
         update ${table} set next_attempt_at = null, ${set} where ${isValid(claim)}
