@@ -34,7 +34,9 @@ function toSentence(message: string, advice: string | undefined): string {
 
 function toApiFailure(error: ApiError): Failure {
   // A sentence about one field helps more than one that says some field is wrong.
-  const issues = error.issues.map(({ path, message }) => `${path} ${message}`)
+  const issues = error.issues
+    .filter(({ message }) => !error.message.includes(message))
+    .map(({ path, message }) => `${path} ${message}`)
   const message = issues.length > 0 ? `${error.message} (${issues.join(", ")})` : error.message
   return { exit: toExitName(error), text: toSentence(message, toAdvice(error)) }
 }
