@@ -30,7 +30,7 @@ const sizes = {
   emails: 10_000,
   objects: 5_000,
   webhooks: 5_000,
-  /** Half of them of the first webhook; one of ten waits. */
+  /** Half of them of the first webhook; one of twenty waits: a webhook takes no more than 1,000. */
   deliveries: 20_000,
 }
 
@@ -123,8 +123,8 @@ function toStatements(hasUuids: boolean): readonly string[] {
     `insert into webhook_deliveries (id, webhook_id, owner_id, type, event_key, at, depth, data, status, lane, next_attempt_at, tried_since,
         created_at, ended_at) ${numbers(sizes.deliveries)}
       select ${id("delivery", "n")}, ${id("webhook", delivered)}, ${id("user", delivered)}, 'val.saved', 'key' || n, ${time("n")}, 1, '{}',
-        case when n % 10 = 0 then 'waiting' else 'delivered' end, 'lane' || (n % 5000),
-        case when n % 10 = 0 then ${time("n")} + 1000000000000 end, ${time("n")}, ${time("n")}, case when n % 10 > 0 then ${time("n")} + 1000000000000 end
+        case when n % 20 = 0 then 'waiting' else 'delivered' end, 'lane' || (n % 5000),
+        case when n % 20 = 0 then ${time("n")} + 1000000000000 end, ${time("n")}, ${time("n")}, case when n % 20 > 0 then ${time("n")} + 1000000000000 end
       from numbers`,
     // A third of them is unused.
     `insert into objects (id, owner_id, place, size, unused_since) ${numbers(sizes.objects)}
