@@ -19,7 +19,7 @@ export interface DueSchedule {
   readonly dueAt: number
   readonly overlap: Overlap
   readonly catchUp: CatchUp
-  /** False when the val is of another type now, or its owner is suspended. */
+  /** False when the val is of another type now, its owner is suspended, or too many runs wait. */
   readonly canRun: boolean
   /** The previous run of the schedule has not ended. */
   readonly hasOpenRun: boolean

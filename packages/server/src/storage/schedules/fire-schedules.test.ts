@@ -152,6 +152,29 @@ describeEachDatabase("fireDue", (open) => {
     expect(JSON.parse(run?.input ?? "").scheduledAt).toBe(dueAt + 10 * minute)
   })
 
+  test("starts no run beside a thousand others that wait, but the first of a schedule", async () => {
+    const { db, vals, schedules, put } = await setUp(2)
+    const [many = "", single = ""] = vals
+    await put(many, { every: "1h", overlap: "allow" })
+    await put(single, { every: "1h" })
+    await db.write(function* () {
+      for (let index = 0; index < 1_000; index++)
+        yield sql`insert into runs (id, val_id, version, account_id, owner_id, source, status, started_at, bytes, due_at)
+          values (${Bun.randomUUIDv7()}, ${many}, 1, ${user}, ${user}, 'interval', 'queued', 1, 0, 1)`
+    })
+    for (const val of vals) await makeDue(db, val)
+    expect(await schedules.fireDue(10)).toMatchObject({
+      delaysMs: [expect.any(Number)],
+      dropped: 1,
+    })
+    await db.write(function* () {
+      yield sql`delete from runs where id = (select id from runs where val_id = ${many} limit 1)`
+      yield sql`delete from runs where val_id = ${single}`
+    })
+    await makeDue(db, many)
+    expect((await schedules.fireDue(10)).delaysMs.length).toBe(1)
+  })
+
   test("drops a due time while the previous run goes on, with overlap skip", async () => {
     const { db, val, schedules, put } = await setUp()
     await put(val, { every: "1h" })

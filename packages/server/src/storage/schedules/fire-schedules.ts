@@ -15,6 +15,11 @@ import { type Statement, type Statements, sql } from "../database/sql.ts"
 import { enqueueRuns } from "../runs/enqueue-runs.ts"
 import { toTime } from "../vals/val-rows.ts"
 
+const limits = {
+  /** Runs on an account that wait, beyond which schedules that allow overlap start no others. */
+  waitingMax: 1_000,
+}
+
 interface DueRow {
   readonly val_id: string
   readonly owner_id: string
@@ -37,6 +42,7 @@ interface StateRow {
   readonly type: ValType
   readonly is_suspended: number
   readonly has_open_run: number
+  readonly is_crowded: number
 }
 
 interface WorkRow {
@@ -89,7 +95,9 @@ function* readStates(due: readonly DueRow[]): Statements<ReadonlyMap<string, Sta
   for (const ids of inBatches(due.map((row) => row.val_id))) {
     const found = yield* rows<StateRow>(sql`
       select s.val_id, v.type, case when u.suspended_at is null then 0 else 1 end as is_suspended,
-        case when r.id is not null and r.ended_at is null then 1 else 0 end as has_open_run
+        case when r.id is not null and r.ended_at is null then 1 else 0 end as has_open_run,
+        case when s.overlap <> 'allow' then 0 when exists (select 1 from runs q where q.account_id = s.owner_id
+          and q.due_at is not null order by q.due_at, q.id limit 1 offset ${limits.waitingMax - 1}) then 1 else 0 end as is_crowded
       from schedules s join vals v on v.id = s.val_id join users u on u.id = s.owner_id
       left join runs r on r.id = s.last_run_id
       where s.val_id in (${list(ids)})`)
@@ -105,7 +113,7 @@ function toDue(row: DueRow, state: StateRow | undefined): DueSchedule {
     dueAt: Number(row.next_at),
     overlap: row.overlap,
     catchUp: row.catch_up,
-    canRun: state?.type === "interval" && state.is_suspended === 0,
+    canRun: state?.type === "interval" && state.is_suspended === 0 && state.is_crowded === 0,
     hasOpenRun: state?.has_open_run === 1,
     releasedAt: toTime(row.released_at),
   }
