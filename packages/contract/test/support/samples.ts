@@ -42,14 +42,24 @@ const sampleEmail = {
   attachments: [{ content: "AQI=", filename: "é.txt", disposition: "attachment" }],
 }
 
+/** Bodies whose fields exclude each other. */
+const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
+  "post /v1/me/webhooks": sampleWebhook,
+  "put /v1/me/webhooks/{webhook_id}": sampleWebhook,
+  "post /v1/vals/{val_id}/emails": { from: "ada@example.com", subject: "é", text: "a\n" },
+  "put /v1/vals/{val_id}/schedule": {
+    ...{ cron: "0 9 * * 1-5", timeZone: "Europe/Berlin", isPaused: false },
+    ...{ overlap: "queue", catchUp: "one" },
+  },
+}
+
 /** An input for the route that names every field it has, made from the route's own schemas. */
 export function toSampleInput(route: RouteDefinition): Record<string, unknown> {
   // It takes one of its two fields.
   if (route.path === "/v1/sessions") return { token: "text & more" }
   if (route.path === "/v1/email") return sampleEmail
-  // A webhook has one of two targets.
-  if (route.tag === "Webhooks" && route.body)
-    return { ...(route.params ? toSampleFields(route.params) : {}), ...sampleWebhook }
+  const sample = bodySamples[`${route.method} ${route.path}`]
+  if (sample) return { ...(route.params ? toSampleFields(route.params) : {}), ...sample }
   const places = [route.params, route.query, route.body].filter((place) => place !== undefined)
   return Object.assign(
     {},

@@ -8,7 +8,7 @@ const firstUserColumns =
   "id username username_key email bio profile_image_url tier created_at secrets_version blob_bytes blob_count".split(
     " ",
   )
-const laterUserColumns = "suspended_at deleted_at purge_at quotas".split(" ")
+const laterUserColumns = "suspended_at deleted_at purge_at quotas email_verified_at".split(" ")
 export const userColumns = [...firstUserColumns, ...laterUserColumns]
 const firstUser = (id: string): unknown[] => [
   id,
