@@ -122,6 +122,8 @@ describeEachDatabase("authorization", (open) => {
       HAMLET_DATA_DIR_SHARED: "yes",
       HAMLET_SCHEDULES_PER_USER_MAX: "100000",
     })
+    // Deliveries must change by requests only.
+    await api.hamlet.deps.webhookWork.stop()
     owner = await api.addUser("owner")
     other = await api.addUser("other")
     callers = await createCallers(api, owner, other)

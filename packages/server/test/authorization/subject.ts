@@ -268,6 +268,8 @@ async function readBack(
     `/v1/blob?prefix=${encodeURIComponent(`blobs/of ${unique}`)}`,
     `/v1/blob/${encodeURIComponent(`blobs/of ${unique}`)}`,
   ]
+  const { json: webhooks } = await api.call("GET", "/v1/me/webhooks?limit=100", { as: owner })
+  for (const { id } of webhooks.data) paths.push(`/v1/me/webhooks/${id}/deliveries?limit=3`)
   const statement = `select name from sqlite_master where name = 'sample_${unique}'`
   const responses = await Promise.all([
     ...paths.map((path) => api.call("GET", path, { as: owner })),
