@@ -173,7 +173,7 @@ async function reachTheRest(
 function wasDone(done: Map<string, Set<number>>, id: string): boolean {
   // No guess confirms an address.
   if (id === "confirmEmail") return done.get(id)?.has(422) === true
-  return [200, 201, 204, 501].some((status) => done.get(id)?.has(status))
+  return [200, 201, 202, 204, 501].some((status) => done.get(id)?.has(status))
 }
 
 /** Of sound requests only: others may have become requests to something else. */

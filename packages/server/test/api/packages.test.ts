@@ -205,7 +205,7 @@ export default () => {
     )
     expect(stack.split("\n")).toEqual([
       "RangeError: in a package",
-      expect.stringMatching(/^ {4}at .*packages\.js:\d+:\d+\)?$/),
+      expect.stringMatching(/^ {4}at .*packages:bundle\.js:\d+:\d+\)?$/),
       expect.stringMatching(/^ {4}at .*ada\/v\d+\.tsx:2:\d+\)?$/),
     ])
   })

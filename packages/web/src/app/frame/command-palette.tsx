@@ -16,7 +16,7 @@ import { navigate } from "./location.ts"
 import { rankCommands } from "./rank-commands.ts"
 import { showError } from "./toast-list.ts"
 
-const limits = { shownMax: 12, foundMax: 8, pauseMs: 120 }
+const limits = { shownMax: 14, foundMax: 8, pauseMs: 120 }
 
 /** Finds vals and commands by a few letters, on every page. */
 export function CommandPalette() {
