@@ -1,3 +1,4 @@
+import type { QueueRoom } from "../domain/queue/run-queue.ts"
 import { createRetentionCounts } from "../domain/runs/live-runs.ts"
 import type { Cipher } from "../domain/secrets/cipher.ts"
 import type { WebhookClient } from "../domain/webhooks/deliveries.ts"
@@ -35,6 +36,7 @@ export function createWebhooks(
     readonly cipher: Cipher
     readonly links: MessageLinks
     readonly queue: { wake(): void }
+    readonly queueRoom: QueueRoom
   },
   webhookClient: WebhookClient,
 ) {

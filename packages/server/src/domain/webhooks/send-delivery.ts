@@ -1,5 +1,7 @@
+import { AppError } from "../app-error.ts"
 import { depthMax } from "../egress.ts"
 import { type Backoff, type OutboxClaim, type OutboxStats, toRetryDelayMs } from "../outbox.ts"
+import type { QueueRoom } from "../queue/run-queue.ts"
 import type { Cipher } from "../secrets/cipher.ts"
 import type {
   Attempt,
@@ -21,6 +23,7 @@ export interface SendDeps {
   readonly cipher: Cipher
   readonly links: MessageLinks
   readonly queue: { wake(): void }
+  readonly queueRoom: QueueRoom
   newId(): string
   now(): number
   /** Counts a delivery that has ended, for retention and the metrics. */
@@ -112,7 +115,8 @@ async function record(
   deps: SendDeps,
   claim: OutboxClaim,
   due: DueDelivery,
-  outcome: SendOutcome,
+  outcome: Pick<SendOutcome, "response" | "error" | "retryAfterMs"> &
+    Pick<RecordedAttempt, "request">,
   { at, durationMs }: Pick<Attempt, "at" | "durationMs">,
 ): Promise<void> {
   const { request, response, error, retryAfterMs } = outcome
@@ -146,6 +150,11 @@ async function startRun(
   const event = { id: claim.id, ...toEventPayload(message, deps.links) }
   const run = { id: deps.newId(), valId, ownerId: webhook.ownerId, depth, args: [event] }
   const at = deps.now()
+  const full = await findFullQueue(deps, webhook.ownerId)
+  if (full !== undefined) {
+    const outcome = { request: null, response: null, error: full }
+    return record(deps, claim, due, outcome, { at, durationMs: 0 })
+  }
   const attempt: RecordedAttempt = {
     ...{ request: null, response: null, error: null, isTried: true },
     attemptList: addAttempt(due, { at, durationMs: 0, status: null, error: null }),
@@ -153,6 +162,17 @@ async function startRun(
   await deps.deliveries.startRun(claim, run, attempt)
   deps.queue.wake()
   deps.noteDelivery(webhook.id, "delivered")
+}
+
+/** Why the owner cannot queue another run now. */
+async function findFullQueue({ queueRoom }: SendDeps, ownerId: string) {
+  try {
+    await queueRoom.take(ownerId)
+    return undefined
+  } catch (error) {
+    if (error instanceof AppError && error.code === "queue_full") return error.message
+    throw error
+  }
 }
 
 /** Ends the delivery without an attempt. */

@@ -102,7 +102,7 @@ export interface WebhookDeps {
   readonly vals: ValStore
   readonly cipher: Cipher
   /** Sends what is stored; `wake` after something was. */
-  readonly webhookWork: { start(): void; wake(): void }
+  readonly webhookWork: { start(): void; wake(): void; stop(): Promise<void> }
   newId(): string
   now(): number
 }
