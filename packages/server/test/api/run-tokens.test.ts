@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test"
+import { beforeAll, expect, test } from "bun:test"
 import { type RouteDefinition, routeNames, routes } from "@hamlet/contract"
 import { createSubject } from "../authorization/subject.ts"
 import { expectStatus, type TestUser } from "../support/api.ts"
@@ -27,6 +27,9 @@ const writing = table.filter(
 describeApi("run tokens", (suite) => {
   const { call, addUser: person, val, run } = suite
   const issue = (user: TestUser) => suite.api.hamlet.deps.runTokens.issue(user)
+
+  // Deliveries must change by requests only.
+  beforeAll(() => suite.api.hamlet.deps.webhookWork.stop())
 
   test.each(writing)("may not %s", async (name, route) => {
     const ada = await person()

@@ -289,6 +289,7 @@ function defineOne(suite: ApiSuite): void {
       logs,
       logsTruncated: true,
       emails: [],
+      email: null,
       request,
       egress: { ...egress, list: [{ ...sent, at: new Date(noon).toISOString() }] },
     })

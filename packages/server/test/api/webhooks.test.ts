@@ -7,7 +7,11 @@ import { type ApiSuite, describeApi, idsOf, refusalOf } from "./suite.ts"
 
 const receiver = startReceiver()
 const accept = receiver.respond
-const env = { HAMLET_EGRESS_ALLOW: `127.0.0.1:${receiver.port}` }
+const queuedMax = 20
+const env = {
+  HAMLET_EGRESS_ALLOW: `127.0.0.1:${receiver.port}`,
+  HAMLET_QUEUED_RUNS_PER_ACCOUNT_MAX: String(queuedMax),
+}
 
 afterAll(() => receiver.stop())
 
@@ -546,6 +550,27 @@ describeApi(
       const { text } = await call("GET", "/metrics")
       expect(text).toMatch(/^hamlet_webhook_deliveries_total\{outcome="delivered"\} [1-9]/m)
       expect(text).toMatch(/^hamlet_webhook_deliveries_waiting \d/m)
+    })
+
+    test("a message for a val waits while the owner's queue is full", async () => {
+      const { ada, subscribe, waitForDelivery, passTime } = await open()
+      const target = await val(ada)
+      const { id } = await subscribe(["run.failed"], { url: undefined, targetValId: target.id })
+      const later = { dueAt: Date.now() + 3_600_000, source: "api" as const, args: [] }
+      const { queueStore, newId } = suite.api.hamlet.deps
+      const waiting = Array.from({ length: queuedMax }, newId)
+      for (const run of waiting)
+        await queueStore.enqueue({
+          ...{ ...later, id: run, valId: target.id, version: 1, accountId: ada.id },
+        })
+      expectStatus(await call("POST", `/v1/me/webhooks/${id}/test`, { as: ada }), 202)
+      expect(await waitForDelivery(id, hasFailedOnce)).toMatchObject({
+        error: `Cannot queue another run: ${queuedMax} runs on this account wait already`,
+      })
+      for (const run of waiting)
+        expectStatus(await call("POST", `/v1/runs/${run}/cancel`, { as: ada }), 200)
+      await passTime(id)
+      await waitForDelivery(id, isDelivered)
     })
 
     test("other users cannot see, change or use a webhook", async () => {

@@ -273,6 +273,8 @@ export default async () => {
         session_id: id,
         invitation_id: id,
         email_id: id,
+        webhook_id: id,
+        delivery_id: id,
         name: "SECRET",
       }
       const allowed = new Set(["val:read", "user:read", "run:read", undefined])

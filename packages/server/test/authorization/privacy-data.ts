@@ -35,6 +35,9 @@ export interface PrivacyData {
    * Ada's `open`.
    */
   readonly bobs: Readonly<Record<"lib" | "app" | "secret" | "closed" | "delisted", PrivacyVal>>
+  /** A webhook of each of them, and a delivery of each webhook. */
+  readonly webhookIds: readonly string[]
+  readonly deliveryIds: readonly string[]
 }
 
 /** What a val is at first, and what becomes of it in the end. */
@@ -72,7 +75,21 @@ export async function createPrivacyData(api: TestApi): Promise<PrivacyData> {
     closed: await createWorldVal(api, bob, "closed", [adas.open]),
     delisted: await createWorldVal(api, bob, "delisted", [adas.open]),
   }
-  return { ada, bob, adas: await meet(api, adas, bob), bobs: await meet(api, bobs, ada) }
+  const met = { adas: await meet(api, adas, bob), bobs: await meet(api, bobs, ada) }
+  const hooks = [await createWebhook(api, ada), await createWebhook(api, bob)]
+  return {
+    ...{ ada, bob, ...met },
+    webhookIds: hooks.map(({ id }) => id),
+    deliveryIds: hooks.map(({ deliveryId }) => deliveryId),
+  }
+}
+
+async function createWebhook(api: TestApi, owner: TestUser) {
+  const body = { url: "https://receiver.invalid/", events: ["val.saved", "val.referenced"] }
+  const made = await api.call("POST", "/v1/me/webhooks", { as: owner, body })
+  const { id } = expectStatus(made, 201).json
+  const sent = await api.call("POST", `/v1/me/webhooks/${id}/test`, { as: owner })
+  return { id: String(id), deliveryId: String(expectStatus(sent, 202).json.id) }
 }
 
 async function createWorldVal(

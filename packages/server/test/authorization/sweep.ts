@@ -68,6 +68,10 @@ function toPaths(name: string, route: RouteDefinition, data: PrivacyData): reado
     run_id: vals.flatMap((val) => val.runIds),
     key: vals.map((val) => toBlobKey(val.name)),
     module: ["blob", "sqlite", "utils"],
+    webhook_id: data.webhookIds,
+    delivery_id: data.deliveryIds,
+    // Nobody has sent an email.
+    email_id: [crypto.randomUUID()],
   }
   const params = Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, param]) => param ?? "")
   return params.reduce<readonly string[]>(
@@ -110,6 +114,7 @@ function toQueries(name: string, route: RouteDefinition, data: PrivacyData): rea
     until: ["2999-01-01T00:00:00Z"],
     error: ["false"],
     source: ["api"],
+    status: ["waiting", "failed"],
     relationship: ["any", "given", "received"],
     privacy: ["public", "unlisted", "private"],
     userId: [data.ada.id, data.bob.id],

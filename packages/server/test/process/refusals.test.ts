@@ -388,7 +388,7 @@ describe("loadConfig", () => {
     HAMLET_SMTP_TLS_CERT: "/nowhere/cert.pem",
     HAMLET_SMTP_TLS_KEY: "/dev/null",
     HAMLET_MAIL_PER_ADDRESS: "0",
-    HAMLET_MAIL_PER_ACCOUNT: "-1",
+    HAMLET_MAIL_PER_ACCOUNT: "0",
     HAMLET_MAIL_GENERATED: "maybe",
     HAMLET_MAIL_DNS: "dns.example.com",
   }

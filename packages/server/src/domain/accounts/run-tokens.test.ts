@@ -181,7 +181,7 @@ describe("RunTokens", () => {
         yield statement
       })
     await setNode(
-      sql`insert into nodes (id, host, pid, pid_started, seen_at) values (${theirs}, 'host', 1, '1', 1)`,
+      sql`insert into nodes (id, host, pid, pid_started, lease_until) values (${theirs}, 'host', 1, '1', 1)`,
     )
     const text = other.issue(ada)
     await waitUntil(() => writes.length === 2)
