@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { limits, type RouteDefinition, type RouteName, routeNames, routes } from "@hamlet/contract"
 import { listen } from "../fuzz/listen.ts"
 import { expectStatus, testBaseUrl } from "../support/api.ts"
+import { addWaitingEmail } from "../support/waiting-email.ts"
 import { type ApiSuite, describeApi, namesOf, nextMillisecond, once, refusalOf } from "./suite.ts"
 
 const missing = "01890000-0000-7000-8000-000000000000"
@@ -22,8 +23,18 @@ describeApi("api/http", (suite) => {
 
 /** A path for every GET route: something that is there, and may be read by the administrator. */
 async function pathsOf({ api, call, val, run }: ApiSuite): Promise<ReadonlyMap<string, string>> {
-  const made = await val(api.admin)
+  // Deliveries must change by requests only.
+  await api.hamlet.deps.webhookWork.stop()
+  const made = await val(api.admin, { type: "interval" })
   const { id } = await run(made)
+  const as = api.admin
+  expectStatus(
+    await call("PUT", `/v1/vals/${made.id}/schedule`, { as, body: { every: "1d" } }),
+    200,
+  )
+  const body = { url: "https://receiver.invalid/", events: ["val.saved"] }
+  const webhook = expectStatus(await call("POST", "/v1/me/webhooks", { as, body }), 201).json
+  const sent = await call("POST", `/v1/me/webhooks/${webhook.id}/test`, { as })
   expectStatus(await call("POST", "/v1/blob/every%20read", { as: api.admin, body: "x" }), 201)
   const values: Record<string, string> = {
     ...{
@@ -35,6 +46,9 @@ async function pathsOf({ api, call, val, run }: ApiSuite): Promise<ReadonlyMap<s
       run_id: id,
       key: "every%20read",
       module: "blob",
+      webhook_id: webhook.id,
+      delivery_id: expectStatus(sent, 202).json.id,
+      email_id: await addWaitingEmail(api, api.admin),
     },
   }
   const toPath = (route: RouteDefinition) =>
@@ -45,6 +59,7 @@ async function pathsOf({ api, call, val, run }: ApiSuite): Promise<ReadonlyMap<s
 /** What a route needs to be asked, and to answer the same when it is asked twice. */
 function toQuery(name: RouteName): string {
   if (name === "searchVals") return "?query=x"
+  if (name === "previewSchedule") return "?cron=0+0+1+1+*"
   return /Stats$/.test(name) ? "?since=2026-01-01T00:00:00.000Z&until=2026-01-02T00:00:00.000Z" : ""
 }
 

@@ -42,7 +42,7 @@ describeApi("GET /v1/me/usage", (suite) => {
       await call("POST", `/v1/vals/${id}/runs`, { as: ada, headers: { prefer: "respond-async" } }),
       202,
     ).json
-    expect((await usageOf(suite, ada)).runs.atOnce).toBe(1)
+    await waitUntil(async () => (await usageOf(suite, ada)).runs.atOnce === 1)
     expectStatus(await call("POST", `/v1/runs/${started.id}/cancel`, { as: ada }), 200)
     await waitUntil(
       async () => (await call("GET", `/v1/runs/${started.id}`, { as: ada })).json.runEndAt !== null,

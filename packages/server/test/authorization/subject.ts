@@ -4,6 +4,7 @@ import { signIn } from "../../src/domain/accounts/sessions.ts"
 import { issueToken } from "../../src/domain/accounts/tokens.ts"
 import { expectStatus, type TestApi, type TestUser } from "../support/api.ts"
 import { waitUntil } from "../support/wait-until.ts"
+import { addWaitingEmail } from "../support/waiting-email.ts"
 import type { Privacy } from "./rules.ts"
 import { toRunRecord } from "./run-record.ts"
 import { type PathValues, type SampleRequest, toSampleRequest } from "./samples.ts"
@@ -160,16 +161,7 @@ async function createParts(
       return (await invite(api)).invitation.id
     },
     async email_id() {
-      const id = api.hamlet.deps.newId()
-      await api.hamlet.deps.emails.add(
-        {
-          ...{ id, accountId: owner.id, kind: "api", runId: null, val: null, from: "a@b.test" },
-          ...{ recipients: ["c@d.test"], subject: "", createdAt: Date.now() },
-          content: new TextEncoder().encode('{"from":null,"to":null,"subject":""}'),
-        },
-        { recipientsPerDay: undefined, bytesPerDay: undefined, storedBytesMax: 1_000_000 },
-      )
-      return id
+      return addWaitingEmail(api, owner)
     },
     async session_id() {
       return addSession(api, owner, unique)

@@ -2,6 +2,7 @@ import { scope } from "@hamlet/contract"
 import { createSignInLink, signIn } from "../../src/domain/accounts/sessions.ts"
 import { allScopes, issueToken } from "../../src/domain/accounts/tokens.ts"
 import { expectStatus, type TestApi, type TestResponse, type TestUser } from "../support/api.ts"
+import { addWaitingEmail } from "../support/waiting-email.ts"
 import { isOverload } from "./is-overload.ts"
 import { createPools, type Pools } from "./pools.ts"
 
@@ -210,21 +211,6 @@ async function addRun(
   return id
 }
 
-/** An email that waits: this server sends none. */
-async function addEmail(api: TestApi, user: TestUser): Promise<string> {
-  const { newId, emails } = api.hamlet.deps
-  const id = newId()
-  await emails.add(
-    {
-      ...{ id, accountId: user.id, kind: "api", runId: null, val: null, from: "a@hamlet.test" },
-      ...{ recipients: ["b@hamlet.test"], subject: "", createdAt: Date.now() },
-      content: new TextEncoder().encode('{"from":null,"to":null,"subject":""}'),
-    },
-    { recipientsPerDay: undefined, bytesPerDay: undefined, storedBytesMax: 1_000_000 },
-  )
-  return id
-}
-
 /** A webhook with a delivery, in the place of all earlier ones: an account may have few. */
 async function addWebhook(api: TestApi, user: TestUser) {
   const { json } = await api.call("GET", "/v1/me/webhooks?limit=100", { as: user })
@@ -244,7 +230,7 @@ async function refillUser(api: TestApi, pools: Pools, user: TestUser): Promise<v
   const { token, username } = user
   const { session } = await signIn(api.hamlet.deps, { token, userAgent: null, replaced: undefined })
   pools.add("session", { id: session.id, token })
-  pools.add("email", { id: await addEmail(api, user), token })
+  pools.add("email", { id: await addWaitingEmail(api, user), token })
   pools.add("webhook", { ...(await addWebhook(api, user)), token })
   for (let count = json.data.length; count < valsMin; count += 1) {
     const name = `${username}_${count}`

@@ -55,6 +55,7 @@ export const hintsByTrial: readonly string[] = [
   "hello",
   "HELLO",
   "api.hamlet.example",
+  "text/plain",
   "/",
   "1",
   "",

@@ -1,0 +1,16 @@
+import type { TestApi, TestUser } from "./api.ts"
+
+/** Adds an email that waits: the server of the test sends none. */
+export async function addWaitingEmail(api: TestApi, user: TestUser): Promise<string> {
+  const { newId, emails } = api.hamlet.deps
+  const id = newId()
+  await emails.add(
+    {
+      ...{ id, accountId: user.id, kind: "api", runId: null, val: null, from: "a@hamlet.test" },
+      ...{ recipients: ["b@hamlet.test"], subject: "", createdAt: Date.now() },
+      content: new TextEncoder().encode('{"from":null,"to":null,"subject":""}'),
+    },
+    { recipientsPerDay: undefined, bytesPerDay: undefined, storedBytesMax: 1_000_000 },
+  )
+  return id
+}
