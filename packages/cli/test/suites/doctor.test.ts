@@ -53,6 +53,7 @@ describe("doctor", () => {
         "exposure",
         "names of vals",
         "outgoing mail",
+        "incoming mail",
         "open files",
         "memory",
         "server",

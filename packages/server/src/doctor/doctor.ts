@@ -31,7 +31,7 @@ const checks: readonly Check[] = [
   { name: "exposure", run: checkExposure },
   { name: "names", run: checkNames },
   { name: "outgoing mail", run: checkSmtp },
-  { name: "mail", run: checkMail },
+  { name: "incoming mail", run: checkMail },
   { name: "open files", run: checkOpenFiles },
   { name: "memory", run: checkMemory },
 ]

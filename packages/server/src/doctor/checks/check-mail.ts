@@ -12,7 +12,7 @@ import { type Finding, fine, toReason, warning } from "../finding.ts"
 import { doctorLimits } from "../limits.ts"
 import { tryToListen } from "./check-port.ts"
 
-const check = "mail"
+const check = "incoming mail"
 const dayMs = 86_400_000
 
 /** Whether mail can reach the server: its port, its certificate, and the record of its domain. */
