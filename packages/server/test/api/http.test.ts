@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import { limits, type RouteDefinition, type RouteName, routeNames, routes } from "@hamlet/contract"
+import { addWaitingEmail } from "../authorization/waiting-email.ts"
 import { listen } from "../fuzz/listen.ts"
 import { expectStatus, testBaseUrl } from "../support/api.ts"
-import { addWaitingEmail } from "../support/waiting-email.ts"
 import { type ApiSuite, describeApi, namesOf, nextMillisecond, once, refusalOf } from "./suite.ts"
 
 const missing = "01890000-0000-7000-8000-000000000000"

@@ -4,10 +4,10 @@ import { signIn } from "../../src/domain/accounts/sessions.ts"
 import { issueToken } from "../../src/domain/accounts/tokens.ts"
 import { expectStatus, type TestApi, type TestUser } from "../support/api.ts"
 import { waitUntil } from "../support/wait-until.ts"
-import { addWaitingEmail } from "../support/waiting-email.ts"
 import type { Privacy } from "./rules.ts"
 import { toRunRecord } from "./run-record.ts"
 import { type PathValues, type SampleRequest, toSampleRequest } from "./samples.ts"
+import { addWaitingEmail } from "./waiting-email.ts"
 
 /**
  * What a request is about: a val of the owner's with what else the path names, and a request for

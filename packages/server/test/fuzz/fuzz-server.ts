@@ -1,8 +1,8 @@
 import { scope } from "@hamlet/contract"
 import { createSignInLink, signIn } from "../../src/domain/accounts/sessions.ts"
 import { allScopes, issueToken } from "../../src/domain/accounts/tokens.ts"
+import { addWaitingEmail } from "../authorization/waiting-email.ts"
 import { expectStatus, type TestApi, type TestResponse, type TestUser } from "../support/api.ts"
-import { addWaitingEmail } from "../support/waiting-email.ts"
 import { isOverload } from "./is-overload.ts"
 import { createPools, type Pools } from "./pools.ts"
 

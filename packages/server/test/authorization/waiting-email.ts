@@ -1,4 +1,4 @@
-import type { TestApi, TestUser } from "./api.ts"
+import type { TestApi, TestUser } from "../support/api.ts"
 
 /** Adds an email that waits: the server of the test sends none. */
 export async function addWaitingEmail(api: TestApi, user: TestUser): Promise<string> {
