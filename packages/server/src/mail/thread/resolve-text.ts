@@ -69,7 +69,7 @@ export function toDnsError(code: string): Error {
 
 type Response = Packet & { readonly rcode?: string; readonly flag_tc?: boolean }
 
-/** From a port of its own and with a number of its own, so that nobody else can answer. */
+/** From a port of its own and with a number of its own, so that no other host can answer. */
 function askOverUdp(
   query: Packet,
   server: NameServerAddress,

@@ -9,7 +9,7 @@ export interface MessageIdentity {
   readonly domain: string
   /** The address of the server's own messages. */
   readonly noticeAddress: string
-  /** Signs messages; undefined if the mail server does so, or nobody. */
+  /** Signs messages; undefined if messages are not signed here. */
   readonly dkim: DkimKey | undefined
 }
 
@@ -24,7 +24,7 @@ export interface DkimKey {
 /** A message in the format of the internet, and the addresses of its envelope. */
 export interface CompiledMessage {
   readonly bytes: Buffer
-  /** Empty for a message of the server itself, which nobody answers, not even with a bounce. */
+  /** Empty for a message of the server itself, which gets no replies, not even a bounce. */
   readonly sender: string
 }
 

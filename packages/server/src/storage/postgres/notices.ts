@@ -18,7 +18,7 @@ export class PostgresNotices {
 
   notify(channel: string): void {
     if (this.#isStopped) return
-    // A notice may get lost: whoever waits for it polls as well.
+    // A notice may get lost: its listeners poll as well.
     this.#connect()
       .notify(channel)
       .catch(() => {})

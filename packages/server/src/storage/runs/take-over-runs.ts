@@ -52,7 +52,7 @@ export function* requestCancel(
 /**
  * Takes runs from nodes that are gone. A run of the queue whose code had not started waits again,
  * and so does one that had started and has retries left. All others have crashed: a val may have
- * done half of its work, and nobody but its author knows whether it can be done twice.
+ * done half of its work, and only its author knows whether it can be done twice.
  */
 export function* takeOverRuns(
   dialect: Dialect,

@@ -184,7 +184,7 @@ function isPrivateName(name: string, privateDomains: readonly string[]): boolean
   )
 }
 
-/** The hosts that a record names. Whoever reads the record would connect to them. */
+/** The hosts that a record names: a val that reads it would connect to them. */
 function hostsOf(type: RecordType, record: DnsRecord): string[] {
   const found = typeof record === "string" ? { "": record } : record
   const { [hostFields[type] ?? "none"]: host } = found as Readonly<Record<string, unknown>>
