@@ -40,7 +40,8 @@ export const errorCodes = {
   },
   cross_site_request: {
     status: 403,
-    meaning: "Only a page of this server may sign a browser in, and another page sent the request.",
+    meaning:
+      "Only a page of this server may sign a browser in or use `/mcp`, and another page sent the request.",
   },
   missing_scope: { status: 403, meaning: "The token lacks the scope that the message names." },
   scope_escalation: {

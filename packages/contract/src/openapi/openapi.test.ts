@@ -3,12 +3,14 @@ import { Validator } from "@seriousme/openapi-schema-validator"
 import { errorCodes } from "../errors.ts"
 import type { RouteDefinition } from "../route.ts"
 import { errorsOf, routeNames, routes } from "../routes.ts"
+import { descriptions } from "./descriptions.ts"
 import { toOpenApi } from "./openapi.ts"
 
 interface Parameter {
   name: string
   in: string
   required: boolean
+  description?: string
   schema: Record<string, unknown>
 }
 
@@ -114,6 +116,34 @@ describe("toOpenApi", () => {
     expect(
       find("searchVals").parameters.find((parameter) => parameter.name === "query")?.required,
     ).toBe(true)
+  })
+
+  test("describes every property and every parameter", () => {
+    const missing: string[] = []
+    const visit = (value: unknown, place: string) => {
+      if (typeof value !== "object" || value === null) return
+      for (const [key, inner] of Object.entries(value)) {
+        if (key !== "properties" || Array.isArray(value)) visit(inner, `${place}/${key}`)
+        else
+          for (const [name, property] of Object.entries(inner as Record<string, object>)) {
+            if (!("description" in property)) missing.push(`${place}/${name}`)
+            visit(property, `${place}/${name}`)
+          }
+      }
+    }
+    visit(document.components.schemas, "")
+    visit(document.paths, "")
+    for (const operation of Object.values(document.paths).flatMap(Object.values) as Operation[])
+      for (const parameter of operation.parameters)
+        if (!parameter.description) missing.push(`${operation.operationId} ${parameter.name}`)
+    expect(missing).toEqual([])
+  })
+
+  test("uses every row of the descriptions", () => {
+    const unused = Object.entries(descriptions).filter(
+      ([, description]) => !text.includes(`"description":${JSON.stringify(description)}`),
+    )
+    expect(unused.map(([key]) => key)).toEqual([])
   })
 
   test("shows the headers that a route honours", () => {

@@ -4,6 +4,7 @@ import { limits } from "../limits.ts"
 import { hasIdempotencyKey, type RouteDefinition } from "../route.ts"
 import { errorsOf, type RouteName, routeNames, routes } from "../routes.ts"
 import { errorBody } from "../schemas/records.ts"
+import { describeProperties, descriptions, findDescribed } from "./descriptions.ts"
 import { fixSchema } from "./fix-schema.ts"
 
 type Json = Record<string, unknown>
@@ -59,12 +60,14 @@ function toOperation(name: RouteName, route: RouteDefinition, schemas: Json): Js
       ? { security: [] }
       : { security: route.auth === "optional" ? [{}, { token: [] }] : [{ token: [] }] }),
     parameters: [
-      ...toParameters("path", route.params, schemas),
-      ...toParameters("query", route.query, schemas),
+      ...toParameters("path", name, route.params, schemas),
+      ...toParameters("query", name, route.query, schemas),
       ...toHeaderParameters(route),
     ],
-    ...(route.body || route.isBytesBody ? { requestBody: toRequestBody(route, schemas) } : {}),
-    responses: { ...toResponses(route, schemas), ...toErrorResponses(route, schemas) },
+    ...(route.body || route.isBytesBody
+      ? { requestBody: toRequestBody(name, route, schemas) }
+      : {}),
+    responses: { ...toResponses(name, route, schemas), ...toErrorResponses(route, schemas) },
   }
 }
 
@@ -75,6 +78,7 @@ function describeScope({ scope, scopeToWrite, auth }: RouteDefinition): string {
 
 function toParameters(
   place: "path" | "query",
+  operation: RouteName,
   object: z.ZodObject | undefined,
   schemas: Json,
 ): Json[] {
@@ -83,9 +87,10 @@ function toParameters(
     properties: Record<string, Json>
     required?: string[]
   }
-  return Object.entries(schema.properties).map(([name, property]) => ({
+  return Object.entries(schema.properties).map(([name, { description, ...property }]) => ({
     name,
     in: place,
+    description: description ?? descriptions[findDescribed([operation], name) ?? ""],
     required: place === "path" || (schema.required ?? []).includes(name),
     schema: property,
     // One or several values, comma-separated or repeated: both are accepted.
@@ -183,13 +188,13 @@ function toHeaderParameters(route: RouteDefinition): Json[] {
 /** Bytes of any type have no schema. */
 const bytes = { schema: { type: "string", format: "binary" } }
 
-function toRequestBody(route: RouteDefinition, schemas: Json): Json {
+function toRequestBody(name: RouteName, route: RouteDefinition, schemas: Json): Json {
   if (route.isBytesBody) return { required: false, content: { "application/octet-stream": bytes } }
   const body = route.body as z.ZodType
   return {
     required: true,
     content: {
-      "application/json": { schema: toSchema(body, "input", schemas) },
+      "application/json": { schema: toSchema(body, "input", schemas, name) },
       ...(route.isCodeBody
         ? { "text/plain": { schema: { type: "string", description: "The code itself" } } }
         : {}),
@@ -197,7 +202,7 @@ function toRequestBody(route: RouteDefinition, schemas: Json): Json {
   }
 }
 
-function toResponses(route: RouteDefinition, schemas: Json): Json {
+function toResponses(name: RouteName, route: RouteDefinition, schemas: Json): Json {
   const responses: Json = {}
   for (const [status, response] of Object.entries(route.responses)) {
     const headers = {
@@ -211,7 +216,7 @@ function toResponses(route: RouteDefinition, schemas: Json): Json {
     responses[status] = {
       description: status === "204" ? "Done" : route.summary,
       headers,
-      ...toContent(response, schemas, route.hasEvents),
+      ...toContent(response, schemas, name, route.hasEvents),
     }
   }
   if (route.hasEtag) responses["304"] = { description: "Not modified" }
@@ -221,6 +226,7 @@ function toResponses(route: RouteDefinition, schemas: Json): Json {
 function toContent(
   response: RouteDefinition["responses"][number],
   schemas: Json,
+  operation: RouteName | undefined,
   hasEvents = false,
 ): Json {
   if (response === null) return {}
@@ -228,7 +234,10 @@ function toContent(
   const events = hasEvents ? { "text/event-stream": { schema: { type: "string" } } } : {}
   if (response instanceof z.ZodType)
     return {
-      content: { "application/json": { schema: toSchema(response, "output", schemas) }, ...events },
+      content: {
+        "application/json": { schema: toSchema(response, "output", schemas, operation) },
+        ...events,
+      },
     }
   return {
     content: Object.fromEntries(response.map((type) => [type, { schema: { type: "string" } }])),
@@ -239,7 +248,7 @@ function toErrorResponses(route: RouteDefinition, schemas: Json): Json {
   const byStatus = Map.groupBy(errorsOf(route), (code) => errorCodes[code].status)
   const entries = [...byStatus].map(([status, codes]) => [
     status,
-    { description: describeErrors(status, codes), ...toContent(errorBody, schemas) },
+    { description: describeErrors(status, codes), ...toContent(errorBody, schemas, undefined) },
   ])
   return Object.fromEntries(entries)
 }
@@ -248,8 +257,16 @@ function describeErrors(status: number, codes: readonly ErrorCode[]): string {
   return `${statusTexts[status]}: ${codes.map((code) => `\`${code}\``).join(", ")}`
 }
 
-/** The JSON Schema of a zod schema; schemas with an id move to the components. */
-function toSchema(schema: z.ZodType, io: "input" | "output", components: Json): Json {
+/**
+ * The JSON Schema of a zod schema; schemas with an id move to the components. The properties of a
+ * schema of an operation are described here, parameters by their own row.
+ */
+function toSchema(
+  schema: z.ZodType,
+  io: "input" | "output",
+  components: Json,
+  operation?: RouteName,
+): Json {
   const { $schema, $defs, ...json } = z.toJSONSchema(schema, {
     io,
     target: "draft-2020-12",
@@ -258,9 +275,10 @@ function toSchema(schema: z.ZodType, io: "input" | "output", components: Json): 
   }) as Json
   for (const [name, definition] of Object.entries(($defs ?? {}) as Record<string, Json>)) {
     const { $schema: _dialect, id: _id, ...rest } = definition
-    components[name] = pointToComponents(rest)
+    components[name] = describeProperties(pointToComponents(rest), [name])
   }
-  return pointToComponents(json) as Json
+  const pointed = pointToComponents(json) as Json
+  return operation === undefined ? pointed : (describeProperties(pointed, [operation]) as Json)
 }
 
 function pointToComponents(value: unknown): unknown {

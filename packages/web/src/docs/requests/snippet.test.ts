@@ -64,6 +64,58 @@ function curlArguments(code: string): string[] {
   return stdout.toString().split("\0").slice(0, -1)
 }
 
+/**
+ * Runs Python programs in one process, with a `urlopen` that records the request of each. Undefined
+ * without Python.
+ */
+function runPython(codes: readonly string[]): readonly Sent[] | undefined {
+  const program = Bun.which("python3")
+  if (program === null) return undefined
+  const script = [
+    "import contextlib, io, json, sys, urllib.request",
+    "sent = []",
+    "@contextlib.contextmanager",
+    "def urlopen(request):",
+    "    data = None if request.data is None else request.data.decode()",
+    "    sent.append({'method': request.get_method(), 'url': request.full_url,",
+    "        'authorization': request.get_header('Authorization'), 'body': data})",
+    "    response = io.BytesIO(b'{}')",
+    "    response.status = 200",
+    "    yield response",
+    "urllib.request.urlopen = urlopen",
+    "for code in json.load(sys.stdin):",
+    "    with contextlib.redirect_stdout(io.StringIO()):",
+    "        exec(compile(code, 'snippet', 'exec'), {})",
+    "print(json.dumps(sent))",
+  ].join("\n")
+  const { stdout, stderr, exitCode } = Bun.spawnSync([program, "-c", script], {
+    stdin: Buffer.from(JSON.stringify(codes)),
+    env: { ...process.env, HAMLET_TOKEN: token, PYTHONIOENCODING: "utf-8" },
+  })
+  if (exitCode !== 0) throw new Error(stderr.toString())
+  return JSON.parse(stdout.toString())
+}
+
+/** Checks what Go's parser would: strings and brackets close, and imports are used. */
+function assertGoShape(code: string): void {
+  const bare = code.replaceAll(/"(?:[^"\\\n]|\\.)*"|`[^`]*`/g, '""')
+  expect(bare).not.toContain("`")
+  expect(bare.replaceAll('""', "")).not.toContain('"')
+  const open: string[] = []
+  const closing: Record<string, string> = { ")": "(", "}": "{", "]": "[" }
+  for (const [bracket] of bare.matchAll(/[(){}[\]]/g)) {
+    const opened = closing[bracket]
+    if (opened === undefined) open.push(bracket)
+    else expect(open.pop()).toBe(opened)
+  }
+  expect(open).toEqual([])
+  const [, imports = ""] = /^import \(\n([^)]*)\)/m.exec(code) ?? []
+  for (const [, name = ""] of imports.matchAll(/"(?:\w+\/)*(\w+)"/g))
+    expect(bare).toContain(`${name}.`)
+  for (const [, name = ""] of bare.matchAll(/\b(fmt|io|http|os|strings)\./g))
+    expect(imports).toContain(`${name}"`)
+}
+
 /** The value of a body, which is the body itself where it is no JSON. */
 const asJson = (text: string | undefined) => (text?.startsWith("{") ? JSON.parse(text) : text)
 
@@ -97,10 +149,45 @@ describe.each(operationsOf(realApi).map((operation) => operation.id))("toSnippet
     expect(sent).toEqual(wanted)
     expect(asJson(body)).toEqual(asJson(request.body?.text))
   })
+
+  test("as Go is well formed", () => {
+    const code = snippet("go", request)
+    assertGoShape(code)
+    expect(code).toContain(`http.NewRequest("${wanted.method}", `)
+    expect(code).toContain(wanted.url)
+  })
 })
 
 describe("toSnippet", () => {
   const body = { mode: "fields", fields: { code: hostile, name: "x" }, json: "", text: "" } as const
+
+  test.skipIf(Bun.which("python3") === null)("as Python sends the same as the form", () => {
+    const requests = operationsOf(realApi).map(({ id }) => toFilledRequest(id))
+    const sent = runPython(requests.map((request) => snippet("python", request)))
+    expect(
+      sent?.map(({ body, ...rest }) => ({ ...rest, body: asJson(body ?? undefined) })),
+    ).toEqual(
+      requests.map((request) => ({
+        method: request.operation.method,
+        url: baseUrl + request.path,
+        authorization: `Bearer ${token}`,
+        body: asJson(request.body?.text),
+      })),
+    )
+  })
+
+  test.skipIf(Bun.which("python3") === null)("quotes hostile text for Python", () => {
+    const code = snippet("python", toFilledRequest("saveVal", { body }))
+    const [sent] = runPython([code]) ?? []
+    expect(asJson(sent?.body)).toEqual({ name: "x", code: hostile })
+  })
+
+  test("quotes hostile text for Go", () => {
+    for (const text of [hostile, `a \r "b"`, "plain", '"', "a\\", "``"]) {
+      const fields = { code: text, name: "x" }
+      assertGoShape(snippet("go", toFilledRequest("saveVal", { body: { ...body, fields } })))
+    }
+  })
 
   test("quotes hostile text for the shell", () => {
     const request = toFilledRequest("saveVal", { body })

@@ -3,10 +3,11 @@ import { isJsonType, isObject, type Json, type JsonObject, parseJson } from "../
 import { textToValue } from "../schemas/field-value.ts"
 import type { Schemas } from "../schemas/schema.ts"
 import { textField } from "./body-draft.ts"
+import { type SentRequest, toGo, toPython } from "./other-languages.ts"
 import type { ApiRequest, SentParameter } from "./request.ts"
 
 /** The programs that a request is shown as. */
-export type SnippetKind = "curl" | "fetch" | "client"
+export type SnippetKind = "curl" | "fetch" | "client" | "python" | "go"
 
 /**
  * What a snippet is made from. The token is read from the environment when the snippet runs: a
@@ -24,12 +25,23 @@ export const snippetKinds: readonly { kind: SnippetKind; label: string; language
   { kind: "curl", label: "curl", language: "shell" },
   { kind: "fetch", label: "fetch", language: "ts" },
   { kind: "client", label: "Client", language: "ts" },
+  { kind: "python", label: "Python", language: "python" },
+  { kind: "go", label: "Go", language: "go" },
 ]
 
 /** The request as a program. */
 export function toSnippet(kind: SnippetKind, input: SnippetInput): string {
   if (kind === "curl") return toCurl(input)
+  if (kind === "python") return toPython(toSent(input))
+  if (kind === "go") return toGo(toSent(input))
   return kind === "fetch" ? toFetch(input) : toClientSnippet(input)
+}
+
+function toSent({ request, baseUrl, hasToken }: SnippetInput): SentRequest {
+  const { operation, path, body } = request
+  const url = baseUrl + path
+  const response = howToRead(request)
+  return { method: operation.method, url, hasToken, headers: headersOf(request), body, response }
 }
 
 function toCurl({ request, baseUrl, hasToken }: SnippetInput): string {
@@ -77,9 +89,14 @@ function toFetchBody(text: string, contentType: string): string {
 }
 
 function readResponse(request: ApiRequest): string {
+  const how = howToRead(request)
+  return how === "none" ? "console.log(response.status)" : `console.log(await response.${how}())`
+}
+
+function howToRead(request: ApiRequest): SentRequest["response"] {
   const contents = successOf(request)?.contents ?? []
-  if (contents.length === 0) return "console.log(response.status)"
-  return `console.log(await response.${contents.some((content) => isJsonType(content.contentType)) ? "json" : "text"}())`
+  if (contents.length === 0) return "none"
+  return contents.some((content) => isJsonType(content.contentType)) ? "json" : "text"
 }
 
 function headersOf(request: ApiRequest): readonly (readonly [string, string])[] {
