@@ -3,6 +3,7 @@ import { buildDocsPage, openApp, type WebApp } from "@hamlet/web"
 import packageJson from "../../package.json" with { type: "json" }
 import { createSessionCookie } from "../http/auth/session-cookie.ts"
 import type { ApiParts } from "../http/nouns.ts"
+import { createDocPages } from "../http/pages/doc-pages.ts"
 import type { DocsPage } from "../http/pages/page-files.ts"
 import { LargeBodies } from "../http/request/large-bodies.ts"
 import { LoopDelay } from "../shared/loop-delay.ts"
@@ -27,6 +28,7 @@ export function createApi({ config, db, schema, schemaVersion, log }: Foundation
       perTokenPerMinute: config.ratePerToken,
       perAddressPerMinute: config.ratePerAddress,
     },
+    docs: createDocPages(join(import.meta.dir, "../../../../docs")),
     docsPage() {
       docs ??= buildDocsPage()
       return docs

@@ -3,8 +3,10 @@ import type { Caller } from "../domain/access.ts"
 import { tokenPattern } from "../domain/accounts/token-text.ts"
 import { AppError } from "../domain/app-error.ts"
 import { logLimits } from "../shared/log-limits.ts"
-import { createAuthenticator, toSessionResponse } from "./auth/authenticate.ts"
+import type { ApiConnection } from "./api-connection.ts"
+import { type Authenticator, createAuthenticator, toSessionResponse } from "./auth/authenticate.ts"
 import type { Handler, Handlers } from "./call.ts"
+import { createEndpoints, type Endpoint } from "./endpoints.ts"
 import { createHandlers } from "./handlers.ts"
 import type { ApiParts, Nouns } from "./nouns.ts"
 import { createMetrics } from "./ops/metrics.ts"
@@ -16,17 +18,6 @@ import { toPath } from "./request/request-url.ts"
 import type { ApiResponse } from "./response/api-response.ts"
 import { toErrorResponse } from "./response/error-response.ts"
 import { preflight, toResponse } from "./response/to-response.ts"
-
-/** The client's connection. */
-export interface ApiConnection {
-  address?(): string
-  /** Requests without a token count against this key; the address if it is absent. */
-  readonly rateKey?: string
-  /** Whether a val sends the request. It does not pass the proxy in front of the server. */
-  readonly isVal?: boolean
-  /** The run of that val that sends it, if it is known. */
-  readonly runId?: string | undefined
-}
 
 /** The API as a function from request to response, independent of any port. */
 export interface App {
@@ -48,16 +39,22 @@ export function createApp(nouns: Nouns): App {
     () => schedules.scheduleWork.stats(),
     api.mailStats,
   )
-  const respond = createResponder(nouns, createHandlers(nouns, metrics))
+  const authenticator = createAuthenticator(nouns)
+  // Assistants call the API through an endpoint of the API.
+  const findEndpoint = createEndpoints(nouns, authenticator, (request, connection) =>
+    fetch(request, connection),
+  )
+  const respond = createResponder(nouns, createHandlers(nouns, metrics), authenticator)
   const isLogged = api.log.writes("info")
-  const fetch = async (request: Request, connection: ApiConnection = {}) => {
+  const fetch = async (request: Request, connection: ApiConnection = {}): Promise<Response> => {
     const startedMs = performance.now()
     const requestId = Bun.randomUUIDv7()
     const { method } = request
     const path = toPath(request)
     const match = matchRoute(path)
+    const endpoint = findEndpoint(path)
     if (method === "OPTIONS" && !hasSeveralHosts(request))
-      return preflight(match ? methodsOf(match) : [], requestId, request)
+      return preflight(endpoint?.methods ?? (match ? methodsOf(match) : []), requestId, request)
     const route = match?.routes.get(toRouteMethod(method))
     const context: RequestContext = {
       request,
@@ -65,6 +62,7 @@ export function createApp(nouns: Nouns): App {
       path,
       match,
       route,
+      endpoint,
       connection,
       caller: undefined,
     }
@@ -88,6 +86,7 @@ interface RequestContext {
   readonly path: string
   readonly match: RouteMatch | undefined
   readonly route: RouteName | undefined
+  readonly endpoint: Endpoint | undefined
   readonly connection: ApiConnection
   /** Set after authentication. */
   caller: Caller | undefined
@@ -119,15 +118,16 @@ function toLogFields(
 function createResponder(
   nouns: Nouns,
   handlers: Handlers,
+  authenticator: Authenticator,
 ): (context: RequestContext) => Promise<ApiResponse> {
-  const authenticator = createAuthenticator(nouns)
   return async (context) => {
-    const { request, requestId, match, route: name, connection } = context
+    const { request, requestId, match, route: name, endpoint, connection } = context
     if (hasSeveralHosts(request))
       throw new AppError(
         "invalid_request",
         "Cannot accept the Host header: it names more than one host",
       )
+    if (endpoint) return respondAtEndpoint(endpoint, context)
     if (!match || !name) return respondOutsideTable(nouns, context)
     // Operators hide the metrics with their proxy.
     if (name === "getMetrics" && connection.isVal) throw notFound(context.path)
@@ -147,6 +147,16 @@ function createResponder(
     const response = await handleRoute(nouns, name, handler, matched)
     return session === undefined ? response : toSessionResponse(response, session)
   }
+}
+
+async function respondAtEndpoint(
+  endpoint: Endpoint,
+  context: RequestContext,
+): Promise<ApiResponse> {
+  const { method } = context.request
+  return endpoint.methods.includes(method)
+    ? endpoint.respond(context)
+    : refuseMethod(method, context.path, endpoint.methods, context.requestId)
 }
 
 /**

@@ -41,6 +41,7 @@ import type { LoopDelay } from "../shared/loop-delay.ts"
 import type { SessionCookie } from "./auth/session-cookie.ts"
 import type { Log } from "./ops/log.ts"
 import type { MailCounts } from "./ops/metrics.ts"
+import type { DocPages } from "./pages/doc-pages.ts"
 import type { DocsPage, WebApp } from "./pages/page-files.ts"
 import type { LargeBodies } from "./request/large-bodies.ts"
 import type { Links } from "./response/links.ts"
@@ -111,6 +112,8 @@ export interface ApiParts {
   readonly allowsAnonymousRuns: boolean
   /** Host and port under which each val has its own host name. */
   readonly valsDomain: string
+  /** The documentation, in Markdown. */
+  readonly docs: DocPages
   /** The page at `/docs`, built on first use. */
   docsPage(): Promise<DocsPage>
   /** The web app, built on first use unless a build exists. */

@@ -1,0 +1,117 @@
+import { createMcpHandler, McpServer } from "@modelcontextprotocol/server"
+import type { Caller } from "../../domain/access.ts"
+import type { Log } from "../ops/log.ts"
+import { toToolErrorText } from "./to-tool-error.ts"
+import { type McpTool, type ToolContext, toolLimits } from "./tool.ts"
+import { listTools } from "./tools.ts"
+
+/** One request of an assistant. */
+export interface McpRequest extends Omit<ToolContext, "signal"> {
+  readonly caller: Caller
+  readonly requestId: string
+  /** Whether only tools that change nothing are offered. */
+  readonly isReadOnly: boolean
+  readonly version: string
+  readonly baseUrl: string
+  readonly log: Log
+}
+
+/**
+ * Handles one JSON-RPC message, of the current revision of the protocol or of an earlier one. The
+ * library speaks both without sessions: each request has a server object of its own, so nothing is
+ * kept between requests, and any node can handle any of them.
+ */
+export async function handleMessage(
+  mcp: McpRequest,
+  request: Request,
+  message: unknown,
+): Promise<Response> {
+  const handler = createMcpHandler(() => createServer(mcp), {
+    // The list of tools never changes, so there is nothing to subscribe to.
+    maxSubscriptions: 0,
+    onerror: (error) =>
+      mcp.log.debug("mcp_refused", { requestId: mcp.requestId, error: error.message }),
+  })
+  return handler.fetch(request, { parsedBody: message })
+}
+
+function createServer(mcp: McpRequest): McpServer {
+  const server = new McpServer(
+    { name: "hamlet", title: "Hamlet", version: mcp.version, websiteUrl: mcp.baseUrl },
+    {
+      capabilities: { tools: { listChanged: false } },
+      instructions: toInstructions(mcp),
+      maxToolInputElements: toolLimits.inputElementsMax,
+    },
+  )
+  for (const tool of listTools(mcp.caller.scopes, mcp.isReadOnly)) {
+    const { name, title, description, effect, scopes } = tool
+    server.registerTool(
+      name,
+      {
+        title,
+        description,
+        inputSchema: tool.input,
+        outputSchema: tool.output,
+        annotations: {
+          title,
+          readOnlyHint: effect === "read",
+          destructiveHint: effect === "destroy",
+          idempotentHint: effect === "read",
+          // Code that runs may reach other servers.
+          openWorldHint: scopes.includes("run:write"),
+        },
+      },
+      (input, { mcpReq }) => callTool(mcp, tool, input, mcpReq.signal),
+    )
+  }
+  return server
+}
+
+function toInstructions({ username, baseUrl, isReadOnly }: McpRequest): string {
+  return [
+    `Hamlet hosts vals: small TypeScript modules that run on Deno in a sandbox. You act as user ${username} of ${baseUrl}.`,
+    "A val of type http responds to web requests at its own address, a script is called with arguments, an interval runs on a schedule, an email val receives mail.",
+    "Before you write your first val, call read_docs with page vals, and with page std for blob storage, a SQLite database, mail and language models.",
+    isReadOnly
+      ? "This connection is read-only: it can look at vals, runs, logs and data, and change nothing."
+      : "To change a val: read_val, then edit_val with the version that you have read, then run_val or request_val to try it, and read_logs if it fails.",
+  ].join("\n")
+}
+
+/** Calls a tool, and logs who called it and how it ended. */
+async function callTool(mcp: McpRequest, tool: McpTool, input: object, signal: AbortSignal) {
+  const startedMs = performance.now()
+  const { caller, requestId, log } = mcp
+  const note = (outcome: string) =>
+    log.info("tool_call", {
+      requestId,
+      tool: tool.name,
+      outcome,
+      user: caller.username,
+      userId: caller.userId,
+      tokenId: caller.tokenId,
+      ms: Math.round((performance.now() - startedMs) * 100) / 100,
+    })
+  try {
+    // The library has validated the input with the schema of the tool.
+    const { data, text = JSON.stringify(data) } = await tool.run({ ...mcp, signal }, input as never)
+    note("done")
+    return {
+      content: [{ type: "text" as const, text }],
+      structuredContent: data as Record<string, unknown>,
+    }
+  } catch (error) {
+    const text = toToolErrorText(error)
+    note(text === undefined ? "internal" : "refused")
+    if (text === undefined && !signal.aborted)
+      log.error("internal", {
+        requestId,
+        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      })
+    return {
+      isError: true,
+      content: [{ type: "text" as const, text: text ?? "Cannot respond: an internal error" }],
+    }
+  }
+}

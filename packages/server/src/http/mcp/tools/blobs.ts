@@ -1,0 +1,154 @@
+import { limits, text } from "@hamlet/contract"
+import { z } from "zod"
+import { defineTool, type ToolContext, ToolError, toolLimits } from "../tool.ts"
+
+const key = text(limits.blobKeyCharsMax, 1).describe("The key of the blob")
+
+const listBlobs = defineTool({
+  name: "list_blobs",
+  title: "List blobs",
+  description:
+    "Lists the keys of your blobs in alphabetical order. All your vals share them through std/blob.",
+  scopes: ["blob:read"],
+  effect: "read",
+  input: z.object({
+    prefix: z.string().max(limits.blobKeyCharsMax).default("").describe("How the keys begin"),
+    after: z
+      .string()
+      .max(limits.blobKeyCharsMax)
+      .optional()
+      .describe("nextAfter of the page before, to get the next page"),
+    limit: z.int().min(1).max(1_000).default(100).describe("How many keys at most"),
+  }),
+  output: z.object({
+    blobs: z.array(z.object({ key: z.string(), bytes: z.int(), modifiedAt: z.string() })),
+    nextAfter: z.string().nullable().describe("Pass it as after; null on the last page"),
+  }),
+  async run({ client, signal }, input) {
+    const found = await client.listBlobs(input, { signal })
+    const blobs = found.map((blob) => ({
+      key: blob.key,
+      bytes: blob.size,
+      modifiedAt: blob.lastModified,
+    }))
+    const last = found.length === input.limit ? (found.at(-1)?.key ?? null) : null
+    return { data: { blobs, nextAfter: last } }
+  },
+})
+
+const readBlob = defineTool({
+  name: "read_blob",
+  title: "Read a blob",
+  description:
+    "Returns the content of a blob, as text if it is UTF-8. Long content comes in pages.",
+  scopes: ["blob:read"],
+  effect: "read",
+  input: z.object({
+    key,
+    offset: z.int().min(0).default(0).describe("The first byte to return"),
+  }),
+  output: z.object({
+    key: z.string(),
+    contentType: z.string(),
+    bytes: z.int().describe("The size of the whole blob"),
+    offset: z.int(),
+    nextOffset: z.int().nullable().describe("Pass it as offset; null at the end"),
+    text: z.string().describe("Base64 if isBase64 is true"),
+    isBase64: z.boolean(),
+  }),
+  async run(context, { key, offset }) {
+    const { bytes, contentType, total } = await fetchRange(context, key, offset)
+    const isLast = offset + bytes.length >= total
+    const { text, isBase64, length } = toText(bytes, isLast)
+    const next = offset + length
+    const nextOffset = next < total ? next : null
+    return { data: { key, contentType, bytes: total, offset, nextOffset, text, isBase64 } }
+  },
+})
+
+async function fetchRange({ client, fetch, signal }: ToolContext, key: string, offset: number) {
+  // A URL cannot contain these as a segment, and the client refuses them too.
+  if (key === "." || key === "..")
+    throw new ToolError(`Cannot read blob "${key}": no blob has that key`)
+  const end = offset + toolLimits.textCharsMax - 1
+  const response = await fetch(`/v1/blob/${encodeURIComponent(key)}`, {
+    headers: { range: `bytes=${offset}-${end}` },
+    signal,
+  })
+  // The client of the API turns an error into one with its code.
+  if (response.status === 404) await client.getBlob({ key }, { signal })
+  if (response.status === 416 && offset > 0)
+    throw new ToolError(`Cannot read from byte ${offset}: the blob is shorter`)
+  const isPart = response.status === 206
+  const bytes = response.ok || response.status === 416 ? await response.bytes() : undefined
+  if (bytes === undefined) throw new ToolError(`Cannot read the blob: status ${response.status}`)
+  const content = response.ok ? bytes : new Uint8Array()
+  const total = isPart
+    ? Number(response.headers.get("content-range")?.split("/")[1])
+    : content.length
+  const contentType = response.headers.get("content-type") ?? "application/octet-stream"
+  return { bytes: content, contentType, total }
+}
+
+const charBytesMax = 4
+
+/** Text if the bytes are UTF-8; a page may end inside a character, which the next page begins with. */
+function toText(bytes: Uint8Array, isLast: boolean) {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+  for (let cut = 0; cut < (isLast ? 1 : charBytesMax); cut++) {
+    const length = bytes.length - cut
+    try {
+      return { text: decoder.decode(bytes.subarray(0, length)), isBase64: false, length }
+    } catch {
+      // Not UTF-8 up to there.
+    }
+  }
+  return { text: Buffer.from(bytes).toString("base64"), isBase64: true, length: bytes.length }
+}
+
+const writeBlob = defineTool({
+  name: "write_blob",
+  title: "Write a blob",
+  description: "Stores text or bytes under a key, and replaces what was stored there.",
+  scopes: ["blob:write"],
+  effect: "destroy",
+  input: z.object({
+    key,
+    text: z.string().optional().describe("The content as text"),
+    base64: z.base64().optional().describe("Or the content as bytes in base64"),
+    contentType: z
+      .string()
+      .min(1)
+      .max(limits.blobTypeCharsMax)
+      .optional()
+      .describe("Such as application/json; by default text/plain for text"),
+  }),
+  output: z.object({ key: z.string(), bytes: z.int() }),
+  async run({ client, signal }, { key, text, base64, contentType }) {
+    if ((text === undefined) === (base64 === undefined))
+      throw new ToolError("Cannot write the blob: pass exactly one of text and base64")
+    const content = text === undefined ? Buffer.from(base64 ?? "", "base64") : Buffer.from(text)
+    if (contentType !== undefined && !/^[\x20-\x7e]+$/.test(contentType))
+      throw new ToolError("Cannot write the blob: contentType must be ASCII, such as text/plain")
+    const type = contentType ?? (text === undefined ? undefined : "text/plain;charset=utf-8")
+    await client.putBlob({ key, content, contentType: type }, { signal })
+    return { data: { key, bytes: content.length } }
+  },
+})
+
+const deleteBlob = defineTool({
+  name: "delete_blob",
+  title: "Delete a blob",
+  description: "Deletes a blob. There is no undo.",
+  scopes: ["blob:write"],
+  effect: "destroy",
+  input: z.object({ key }),
+  output: z.object({ key: z.string() }),
+  async run({ client, signal }, { key }) {
+    await client.deleteBlob({ key }, { signal })
+    return { data: { key } }
+  },
+})
+
+/** The blobs of the user. */
+export const blobTools = [listBlobs, readBlob, writeBlob, deleteBlob]

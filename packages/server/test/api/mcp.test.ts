@@ -1,0 +1,434 @@
+import { describe, expect, test } from "bun:test"
+import type { Scope } from "@hamlet/contract"
+import { issueToken } from "../../src/domain/accounts/tokens.ts"
+import { expectStatus, openApi, type TestUser, testBaseUrl } from "../support/api.ts"
+import { waitUntil } from "../support/wait-until.ts"
+import { connectMcp, revisions } from "./mcp-client.ts"
+import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
+
+describeApi(
+  "api/mcp",
+  (suite) => {
+    describe("POST /mcp", () => defineRequests(suite))
+    describe("the tools for vals", () => defineVals(suite))
+    describe("the tools for runs and data", () => defineRuns(suite))
+  },
+  { HAMLET_DATA_DIR_SHARED: "yes" },
+)
+
+const code = "// one\nexport default (a, b) => a + b\n// two\n"
+
+function defineRequests(suite: ApiSuite): void {
+  const { call, addUser: person } = suite
+  const list = { jsonrpc: "2.0", id: 1, method: "tools/list" }
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+  }
+  /** Without the check against the OpenAPI document: the responses are those of another protocol. */
+  const post = async (as: TestUser | undefined, body: unknown, more: object = {}) => {
+    const authorization = as === undefined ? {} : { authorization: `Bearer ${as.token}` }
+    const response = await suite.api.hamlet.app.request(`${testBaseUrl}/mcp`, {
+      method: "POST",
+      headers: { ...headers, ...authorization, ...more },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get("content-type")?.startsWith("application/json")
+    const { status } = response
+    return { status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined }
+  }
+
+  test.each(revisions)("serves revision %s to the official client", async (revision) => {
+    const { client } = await connectMcp(suite.api, await person(), { revision })
+    expect(client.getNegotiatedProtocolVersion()).toBe(revision)
+    expect(client.getServerVersion()).toMatchObject({ name: "hamlet" })
+    expect(client.getInstructions()).toContain(testBaseUrl)
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toContain("edit_val")
+  })
+
+  test("describes every tool, its arguments and what it does to data", async () => {
+    const { client } = await connectMcp(suite.api, await suite.sharedUser())
+    const { tools } = await client.listTools()
+    for (const { name, description, inputSchema, outputSchema, annotations } of tools) {
+      expect(description?.length, name).toBeGreaterThan(30)
+      expect(outputSchema, name).toBeDefined()
+      expect(annotations?.readOnlyHint, name).toBe(
+        !annotations?.destructiveHint && name !== "create_val",
+      )
+      const fields = Object.entries(inputSchema.properties ?? {}) as [string, object][]
+      for (const [field, schema] of fields)
+        expect("description" in schema, `${name}.${field}`).toBe(true)
+    }
+  })
+
+  test("needs a token, and accepts neither a wrong one nor a session", async () => {
+    expect(refusalOf(await post(undefined, list))).toEqual([401, "unauthenticated"])
+    const ada = await person()
+    const wrong = await post({ ...ada, token: "x".repeat(40) }, list)
+    expect(refusalOf(wrong)).toEqual([401, "invalid_token"])
+    const signedIn = await suite.api.hamlet.app.request(`${testBaseUrl}/v1/sessions`, {
+      method: "POST",
+      headers: { "x-hamlet-session": "1" },
+      body: JSON.stringify({ token: ada.token }),
+    })
+    const { pageKey } = await signedIn.json()
+    const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? ""
+    const session = { cookie, "x-hamlet-session": pageKey }
+    expectStatus(await call("GET", "/v1/me", { headers: session }), 200)
+    expect(refusalOf(await post(undefined, list, session))).toEqual([401, "unauthenticated"])
+  })
+
+  test("refuses pages of other origins, and accepts programs and its own pages", async () => {
+    const ada = await suite.sharedUser()
+    for (const origin of ["http://evil.test", "null", "http://hamlet.test.evil.test", "x"])
+      expect(refusalOf(await post(ada, list, { origin }))).toEqual([403, "cross_site_request"])
+    expectStatus(await post(ada, list, { origin: testBaseUrl }), 200)
+    expectStatus(await post(ada, list), 200)
+  })
+
+  test("takes one message per request, by POST only", async () => {
+    const ada = await suite.sharedUser()
+    for (const method of ["GET", "DELETE", "PUT"]) {
+      const refused = await call(method, "/mcp", { as: ada })
+      expect(refusalOf(refused)).toEqual([405, "method_not_allowed"])
+      expect(refused.headers.get("allow")).toBe("OPTIONS, POST")
+    }
+    for (const body of ["", "{", "[]", "1", "null", JSON.stringify([list, list])])
+      expect((await post(ada, body)).status, body).toBe(400)
+    const large = JSON.stringify({ ...list, params: { x: "y".repeat(20_000_000) } })
+    expect(refusalOf(await post(ada, large))).toEqual([413, "body_too_large"])
+    expectStatus(await post(ada, list, { "content-type": "text/plain" }), 415)
+  })
+
+  test("never fails on a hostile message", async () => {
+    const ada = await suite.sharedUser()
+    const meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientInfo": { name: "x", version: "1" },
+      "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`
+    const calls = (name: unknown, args: unknown) =>
+      JSON.stringify({ ...list, method: "tools/call", params: { name, arguments: args } })
+    const bodies = [
+      ...["__proto__", "constructor", "toString", "", "x".repeat(100_000), 1, null].map((name) =>
+        calls(name, {}),
+      ),
+      ...[null, [], "x", { val: { toString: 1 } }, { val: ["a"] }, { __proto__: null }].map(
+        (args) => calls("read_val", args),
+      ),
+      ...["../../me", "a/b/c", "/", "..", "a/..", "@", "%2e%2e", "\0", "\ud800", "a\nb/c"].map(
+        (val) => calls("read_val", { val }),
+      ),
+      ...[".", "..", "\0", "\ud800", "../x"].map((key) => calls("read_blob", { key })),
+      calls("list_my_vals", { cursor: "x".repeat(9_000) }),
+      calls("list_runs", { since: "now" }),
+      calls("read_logs", { runId: "../../me", fromLine: 1e308 }),
+      calls("query_sqlite", { sql: "select 1; drop table x", args: [{}] }),
+      calls("request_val", { val: "x", method: "GET\r\nx: y", headers: { "a\nb": "c" } }),
+      calls("write_blob", { key: "a", text: "b", contentType: "a\r\nb: c" }),
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_code","arguments":${deep}}}`,
+      `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":${deep}}`,
+      JSON.stringify({ jsonrpc: "2.0", id: {}, method: "tools/list" }),
+      JSON.stringify({
+        jsonrpc: "2.0",
+        method: "notifications/cancelled",
+        params: { requestId: 1 },
+      }),
+      JSON.stringify({ jsonrpc: "1.0", id: 1, method: "initialize" }),
+      JSON.stringify({ jsonrpc: "2.0", id: 1, result: {} }),
+      JSON.stringify({ ...list, method: "initialize", params: { protocolVersion: 7 } }),
+      JSON.stringify({ ...list, method: "subscriptions/listen", params: { _meta: meta } }),
+      JSON.stringify({ ...list, method: "tasks/get", params: { _meta: meta } }),
+    ]
+    for (const body of bodies)
+      for (const more of [
+        {},
+        { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call" },
+      ]) {
+        const answer = await post(ada, body, more)
+        expect(`${answer.status} ${body.slice(0, 200)}`).not.toStartWith("5")
+        expect(`${answer.text} for ${body.slice(0, 200)}`).not.toContain("internal error")
+      }
+  })
+
+  test("offers only tools that change nothing at /mcp?readonly", async () => {
+    const ada = await person()
+    const { client, tool } = await connectMcp(suite.api, ada, { path: "/mcp?readonly" })
+    const { tools } = await client.listTools()
+    expect(tools.map(({ annotations }) => annotations?.readOnlyHint)).not.toContain(false)
+    expect(tools.map(({ name }) => name)).not.toContain("run_val")
+    expect(tool("create_val", { code: "1" })).rejects.toThrow("not found")
+    expectStatus(await call("GET", "/v1/me/vals", { as: ada }), 200)
+    const answer = await post(ada, list, { "x-mcp-readonly": "true" })
+    expect(answer.text).not.toContain("create_val")
+  })
+
+  test("offers only the tools that the scopes of the token allow", async () => {
+    const { id } = await person()
+    const scopes: Scope[] = ["run:read", "val:read"]
+    const { text } = await issueToken(suite.api.hamlet.deps, id, {
+      name: "a",
+      scopes,
+      expiresAt: null,
+    })
+    const { client, tool } = await connectMcp(suite.api, text)
+    const names = (await client.listTools()).tools.map(({ name }) => name)
+    expect(names).toContain("read_val")
+    expect(names).toContain("read_docs")
+    for (const name of ["create_val", "run_val", "query_sqlite", "list_blobs"])
+      expect(names).not.toContain(name)
+    expect(tool("run_val", { val: "x" })).rejects.toThrow("not found")
+  })
+}
+
+function defineVals(suite: ApiSuite): void {
+  const { addUser: person, val } = suite
+
+  test.each(revisions)("create, read, edit and list versions with %s", async (revision) => {
+    const ada = await person()
+    const { tool } = await connectMcp(suite.api, ada, { revision })
+    const created = await tool("create_val", { name: "adder", code, readme: "# Adds\n\ntwo" })
+    expect(created.data).toMatchObject({
+      val: `${ada.username}/adder`,
+      version: 1,
+      privacy: "private",
+      type: "script",
+      about: "Adds",
+    })
+    const edited = await tool("edit_val", {
+      val: "adder",
+      version: 1,
+      edits: [{ oldText: "a + b", newText: "a - b" }],
+    })
+    expect(edited.data).toMatchObject({ version: 2, isUnchanged: false })
+    const diff =
+      "--- a\n+++ b\n@@ -1,2 +1,3 @@\n // one\n+// more\n export default (a, b) => a - b\n"
+    expect((await tool("edit_val", { val: created.data.id, version: 2, diff })).data.version).toBe(
+      3,
+    )
+    const read = await tool("read_val", { val: `@${ada.username}/adder` })
+    expect(read.data).toMatchObject({
+      code: "// one\n// more\nexport default (a, b) => a - b\n// two\n",
+      version: 3,
+      nextLine: null,
+    })
+    expect(read.text).toContain("// more\nexport default")
+    expect((await tool("read_val", { val: "adder", version: 1 })).data.code).toBe(code)
+    const versions = await tool("list_versions", { val: "adder", limit: 2 })
+    expect(versions.data.versions.map((it: { version: number }) => it.version)).toEqual([3, 2])
+    const rest = await tool("list_versions", { val: "adder", cursor: versions.data.nextCursor })
+    expect(rest.data).toMatchObject({ versions: [{ version: 1, codeChars: code.length }] })
+    const updated = await tool("update_val", { val: "adder", privacy: "public", type: "http" })
+    expect(updated.data).toMatchObject({ privacy: "public", type: "http", version: 3 })
+    expect(updated.data.endpoint).toContain("adder")
+  })
+
+  test("edit_val refuses a version that is not the current one", async () => {
+    const ada = await person()
+    const { tool } = await connectMcp(suite.api, ada)
+    await tool("create_val", { name: "busy", code })
+    const edit = (newText: string) =>
+      tool("edit_val", { val: "busy", version: 1, edits: [{ oldText: "// one", newText }] })
+    const answers = await Promise.all(["// a", "// b", "// c", "// d"].map(edit))
+    expect(answers.filter(({ isError }) => !isError)).toHaveLength(1)
+    for (const { text } of answers.filter(({ isError }) => isError))
+      expect(text).toContain("read_val")
+    expect((await tool("read_val", { val: "busy" })).data.version).toBe(2)
+  })
+
+  test("edit_val says how to correct an edit", async () => {
+    const { tool } = await connectMcp(suite.api, await person())
+    await tool("create_val", { name: "x", code })
+    const edit = (args: object) => tool("edit_val", { val: "x", version: 1, ...args })
+    expect(await edit({ edits: [{ oldText: "absent", newText: "" }] })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("does not occur"),
+    })
+    expect((await edit({ edits: [{ oldText: "//", newText: "" }] })).text).toContain(
+      "more than once",
+    )
+    expect((await edit({})).text).toContain("exactly one of edits, diff and code")
+    expect((await edit({ diff: "nonsense" })).text).toContain("no hunks")
+    expect((await edit({ code: "" })).text).toContain("code")
+    const missing = await tool("read_val", { val: "nobody/nothing" })
+    expect(missing.text).toContain("search_vals")
+    expect((await edit({ code })).data).toMatchObject({ version: 1, isUnchanged: true })
+  })
+
+  test("show nothing of private vals of others, and change nothing of others", async () => {
+    const [ada, bob] = [await person(), await person()]
+    const word = `word${Bun.randomUUIDv7().replaceAll("-", "")}`
+    const hidden = await val(ada, { name: "hidden", code: `// ${word}`, privacy: "private" })
+    const open = await val(ada, { name: "open", code: `// ${word}`, privacy: "public" })
+    const { tool } = await connectMcp(suite.api, bob)
+    for (const named of [hidden.id, `${ada.username}/hidden`]) {
+      expect((await tool("read_val", { val: named })).text).toContain("val_not_found")
+      expect((await tool("run_val", { val: named })).text).toContain("val_not_found")
+      expect((await tool("list_versions", { val: named })).text).toContain("val_not_found")
+    }
+    const found = await tool("search_vals", { query: word })
+    expect(found.data.vals.map((it: { id: string }) => it.id)).toEqual([open.id])
+    const edit = await tool("edit_val", { val: open.id, version: 1, code: "2" })
+    expect(edit.text).toContain("not_owner")
+    expect((await tool("update_val", { val: open.id, privacy: "private" })).text).toContain(
+      "not_owner",
+    )
+  })
+
+  test("read_val returns long code in pages", async () => {
+    const ada = await person()
+    const lines = Array.from(
+      { length: 3_000 },
+      (_, index) => `// line ${index + 1} of the code of a val`,
+    )
+    const long = await val(ada, { code: lines.join("\n") })
+    const { tool } = await connectMcp(suite.api, ada)
+    let [text, line] = ["", 1 as number | null]
+    while (line !== null) {
+      const { data } = await tool("read_val", { val: long.id, fromLine: line })
+      expect(data.code.length).toBeLessThanOrEqual(50_000)
+      text += `${text === "" ? "" : "\n"}${data.code}`
+      line = data.nextLine
+    }
+    expect(text).toBe(long.code)
+  })
+
+  test("list_my_vals and search_vals page through all vals", async () => {
+    const ada = await person()
+    for (const name of ["a1", "a2", "a3"]) await val(ada, { name })
+    const { tool } = await connectMcp(suite.api, ada)
+    const first = await tool("list_my_vals", { limit: 2 })
+    const second = await tool("list_my_vals", { limit: 2, cursor: first.data.nextCursor })
+    const names = [...first.data.vals, ...second.data.vals].map((it: { val: string }) => it.val)
+    expect(names.sort()).toEqual(["a1", "a2", "a3"].map((name) => `${ada.username}/${name}`))
+    expect(second.data.nextCursor).toBeNull()
+  })
+
+  test("read_docs returns the pages of the documentation", async () => {
+    const { tool } = await connectMcp(suite.api, await suite.sharedUser())
+    expect((await tool("read_docs")).text).toContain("std")
+    expect((await tool("read_docs", { page: "std" })).text).toContain("# The standard library")
+    expect((await tool("read_docs", { page: "../README" })).text).toContain("there are")
+  })
+}
+
+function defineRuns(suite: ApiSuite): void {
+  const { addUser: person, val } = suite
+
+  test("run a val, request one, and read runs and logs", async () => {
+    const ada = await person()
+    const { tool } = await connectMcp(suite.api, ada)
+    await val(ada, {
+      name: "both",
+      type: "http",
+      code: `export default (request) => {
+        for (let line = 1; line <= 60; line++) console.log("line", line)
+        if (request.headers.get("x-fail")) throw new TypeError("no such luck")
+        return new Response("got " + new URL(request.url).pathname, { status: 201 })
+      }`,
+    })
+    const answer = await tool("request_val", { val: "both", path: "/x" })
+    expect(answer.data).toMatchObject({ status: 201, body: "got /x", isTruncated: false })
+    const { runId } = answer.data
+    const logs = async (args: object) => (await tool("read_logs", { runId, ...args })).data
+    await waitUntil(async () => (await logs({})).totalLines === 60)
+    expect((await logs({ lines: 10 })).nextLine).toBe(11)
+    expect((await logs({ fromLine: 60 })).lines[0].message).toBe("line 60")
+    const failed = await tool("request_val", { val: "both", headers: { "x-fail": "1" } })
+    expect(failed.data.status).toBe(502)
+    const show = async () => (await tool("get_run", { runId: failed.data.runId })).data
+    await waitUntil(async () => (await show()).status === "failed")
+    expect(await show()).toMatchObject({
+      error: { name: "TypeError", message: "no such luck" },
+      totalLogLines: 60,
+    })
+    expect((await show()).logs.at(-1).message).toBe("line 60")
+    const listed = await tool("list_runs", { val: "both", error: true })
+    expect(listed.data.runs).toMatchObject([{ runId: failed.data.runId }])
+
+    await val(ada, { name: "adder", code })
+    const ran = await tool("run_val", { val: "adder", args: [1, 2] })
+    expect(ran.data).toMatchObject({ status: "succeeded", returnValue: "3", error: null })
+    expect((await tool("run_code", { code: "export default () => 42" })).data.returnValue).toBe(
+      "42",
+    )
+    const thrown = await tool("run_code", { code: 'throw new Error("broken")' })
+    expect(thrown).toMatchObject({ isError: true, text: expect.stringContaining("broken") })
+    expect((await tool("request_val", { val: "adder" })).text).toContain("run_val")
+  })
+
+  test("query and change the database, and refuse writes in a query", async () => {
+    const { tool } = await connectMcp(suite.api, await person())
+    const made = await tool("execute_sqlite", {
+      statements: [
+        { sql: "create table t (n integer, s text)" },
+        { sql: "insert into t values (?, ?), (2, 'b')", args: [1, "a"] },
+      ],
+    })
+    expect(made.data.results[1]).toMatchObject({ rowsAffected: 2 })
+    const rows = await tool("query_sqlite", { sql: "select n, s from t where n = ?", args: [1] })
+    expect(rows.data).toMatchObject({ columns: ["n", "s"], rows: [[1, "a"]], isTruncated: false })
+    expect((await tool("query_sqlite", { sql: "delete from t" })).isError).toBe(true)
+    expect((await tool("query_sqlite", { sql: "nonsense" })).text).toContain("syntax error")
+    const many = await tool("query_sqlite", {
+      sql: "with recursive c(x) as (select 1 union all select x + 1 from c limit 500) select x from c",
+    })
+    expect(many.data).toMatchObject({ rowCount: 500, isTruncated: true })
+    expect(many.data.rows).toHaveLength(200)
+  })
+
+  test("write, list, read and delete blobs, in pages", async () => {
+    const { tool } = await connectMcp(suite.api, await person())
+    const text = "ä€😀".repeat(9_000)
+    expect((await tool("write_blob", { key: "a/b c", text })).data.bytes).toBe(81_000)
+    await tool("write_blob", { key: "bytes", base64: "/wD/" })
+    await tool("write_blob", { key: "empty", text: "" })
+    const keys = await tool("list_blobs", { limit: 2 })
+    expect(keys.data.blobs.map((it: { key: string }) => it.key)).toEqual(["a/b c", "bytes"])
+    expect((await tool("list_blobs", { after: keys.data.nextAfter })).data.blobs).toHaveLength(1)
+    const first = await tool("read_blob", { key: "a/b c" })
+    expect(first.data).toMatchObject({ bytes: 81_000, isBase64: false })
+    const second = await tool("read_blob", { key: "a/b c", offset: first.data.nextOffset })
+    expect(second.data.nextOffset).toBeNull()
+    expect(first.data.text + second.data.text).toBe(text)
+    expect((await tool("read_blob", { key: "bytes" })).data).toMatchObject({
+      text: "/wD/",
+      isBase64: true,
+    })
+    expect((await tool("read_blob", { key: "empty" })).data).toMatchObject({ text: "", bytes: 0 })
+    expect((await tool("read_blob", { key: "bytes", offset: 9 })).text).toContain("shorter")
+    expect((await tool("delete_blob", { key: "bytes" })).isError).toBe(false)
+    expect((await tool("read_blob", { key: "bytes" })).text).toContain("blob_not_found")
+  })
+}
+
+test("POST /mcp logs which tool a user called, and how it ended", async () => {
+  let log = ""
+  const api = await openApi(
+    undefined,
+    { HAMLET_LOG_LEVEL: "info" },
+    {
+      writeLog: (text) => {
+        log += text
+      },
+    },
+  )
+  try {
+    const ada = await api.addUser("ada")
+    const { tool } = await connectMcp(api, ada)
+    await tool("create_val", { name: "noted", code })
+    await tool("read_val", { val: "missing" })
+    api.hamlet.log.flush()
+    const lines = log.split("\n").filter((line) => line.includes('"tool_call"'))
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { tool: "create_val", outcome: "done", user: "ada", userId: ada.id },
+      { tool: "read_val", outcome: "refused", user: "ada" },
+    ])
+    expect(log).not.toContain(ada.token)
+  } finally {
+    await api.close()
+  }
+})
