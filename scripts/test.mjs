@@ -13,10 +13,14 @@ const runsAtOnce = 2 * availableParallelism()
 /** Small enough that no run ends long after the others, since each takes the next batch. */
 const secondsPerBatch = 45
 
+/** Long runs choose a seed at random: see packages/server/test/README.md. */
+const seedDefault = "20260701"
+
 const args = process.argv.slice(2)
 const selections = args.length > 0 ? [selectTests(root, args)] : splitTests(root, secondsPerBatch)
 process.exitCode = await runTests({
   parts: selections.map((selection) => ["--timeout", String(timeoutMs), ...selection]),
   partsAtOnce: runsAtOnce,
   silenceMsMax,
+  env: { HAMLET_TEST_SEED: process.env.HAMLET_TEST_SEED ?? seedDefault },
 })

@@ -7,12 +7,13 @@ import { anyRawPlan, toRawBytes } from "./fuzz/raw/raw-bytes.ts"
 import { rawCases, tokenMark } from "./fuzz/raw/raw-cases.ts"
 import { exchange, parseResponses } from "./fuzz/raw/raw-client.ts"
 import { expectStatus, openApi } from "./support/api.ts"
+import { testSeed } from "./support/random.ts"
 
 /** How many requests `npm run fuzz` sends without a socket. */
 const requestsWanted = process.env.HAMLET_FUZZ_REQUESTS
 const connections =
   requestsWanted === undefined ? 150 : Math.min(Math.ceil(Number(requestsWanted) / 160), 2_000)
-const seed = Number(process.env.HAMLET_FUZZ_SEED ?? Math.trunc(Math.random() * 0x7fffffff))
+const seed = testSeed
 // To bun, 0 means no limit.
 const timeoutMs = requestsWanted === undefined ? 110_000 : 0
 /** To fill a server takes a second where nothing else runs. */
@@ -24,7 +25,7 @@ const damagedQuietMs = 50
 const loud = { HAMLET_LOG_LEVEL: "error", HAMLET_DATA_DIR_SHARED: "yes" }
 
 // Bytes are parsed before the database is used, so one database is enough.
-describe(`fuzz over a socket HAMLET_FUZZ_SEED=${seed}`, () => {
+describe(`fuzz over a socket HAMLET_TEST_SEED=${seed}`, () => {
   let fuzzServer: FuzzServer
   let server: Bun.Server<undefined>
   let before: unknown
@@ -81,7 +82,7 @@ describe(`fuzz over a socket HAMLET_FUZZ_SEED=${seed}`, () => {
         const bytes =
           result.counterexample && toRawBytes(result.counterexample[0], fuzzServer.pools)
         throw new Error(
-          `HAMLET_FUZZ_SEED=${seed} fails with ${JSON.stringify(bytes?.slice(0, 2000))}: ${result.errorInstance}`,
+          `HAMLET_TEST_SEED=${seed} fails with ${JSON.stringify(bytes?.slice(0, 2000))}: ${result.errorInstance}`,
         )
       }
       await expectAlive(server)

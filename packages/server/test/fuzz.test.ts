@@ -10,6 +10,7 @@ import { isFault, send } from "./fuzz/send.ts"
 import { printRequest } from "./fuzz/to-request.ts"
 import { openApi } from "./support/api.ts"
 import { databases, describeEachDatabase } from "./support/databases.ts"
+import { testSeed } from "./support/random.ts"
 
 /** `npm run fuzz` sends a million. */
 const requestsPerDatabase = 6_000
@@ -19,7 +20,7 @@ const requests =
   requestsWanted === undefined
     ? requestsPerDatabase
     : Math.ceil(Number(requestsWanted) / databases.length)
-const seed = Number(process.env.HAMLET_FUZZ_SEED ?? Math.trunc(Math.random() * 0x7fffffff))
+const seed = testSeed
 // To bun, 0 means no limit.
 const timeoutMs = requestsWanted === undefined ? 110_000 : 0
 
@@ -57,7 +58,7 @@ let roundsDone = 0
 const invalidExtremes = new Set<string>()
 const invalidStatuses: readonly number[] = [400, 413]
 
-describeEachDatabase(`fuzz HAMLET_FUZZ_SEED=${seed}`, (open) => {
+describeEachDatabase(`fuzz HAMLET_TEST_SEED=${seed}`, (open) => {
   for (let round = 0; round < rounds; round += 1) {
     test(
       `no request causes a 500, an undocumented response or a change of others' data, ${round + 1} of ${rounds}`,
@@ -189,6 +190,6 @@ function explain(
   batch: readonly [Plan, number][],
 ): string {
   const lines = batch.map(([plan, copies]) => `${copies} × ${printRequest(plan, fuzzServer.pools)}`)
-  const title = `HAMLET_FUZZ_SEED=${seed} fails after ${result.numRuns} batches and ${result.numShrinks} simplifications:`
+  const title = `HAMLET_TEST_SEED=${seed} fails after ${result.numRuns} batches and ${result.numShrinks} simplifications:`
   return [title, ...lines, String(result.errorInstance)].join("\n")
 }

@@ -28,11 +28,12 @@ import {
 } from "./model/val-commands.ts"
 import { openApi, type TestApi } from "./support/api.ts"
 import { describeEachDatabase } from "./support/databases.ts"
+import { testSeed } from "./support/random.ts"
 
 const sequences = Number(process.env.HAMLET_MODEL_RUNS ?? 30)
 // A failure names its seed, with which it comes again. The same for both databases: what one
 // answers, the other must.
-const seed = Number(process.env.HAMLET_MODEL_SEED ?? Date.now() % 2 ** 31)
+const seed = testSeed
 const commandsMax = 90
 
 /** Time for the sequences, and for finding a short one when one of them fails. */

@@ -122,14 +122,10 @@ async function addEve(
 ): Promise<readonly string[]> {
   const runs: string[] = []
   for (const privacy of ["public", "unlisted", "private"]) {
-    const id = await addVal(
-      api,
-      eve,
-      `eve_${privacy}`,
-      privacy,
-      `export default "albatross ${privacy}"`,
-    )
-    pools.keep("val", { id, name: `eve_${privacy}`, username: "eve", token })
+    const name = `eve_${privacy}`
+    const first = `export default "albatross ${privacy}"`
+    const id = await addVal(api, eve, { name, privacy, code: first })
+    pools.keep("val", { id, name, username: "eve", token })
     const code = `export default "albatross two ${privacy}"`
     expectStatus(
       await api.call("POST", `/v1/vals/${id}/versions`, { as: eve, body: { code } }),
@@ -166,12 +162,25 @@ async function addEve(
 async function addVal(
   api: TestApi,
   user: TestUser,
-  name: string,
-  privacy: string,
-  code: string,
+  val: {
+    readonly name: string
+    readonly privacy: string
+    readonly code: string
+    readonly type?: string
+  },
 ): Promise<string> {
-  const body = { name, privacy, code, readme: "read me", type: "http" }
+  const body = { type: "http", readme: "read me", ...val }
   return expectStatus(await api.call("PUT", "/v1/vals", { as: user, body }), 200).json.id
+}
+
+/** Without it, chance decides whether a val exists that can have a schedule. */
+async function addScheduledVal(api: TestApi, user: TestUser) {
+  const name = `${user.username}_interval`
+  const code = "export default () => 1"
+  const id = await addVal(api, user, { name, privacy: "private", code, type: "interval" })
+  const body = { cron: "@yearly" }
+  expectStatus(await api.call("PUT", `/v1/vals/${id}/schedule`, { as: user, body }), 200)
+  return { id, name, username: user.username, token: user.token }
 }
 
 async function addRun(
@@ -232,15 +241,11 @@ async function refillUser(api: TestApi, pools: Pools, user: TestUser): Promise<v
   pools.add("session", { id: session.id, token })
   pools.add("email", { id: await addWaitingEmail(api, user), token })
   pools.add("webhook", { ...(await addWebhook(api, user)), token })
+  pools.add("val", await addScheduledVal(api, user))
   for (let count = json.data.length; count < valsMin; count += 1) {
     const name = `${username}_${count}`
-    const id = await addVal(
-      api,
-      user,
-      name,
-      ["public", "unlisted", "private"][count % 3] ?? "",
-      `export default ${count}`,
-    )
+    const privacy = ["public", "unlisted", "private"][count % 3] ?? ""
+    const id = await addVal(api, user, { name, privacy, code: `export default ${count}` })
     for (const code of ["a", "b", "c"])
       await api.call("POST", `/v1/vals/${id}/versions`, { as: user, body: { code } })
     pools.add("val", { id, name, username, token })

@@ -5,14 +5,14 @@ import type { Database } from "../../src/storage/database/database.ts"
 import { sql } from "../../src/storage/database/sql.ts"
 import { createScheduleStore } from "../../src/storage/schedules/schedules.ts"
 import { databases, notRun } from "../support/databases.ts"
-import { createRandom } from "../support/random.ts"
+import { createRandom, testSeed } from "../support/random.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import { ClockedNode } from "./clocked-node.ts"
 
 /** `npm run chaos -- schedules` asks for more of it. */
 const scheduleCount = Number(process.env.HAMLET_CHAOS_SCHEDULES ?? 20)
 const seconds = Number(process.env.HAMLET_CHAOS_SECONDS ?? 8)
-const seed = Number(process.env.HAMLET_CHAOS_SEED ?? Math.trunc(Math.random() * 0x7fffffff))
+const seed = testSeed
 const isLong = process.env.HAMLET_CHAOS_SCHEDULES !== undefined
 const killMs = isLong ? 3_000 : 1_500
 /** On a slow machine it takes longer. */
@@ -30,7 +30,7 @@ else if (library === undefined) notRun("schedules on nodes", "libfaketime is not
 else
   describe("schedules on three nodes with wrong clocks", () => {
     test(
-      `have exactly one run for each due time while nodes are killed (HAMLET_CHAOS_SEED=${seed})`,
+      `have exactly one run for each due time while nodes are killed (HAMLET_TEST_SEED=${seed})`,
       async () => {
         const database = await server.open()
         const { db, url = "" } = database

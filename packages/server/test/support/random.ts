@@ -1,3 +1,11 @@
+/**
+ * The seed of everything that tests choose at random. `npm test` always uses the same, so that a
+ * commit passes or fails; long runs (`npm run fuzz`, `npm run chaos`) choose a new one and print it.
+ */
+export const testSeed = Number(
+  process.env.HAMLET_TEST_SEED ?? Math.trunc(Math.random() * 0x7fffffff),
+)
+
 /** Numbers from 0 to 1 that look random: the same ones for the same seed. */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0

@@ -110,6 +110,7 @@ export async function signIn(
   input: SignIn,
 ): Promise<{ readonly session: Session; readonly text: string }> {
   const text = makeTokenText(randomBytes(32), "session")
+  const createdAt = deps.now()
   const toSession = (of: {
     readonly userId: string
     readonly scopes: Iterable<Scope>
@@ -122,8 +123,8 @@ export async function signIn(
     parentId: of.root.tokenId,
     userAgent:
       input.userAgent === null ? null : truncateText(input.userAgent, limits.userAgentBytesMax),
-    createdAt: deps.now(),
-    expiresAt: toExpiry(deps, of.root),
+    createdAt,
+    expiresAt: toExpiry(deps, createdAt, of.root),
     lastUsedAt: null,
   })
   const replacement = {
@@ -208,7 +209,7 @@ export async function renewSession(
   deps: SessionDeps,
   session: Pick<Authenticated, "tokenId" | "expiresAt" | "root">,
 ) {
-  const expiresAt = toExpiry(deps, session.root)
+  const expiresAt = toExpiry(deps, deps.now(), session.root)
   if (expiresAt - (session.expiresAt ?? expiresAt) < deps.sessionMs * limits.renewalPart)
     return undefined
   await deps.sessions.extend(session.tokenId, expiresAt)
@@ -224,6 +225,10 @@ export async function endSession(deps: SessionDeps, caller: Caller, id: string):
     )
 }
 
-function toExpiry(deps: SessionDeps, root: SessionRoot | undefined): number {
-  return Math.min(deps.now() + deps.sessionMs, root?.expiresAt ?? Number.POSITIVE_INFINITY)
+function toExpiry(
+  deps: Pick<SessionDeps, "sessionMs">,
+  from: number,
+  root: SessionRoot | undefined,
+): number {
+  return Math.min(from + deps.sessionMs, root?.expiresAt ?? Number.POSITIVE_INFINITY)
 }
