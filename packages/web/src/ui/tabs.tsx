@@ -1,6 +1,8 @@
 interface Tab<Id extends string> {
   readonly id: Id
   readonly label: string
+  /** Shows a dot: there is something to see. */
+  readonly isMarked?: boolean
 }
 
 interface TabsProps<Id extends string> {
@@ -38,6 +40,7 @@ export function Tabs<Id extends string>({ label, tabs, current, panelId, onPick 
           onClick={() => onPick(tab.id)}
         >
           {tab.label}
+          {tab.isMarked ? <span class="tab-mark" aria-hidden="true" /> : null}
         </button>
       ))}
     </div>

@@ -34,14 +34,14 @@ describeApp(
         .getByRole("alert")
         .filter({ hasText: /^This is not a cron expression/ })
         .waitFor()
-      expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true)
+      expect(await page.getByRole("button", { name: "Save the schedule" }).isDisabled()).toBe(true)
       await page.getByRole("button", { name: "on Mondays" }).click()
       await page.getByLabel(/still running/).selectOption({ label: "Run both at the same time" })
       await page
         .getByLabel(/server was off/)
         .selectOption({ label: "Run once when the server is back" })
       await seeNote(page, "The schedule is saved", () =>
-        page.getByRole("button", { name: "Save" }).click(),
+        page.getByRole("button", { name: "Save the schedule" }).click(),
       )
       expect(await admin.client.getSchedule({ val_id: val.id })).toMatchObject({
         cron: "0 9 * * 1",
@@ -66,7 +66,7 @@ describeApp(
       // Due every second: its outcome appears by itself.
       await field.fill("* * * * * *")
       await meaning.getByText("Every second").waitFor()
-      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByRole("button", { name: "Save the schedule" }).click()
       // On a busy machine the last run is always one that has just begun.
       await state.getByRole("link", { name: /Succeeded|Running|Queued/ }).waitFor()
       await state.getByRole("button", { name: "Remove" }).click()
@@ -138,7 +138,7 @@ export default () => email({ to: "grace@example.org", subject: "Engines", text: 
       const { page } = tab
       await page.goto("/account")
       await page.getByLabel("Email").fill("dan@example.org")
-      await seeNote(page, "Saved", () => page.getByRole("button", { name: "Save" }).click())
+      await seeNote(page, "Saved", () => page.getByRole("button", { name: "Save the schedule" }).click())
       const confirmation = page.getByRole("region", { name: "Confirm your address" })
       await confirmation.getByLabel("Code").fill("000 000")
       await confirmation.getByRole("button", { name: "Confirm" }).click()

@@ -37,27 +37,6 @@ describeApp("a val's page", (app) => {
     expect(own.problems).toEqual([])
   })
 
-  for (const count of [200, 10_000])
-    test(`scrolls code of ${count} lines inside the editor, and keeps its buttons`, async () => {
-      await using own = await app.openOwn()
-      const { page } = own
-      const lines = Array.from({ length: count }, (_, index) => `// line ${index + 1}`)
-      const code = `${lines.join("\n")}\nexport default 1`
-      const val = await makeVal(app.stage.admin, { code })
-      await page.goto(val.path)
-      const editor = await findEditor(page)
-      await editor.press("Control+End")
-      await editor.getByText("export default 1").waitFor()
-      const outside = () =>
-        page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight)
-      await eventually(outside, (pixels) => expect(pixels).toBeLessThanOrEqual(0))
-      for (const name of ["Save", "Run"]) {
-        const box = await page.getByRole("button", { name, exact: true }).boundingBox()
-        expect(box?.y).toBeGreaterThan(0)
-      }
-      expect(own.problems).toEqual([])
-    })
-
   test("saves and runs with arguments by Control-Enter", async () => {
     await using own = await app.openOwn()
     const { page } = own
@@ -66,7 +45,6 @@ describeApp("a val's page", (app) => {
     const editor = await findEditor(page)
     await page.getByLabel("Arguments as JSON").fill("[6, 3]")
     await replaceText(page, editor, "export default (one: number, other: number) => one * other")
-    await page.getByRole("button", { name: "Save and run" }).waitFor()
     await editor.press("Control+Enter")
     await page
       .getByRole("region", { name: "Return value" })
@@ -182,80 +160,6 @@ describeApp("a val's page", (app) => {
     const alert = page.getByRole("alert").filter({ hasText: "TypeError: no good" })
     await alert.getByRole("link", { name: `${val.name}.tsx:100` }).click()
     await editor.locator(".cm-activeLine").filter({ hasText: "no good" }).waitFor()
-    expect(own.problems).toEqual([])
-  })
-
-  test.each(["public", "private"] as const)(
-    "shows the page of a %s val and reloads it after a save",
-    async (privacy) => {
-      await using own = await app.openOwn()
-      const { page } = own
-      const code = (word: string) =>
-        `export default (request: Request) => new Response("<h1>" + "${word} " + new URL(request.url).pathname + "</h1>", { headers: { "content-type": "text/html" } })`
-      const val = await makeVal(app.stage.admin, { code: code("one"), type: "http", privacy })
-      await page.goto(val.path)
-      const frame = page.frameLocator("iframe[title^='Preview of']")
-      await frame.getByRole("heading", { name: "one /" }).waitFor()
-      await page.getByLabel("Path", { exact: true }).fill("somewhere/else")
-      await page.getByLabel("Path", { exact: true }).press("Enter")
-      await frame.getByRole("heading", { name: "one /somewhere/else" }).waitFor()
-      await replaceText(page, await findEditor(page), code("two"))
-      await page.keyboard.press("Control+s")
-      await frame.getByRole("heading", { name: "two /somewhere/else" }).waitFor()
-      expect(own.problems).toEqual([])
-    },
-  )
-
-  test("shows the error of a failed preview above it, with links to the line and the run", async () => {
-    await using own = await app.openOwn()
-    const { page } = own
-    const code = `export default () => {\n  throw new RangeError("too far")\n}\n`
-    const val = await makeVal(app.stage.admin, { code, type: "http" })
-    await page.goto(val.path)
-    const editor = await findEditor(page)
-    const failure = page.getByRole("region", { name: "Error of the last request" })
-    await failure.getByText("RangeError: too far").waitFor()
-    await failure.getByRole("link", { name: `root/${val.name}.tsx:2` }).click()
-    await page.locator(".cm-activeLine").filter({ hasText: "too far" }).waitFor()
-    await failure.getByRole("link", { name: "Open the run" }).waitFor()
-    await replaceText(page, editor, `export default () => new Response("near")`)
-    await page.keyboard.press("Control+s")
-    await failure.waitFor({ state: "detached" })
-    expect(own.problems).toEqual([])
-  })
-
-  test("sends any request and shows the response", async () => {
-    await using own = await app.openOwn()
-    const { page } = own
-    const code = `export default async (request: Request) =>
-      Response.json({ method: request.method, path: new URL(request.url).search, kind: request.headers.get("x-kind"), body: await request.text() },
-        { status: 418, headers: { "x-answer": "yes" } })`
-    const val = await makeVal(app.stage.admin, { code, type: "http" })
-    await page.goto(val.path)
-    await page.getByRole("button", { name: "Request", exact: true }).click()
-    await page.getByLabel("Method").selectOption("PUT")
-    await page.getByLabel("Path and query").fill("/things?a=1")
-    await page.getByText("Headers and body").click()
-    await page.getByLabel("Headers, one per line").fill("x-kind: odd")
-    await page.getByLabel("Body").fill("hello there")
-    // The form keeps its content while it is hidden.
-    await page.getByRole("button", { name: "Page", exact: true }).click()
-    await page.getByRole("tab", { name: "Run" }).click()
-    await page.getByRole("tab", { name: "Preview" }).click()
-    await page.getByRole("button", { name: "Request", exact: true }).click()
-    await page.getByRole("button", { name: "Send" }).click()
-    await page.getByText("418 I'm a Teapot").waitFor()
-    const side = page.getByRole("region", { name: "Run and preview" })
-    for (const text of ['"PUT"', '"?a=1"', '"odd"', '"hello there"'])
-      await side.locator(".code pre").filter({ hasText: text }).waitFor()
-    await side
-      .locator(".request-response .run-line")
-      .filter({ hasText: /\d+ ?(ms|s)/ })
-      .waitFor()
-    await side.getByText(/\d+ headers/).click()
-    await side.getByText("x-answer").waitFor()
-    await side.getByRole("link", { name: "Open the run" }).click()
-    await page.waitForURL("**/runs/*")
     expect(own.problems).toEqual([])
   })
 

@@ -97,8 +97,15 @@ describeApp("versions", (app) => {
     const editor = await findEditor(page)
     await replaceText(page, editor, "export default () => 'typed'")
     await page.getByRole("link", { name: "Versions" }).click()
-    await page.getByRole("button", { name: "Restore version 1" }).click()
+    const restore = page.getByRole("button", { name: "Restore version 1" })
+    await restore.click()
+    await page
+      .getByRole("dialog", { name: "Restore version 1?" })
+      .getByRole("button", { name: "Restore its code" })
+      .click()
     await findVersion(page, 4).waitFor()
+    // A second click at the same place must not restore another version.
+    expect(await page.locator("[aria-label^='Restore version']:hover").count()).toBe(0)
     await page
       .getByRole("region", { name: "Changes", exact: true })
       .getByLabel("Changes from version 3 to version 4", { exact: true })

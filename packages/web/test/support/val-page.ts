@@ -66,5 +66,5 @@ export function findVersion(page: Page, version: number): Locator {
 
 /** The save status of the code. */
 export function findStatus(page: Page, text: string): Locator {
-  return page.getByRole("region", { name: "Code" }).getByRole("status").filter({ hasText: text })
+  return page.locator(".val-bar").getByRole("status").filter({ hasText: text })
 }

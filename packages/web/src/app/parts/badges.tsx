@@ -17,7 +17,8 @@ const types = {
   email: { icon: "mail", label: "Email", hint: "runs when an email arrives" },
 } as const satisfies Record<Val["type"], { icon: IconName; label: string; hint: string }>
 
-const statuses = {
+/** The statuses of runs, as users read them. */
+export const statusNames = {
   queued: "Queued",
   running: "Running",
   succeeded: "Succeeded",
@@ -51,7 +52,7 @@ export function TypeBadge({ type }: { type: Val["type"] }) {
 
 /** The status of a run. */
 export function StatusBadge({ status }: { status: Run["status"] }) {
-  return <span class={`badge status status-${status}`}>{statuses[status]}</span>
+  return <span class={`badge status status-${status}`}>{statusNames[status]}</span>
 }
 
 /** The choices of privacy. */

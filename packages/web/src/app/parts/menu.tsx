@@ -6,6 +6,7 @@ import { setTo } from "../../ui/bind.ts"
 /** A button that opens a menu. The arrow keys move, Escape closes it and restores the focus. */
 export function Menu(props: {
   readonly label: string
+  readonly title?: string
   readonly button: ComponentChildren
   readonly buttonClass?: string
   readonly children: ComponentChildren
@@ -45,6 +46,7 @@ export function Menu(props: {
         type="button"
         class={props.buttonClass ?? "icon-button"}
         aria-label={props.label}
+        {...(props.title === undefined ? {} : { title: props.title })}
         aria-haspopup="menu"
         aria-expanded={isOpen.value}
         onClick={setTo(isOpen, !isOpen.value)}

@@ -51,7 +51,11 @@ export function ScheduleEditor(props: {
   const isChanged = !schedule || toKey(draft.value) !== toKey(toDraft(schedule))
   return (
     <div class="schedule">
-      <Form onSubmit={save} label="Save" isReady={isChanged && preview.kind === "valid"}>
+      <Form
+        onSubmit={save}
+        label="Save the schedule"
+        isReady={isChanged && preview.kind === "valid"}
+      >
         <TimingFields draft={draft.value} preview={preview} onChange={change} />
         <Select
           label="A run is due while the last one is still running"

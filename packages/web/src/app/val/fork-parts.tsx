@@ -23,12 +23,13 @@ export function ForkButton({ editing }: Props) {
   return (
     <button
       type="button"
-      class="button button-quiet button-small"
+      class="icon-button counted"
       disabled={isBusy}
-      title="Copy it to your vals"
+      title="Fork: copy it to your vals"
       onClick={() => void fork()}
     >
-      <Icon name="branch" /> Fork
+      <Icon name="branch" />
+      <span class="visually-hidden">Fork</span>
       {forkCount > 0 ? (
         <>
           {" "}

@@ -10,6 +10,7 @@ import { Field, Select, valNameInput } from "../parts/field.tsx"
 import { Form } from "../parts/form.tsx"
 import { Section } from "../parts/section.tsx"
 import { useAction } from "../parts/use-action.ts"
+import { forgetHistory } from "./preview/request-history.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 
 /** The name, privacy and type of a val, and its deletion. */
@@ -53,9 +54,15 @@ export function SettingsTab({ editing }: ValTabProps) {
         />
       </Form>
       {privacy === "private" ? null : <Embed editing={editing} />}
-      <DeleteVal id={id} name={name} onDelete={() => editing.discardAll()} />
+      <DeleteVal id={id} name={name} onDelete={() => discard(editing)} />
     </>
   )
+}
+
+/** Removes what this browser has stored of a deleted val. */
+async function discard(editing: ValTabProps["editing"]): Promise<void> {
+  forgetHistory(editing.val.peek().id)
+  await editing.discardAll()
 }
 
 /** The line that shows the code of the val in another page. */

@@ -1,5 +1,8 @@
+import type { CodeActions } from "./code/code-actions.ts"
 import type { ValEditing } from "./code/val-editing.ts"
 import type { ValRun } from "./code/val-run.ts"
+import type { RecentRuns } from "./panes/recent-runs.ts"
+import type { ValRequests } from "./preview/val-requests.ts"
 import type { ReadmeEditing } from "./readme/readme-editing.ts"
 
 /** The properties of every tab of a val. */
@@ -7,8 +10,14 @@ export interface ValTabProps {
   readonly editing: ValEditing
   readonly readme: ReadmeEditing
   readonly run: ValRun
+  /** The requests to an http val from this page. */
+  readonly requests: ValRequests
+  readonly recent: RecentRuns
+  readonly actions: CodeActions
   /** Whether the viewer may change it. */
   readonly isOwn: boolean
   /** The path of the val without a tab. */
   readonly base: string
+  /** The current tab; empty for the code. */
+  readonly tab: string
 }

@@ -2,20 +2,21 @@ import { useComputed } from "@preact/signals"
 import { useEffect, useMemo } from "preact/hooks"
 import { NotFound } from "../data/loaded.tsx"
 import { guardNavigation } from "../frame/location.ts"
-import { LinkTabs } from "../parts/link-tabs.tsx"
 import { session } from "../session/session.ts"
+import { useCodeActions } from "./code/code-actions.ts"
+import { CodeButtons } from "./code/code-buttons.tsx"
 import { CodeTab } from "./code/code-tab.tsx"
 import { type Val, ValEditing } from "./code/val-editing.ts"
 import { useValRun } from "./code/val-run.ts"
 import { DiscussionTab } from "./discussion-tab.tsx"
-import { EmailTab } from "./email-tab.tsx"
 import { GraphTab } from "./graph-tab.tsx"
+import { RecentRuns } from "./panes/recent-runs.ts"
+import { ValRequests } from "./preview/val-requests.ts"
 import { ReadmeEditing } from "./readme/readme-editing.ts"
 import { ReadmeTab } from "./readme/readme-tab.tsx"
 import { RunsTab } from "./runs-tab.tsx"
-import { ScheduleTab } from "./schedule-tab.tsx"
 import { SettingsTab } from "./settings-tab.tsx"
-import { ValHead } from "./val-head.tsx"
+import { ValBar } from "./val-bar.tsx"
 import { VersionsTab } from "./versions/versions-tab.tsx"
 
 const tabs = {
@@ -25,8 +26,9 @@ const tabs = {
   runs: RunsTab,
   discussion: DiscussionTab,
   graph: GraphTab,
-  schedule: ScheduleTab,
-  mail: EmailTab,
+  // The code stays; the pane beside it shows them.
+  schedule: CodeTab,
+  mail: CodeTab,
   settings: SettingsTab,
 } as const
 
@@ -38,14 +40,19 @@ export function ValView({ loaded, tab }: { loaded: Val; tab: string }) {
       (value.kind === "signed-in" || value.kind === "ended") && value.me.id === loaded.author.id
     )
   }).value
-  const { editing, readme } = useMemo(() => open(loaded, isOwn), [loaded.id, isOwn])
+  const { editing, readme, recent, requests } = useMemo(
+    () => open(loaded, isOwn),
+    [loaded.id, isOwn],
+  )
   const run = useValRun(editing, isOwn)
+  const actions = useCodeActions({ editing, run, requests, isOwn })
   useEffect(
     () => () => {
       editing.stop()
       readme.stop()
+      requests.stop()
     },
-    [editing, readme],
+    [editing, readme, requests],
   )
   useEffect(
     () =>
@@ -54,44 +61,37 @@ export function ValView({ loaded, tab }: { loaded: Val; tab: string }) {
       ),
     [editing, readme],
   )
-  const { name, author, referenceCount, type } = editing.val.value
+  const { name, author } = editing.val.value
   const base = `/u/${author.username}/${name}`
   if (!isTab(tab) || (["schedule", "settings"].includes(tab) && !isOwn)) return <NotFound />
   const Tab = tabs[tab]
+  const props = { editing, readme, run, requests, recent, actions, isOwn, base, tab }
+  const isCode = Tab === CodeTab
   return (
-    <div class={`val-page ${tab === "" ? "val-page-code" : ""}`}>
-      <ValHead editing={editing} />
-      <LinkTabs
-        label="Val"
-        current={tab === "" ? base : `${base}/${tab}`}
-        tabs={[
-          { href: base, label: "Code", icon: "script" },
-          ...(type === "interval" && isOwn
-            ? [{ href: `${base}/schedule`, label: "Schedule", icon: "timer" as const }]
-            : []),
-          ...(type === "email"
-            ? [{ href: `${base}/mail`, label: "Mail", icon: "mail" as const }]
-            : []),
-          { href: `${base}/readme`, label: "Readme", icon: "comment" },
-          { href: `${base}/versions`, label: "Versions", icon: "history" },
-          { href: `${base}/runs`, label: "Runs", icon: "play" },
-          { href: `${base}/discussion`, label: "Discussion", icon: "comment" },
-          { href: `${base}/graph`, label: "Graph", icon: "branch", count: referenceCount },
-          ...(isOwn
-            ? [{ href: `${base}/settings`, label: "Settings", icon: "settings" as const }]
-            : []),
-        ]}
-      />
-      <div class={tab === "" ? "val-code" : "val-part"}>
-        <Tab editing={editing} readme={readme} run={run} isOwn={isOwn} base={base} />
-      </div>
+    <div class={`val-page ${isCode ? "val-page-code" : ""}`}>
+      <ValBar {...props} tab={isCode ? "" : tab}>
+        {isCode ? <CodeButtons {...props} /> : null}
+      </ValBar>
+      {isCode ? (
+        <Tab {...props} />
+      ) : (
+        <div class="val-part">
+          <Tab {...props} />
+        </div>
+      )}
     </div>
   )
 }
 
 function open(loaded: Val, isOwn: boolean) {
   const editing = new ValEditing(loaded, isOwn)
-  return { editing, readme: new ReadmeEditing(editing, isOwn) }
+  const recent = new RecentRuns(loaded.id)
+  return {
+    editing,
+    readme: new ReadmeEditing(editing, isOwn),
+    recent,
+    requests: new ValRequests(editing, isOwn ? recent : undefined),
+  }
 }
 
 /** Whether a path belongs to the same val, where unsaved input stays. */

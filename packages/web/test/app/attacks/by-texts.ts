@@ -126,7 +126,7 @@ export function attackByTexts(at: () => AttackScene): void {
       await expectNothing()
     })
 
-    test("the response of a val is shown as text, in the frame and in the request builder", async () => {
+    test("the response of a val is shown as text, in the frame and as a response", async () => {
       const { ada, expectNothing, show, tab } = at()
       const val = await ada.client.createVal({
         name: "hostile_http",
@@ -137,8 +137,8 @@ export function attackByTexts(at: () => AttackScene): void {
       await fetch(`${val.links.endpoint}/?<svg onload=canary(1)>`)
       for (const path of ["/", "/svg", "/redirect", "/refresh"]) {
         await tab.page.goto("/u/ada/hostile_http")
-        await tab.page.getByRole("button", { name: "Request", exact: true }).click()
-        await tab.page.getByLabel("Path and query").fill(path)
+        await tab.page.getByRole("tab", { name: "Response" }).click()
+        await tab.page.getByLabel("Path", { exact: true }).fill(path)
         await tab.page.getByRole("button", { name: "Send" }).click()
         await tab.page.getByText(/\d+ headers/).click()
         await tab.page.locator(".header-list").getByText("x-hostile").waitFor()

@@ -1,84 +1,84 @@
-import { type Signal, useSignal, useSignalEffect } from "@preact/signals"
-import type { RefObject } from "preact"
-import { useMemo, useRef } from "preact/hooks"
-import type { CodeEditorHandle } from "../../../editor/code-editor-props.ts"
+import { useSignalEffect } from "@preact/signals"
+import { useMemo } from "preact/hooks"
 import { LazyCodeEditor } from "../../../editor/lazy.tsx"
-import { CopyButton } from "../../../ui/copy-button.tsx"
-import { Icon } from "../../../ui/icon.tsx"
-import { Tabs } from "../../../ui/tabs.tsx"
 import { currentLocation } from "../../frame/location.ts"
-import { showDone, showError } from "../../frame/toast-list.ts"
-import { PreviewPanel } from "../preview/preview-panel.tsx"
+import { showError } from "../../frame/toast-list.ts"
+import { session } from "../../session/session.ts"
+import { changeLayout, layout, paneLimits } from "../panes/layout.ts"
+import { drawerId, LogDrawer } from "../panes/log-drawer.tsx"
+import { SidePane } from "../panes/side-pane.tsx"
+import { Splitter } from "../panes/splitter.tsx"
+import { SaveProblemNotice } from "../saving/save-problem-notice.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
+import { sidePaneId } from "./code-actions.ts"
 import { ConflictDialog } from "./conflict-dialog.tsx"
 import { DraftNotice } from "./draft-notice.tsx"
-import { RunPanel } from "./run-panel.tsx"
-import { SaveStatus } from "./save-status.tsx"
-import { showSaveError } from "./show-save-error.ts"
 import { typeService } from "./type-service.ts"
 import { useCodeCommands, useCodeKeys } from "./use-code-keys.ts"
 
-interface CodeActions {
-  save(): Promise<void>
-  start(): Promise<void>
-}
-
-type EditorRef = RefObject<CodeEditorHandle | null>
-type Side = "run" | "preview"
-
-const sidePanelId = "side-panel"
-
-/** The code, and beside it the preview and the run. */
+/** The code, beside it the result, and below it the logs. */
 export function CodeTab(props: ValTabProps) {
-  const { editing, run, isOwn, base } = props
-  const editor: EditorRef = useRef(null)
-  const side = useSignal<Side>(editing.val.peek().type === "http" ? "preview" : "run")
-  const previewKey = useSignal(0)
+  const { editing, isOwn, base, actions } = props
+  const { editor } = actions
   // The text was changed outside the editor: a draft, a reset, or a save in another tab.
   useSignalEffect(() => {
     const text = editing.code.value
     if (editor.current && editor.current.getText() !== text) editor.current.setText(text)
   })
-  const save = async () => {
-    if (!isOwn) return
-    const before = editing.val.peek().version
-    if (!(await editing.save())) return showSaveError(editing)
-    const { version } = editing.val.peek()
-    const isNew = version !== before
-    showDone(isNew ? `Saved as version ${version}` : `Nothing has changed since version ${version}`)
-    if (isNew) previewKey.value += 1
-  }
-  const start = async () => {
-    side.value = "run"
-    const before = editing.val.peek().version
-    if (!(await run.start())) showSaveError(editing)
-    if (editing.val.peek().version !== before) previewKey.value += 1
-  }
-  const actions = { save, start }
   useCodeKeys(actions)
   useCodeCommands({ ...actions, format: () => void editor.current?.format(), isOwn, base })
+  const { sidePercent, isSideOpen, drawerPercent } = layout.value
+  const drawer = editing.val.value.type === "http" ? "isHttpDrawerOpen" : "isDrawerOpen"
+  const isDrawerOpen = layout.value[drawer]
+  const hasDrawer = session.value.kind === "signed-in" || session.value.kind === "ended"
+  const toggleDrawer = (isOpen: boolean) => changeLayout({ [drawer]: isOpen })
   return (
     <>
-      <CodePane {...props} editor={editor} actions={actions} />
-      <SidePane
-        {...props}
-        side={side}
-        previewKey={previewKey.value}
-        onStart={() => void start()}
-        onGoTo={(line) => editor.current?.goToLine(line)}
-      />
+      <div
+        class={`panes ${isSideOpen ? "" : "panes-no-side"} ${isDrawerOpen ? "" : "panes-no-drawer"}`}
+        style={{ "--side-size": `${sidePercent}%`, "--drawer-share": drawerPercent / 100 }}
+      >
+        <CodePane {...props} />
+        <Splitter
+          label="Size of the result"
+          orientation="vertical"
+          controls={sidePaneId}
+          percent={sidePercent}
+          limits={paneLimits.side}
+          isOpen={isSideOpen}
+          onResize={(percent) => changeLayout({ sidePercent: percent })}
+          onToggle={(isOpen) => changeLayout({ isSideOpen: isOpen })}
+        />
+        <SidePane {...props} />
+        {hasDrawer ? (
+          <>
+            <Splitter
+              label="Size of the logs"
+              orientation="horizontal"
+              controls={drawerId}
+              percent={drawerPercent}
+              limits={paneLimits.drawer}
+              isOpen={isDrawerOpen}
+              onResize={(percent) => changeLayout({ drawerPercent: percent })}
+              onToggle={toggleDrawer}
+            />
+            <LogDrawer {...props} isOpen={isDrawerOpen} onToggle={toggleDrawer} />
+          </>
+        ) : null}
+      </div>
       <ConflictDialog editing={editing} />
     </>
   )
 }
 
-function CodePane(props: ValTabProps & { editor: EditorRef; actions: CodeActions }) {
-  const { editing, isOwn, editor, actions } = props
+function CodePane(props: ValTabProps) {
+  const { editing, isOwn, actions } = props
   const { name, author } = editing.val.value
+  const { editor } = actions
   const goTo = useGoTo()
   return (
     <section class="code-pane" aria-label="Code">
-      <CodeBar {...props} />
+      <SaveProblemNotice editing={editing} onGoTo={(line) => editor.current?.goToLine(line)} />
       <DraftNotice editing={editing} />
       <div class="code-host">
         <LazyCodeEditor
@@ -98,105 +98,6 @@ function CodePane(props: ValTabProps & { editor: EditorRef; actions: CodeActions
             else showError(outcome.message)
           }}
         />
-      </div>
-    </section>
-  )
-}
-
-function CodeBar(props: ValTabProps & { editor: EditorRef; actions: CodeActions }) {
-  const { editing, isOwn, editor, actions } = props
-  const { name, links } = editing.val.value
-  return (
-    <div class="pane-bar">
-      {isOwn ? (
-        <>
-          <button
-            type="button"
-            class="button button-small"
-            disabled={!editing.isDirty.value}
-            onClick={() => void actions.save()}
-          >
-            <Icon name="save" /> Save
-          </button>
-          <SaveStatus editing={editing} />
-        </>
-      ) : (
-        <span class="quiet">Read only</span>
-      )}
-      <span class="pane-bar-end">
-        <button
-          type="button"
-          class="icon-button"
-          title="Find (Ctrl F)"
-          aria-label="Find"
-          onClick={() => editor.current?.openSearch()}
-        >
-          <Icon name="search" />
-        </button>
-        {isOwn ? (
-          <button
-            type="button"
-            class="button button-quiet button-small"
-            onClick={() => void editor.current?.format()}
-          >
-            Format
-          </button>
-        ) : null}
-        <CopyButton text={`import ${name} from "${links.module}"`} label="Copy the import line" />
-      </span>
-    </div>
-  )
-}
-
-function SidePane(
-  props: ValTabProps & {
-    readonly side: Signal<Side>
-    readonly previewKey: number
-    readonly onStart: () => void
-    readonly onGoTo: (line: number) => void
-  },
-) {
-  const { editing, run, isOwn, side, previewKey, onStart, onGoTo } = props
-  const isHttp = editing.val.value.type === "http"
-  const current = isHttp ? side.value : "run"
-  const runTab = { id: "run", label: "Run" } as const
-  const previewTab = { id: "preview", label: "Preview" } as const
-  return (
-    <section class="side-pane" aria-label="Run and preview">
-      <div class="pane-bar">
-        <Tabs
-          label="Run or preview"
-          tabs={isHttp ? [previewTab, runTab] : [runTab]}
-          current={current}
-          panelId={sidePanelId}
-          onPick={(id) => {
-            side.value = id
-          }}
-        />
-      </div>
-      <div
-        id={sidePanelId}
-        class="side-panel"
-        role="tabpanel"
-        aria-label={current === "run" ? "Run" : "Preview"}
-      >
-        {isHttp ? (
-          <PreviewPanel
-            editing={editing}
-            isOwn={isOwn}
-            isShown={current === "preview"}
-            reloadKey={previewKey}
-            onGoTo={onGoTo}
-          />
-        ) : null}
-        {current === "run" ? (
-          <RunPanel
-            run={run}
-            isDirty={editing.isDirty.value && isOwn}
-            onStart={onStart}
-            onGoTo={onGoTo}
-          />
-        ) : null}
       </div>
     </section>
   )

@@ -2,8 +2,8 @@ import { useSignal } from "@preact/signals"
 import { setTo } from "../../../ui/bind.ts"
 import { showDone } from "../../frame/toast-list.ts"
 import { DiffDialog } from "../diff-dialog.tsx"
+import { showSaveError } from "../saving/show-save-error.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
-import { showSaveError } from "./show-save-error.ts"
 
 /** The val was saved elsewhere: shows the difference, and overwrites nothing by itself. */
 export function ConflictDialog({ editing }: Pick<ValTabProps, "editing">) {

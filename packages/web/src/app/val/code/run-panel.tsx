@@ -1,23 +1,20 @@
-import { Icon } from "../../../ui/icon.tsx"
+import { useSignal } from "@preact/signals"
 import { EmptyState, FailureState } from "../../../ui/page-states.tsx"
 import { toDuration } from "../../../ui/units.ts"
 import { explain } from "../../data/explain.ts"
-import { showError } from "../../frame/toast-list.ts"
 import { StatusBadge } from "../../parts/badges.tsx"
-import { LogView } from "../../runs/log-view.tsx"
 import { RunErrorView } from "../../runs/run-error-view.tsx"
 import { ValueView } from "../../runs/value-view.tsx"
+import { ElapsedTime } from "../preview/elapsed-time.tsx"
 import type { ValRun } from "./val-run.ts"
 
-/** Runs the val with arguments and shows its logs and its result. */
+/** The arguments of a run, and its result. Its logs are below the code. */
 export function RunPanel(props: {
   readonly run: ValRun
-  readonly isDirty: boolean
   readonly onStart: () => void
   readonly onGoTo: (line: number) => void
 }) {
-  const { run, isDirty, onStart } = props
-  const isRunning = run.state.kind === "starting" || run.state.kind === "running"
+  const { run, onStart, onGoTo } = props
   return (
     <div class="side-body">
       <form
@@ -27,32 +24,24 @@ export function RunPanel(props: {
           onStart()
         }}
       >
-        <input
-          class="input input-mono"
-          aria-label="Arguments as JSON"
-          placeholder='Arguments as JSON: [6, 3] or "one"'
-          spellcheck={false}
-          autocomplete="off"
-          value={run.args}
-          onInput={(event) => run.setArgs(event.currentTarget.value)}
-        />
-        {isRunning ? (
-          <button
-            type="button"
-            class="button button-quiet"
-            disabled={run.state.kind === "starting"}
-            onClick={() => void run.cancel().catch(showError)}
-          >
-            <Icon name="stop" /> Cancel
-          </button>
-        ) : (
-          <button type="submit" class="button" title="Ctrl Enter">
-            <Icon name="play" /> {isDirty ? "Save and run" : "Run"}
-          </button>
-        )}
+        <ArgumentsInput run={run} />
       </form>
-      <Outcome {...props} />
+      <Outcome run={run} onGoTo={onGoTo} />
     </div>
+  )
+}
+
+function ArgumentsInput({ run }: { run: ValRun }) {
+  return (
+    <input
+      class="input input-mono"
+      aria-label="Arguments as JSON"
+      placeholder='Arguments as JSON: [6, 3] or "one"'
+      spellcheck={false}
+      autocomplete="off"
+      value={run.args}
+      onInput={(event) => run.setArgs(event.currentTarget.value)}
+    />
   )
 }
 
@@ -61,8 +50,8 @@ function Outcome({ run: { state }, onGoTo }: { run: ValRun; onGoTo: (line: numbe
     return (
       <EmptyState icon="play" title="Not run yet">
         <p>
-          Its logs appear here while it runs, then the returned value. <kbd>Ctrl</kbd>{" "}
-          <kbd>Enter</kbd> runs it from the editor.
+          The returned value appears here, the logs below the code. <kbd>Ctrl</kbd> <kbd>Enter</kbd>{" "}
+          saves and runs.
         </p>
       </EmptyState>
     )
@@ -81,6 +70,7 @@ function Outcome({ run: { state }, onGoTo }: { run: ValRun; onGoTo: (line: numbe
           Open the run
         </a>
       </p>
+      {state.kind === "running" ? <Waiting key={state.id} /> : null}
       {run?.error ? <RunErrorView error={run.error} onGoTo={onGoTo} /> : null}
       {run?.status === "succeeded" ? (
         <section aria-label="Return value">
@@ -88,14 +78,11 @@ function Outcome({ run: { state }, onGoTo }: { run: ValRun; onGoTo: (line: numbe
           <ValueView value={run.returnValue} />
         </section>
       ) : null}
-      <section aria-label="Logs">
-        <h3 class="run-label">Logs</h3>
-        <LogView
-          lines={state.kind === "ended" ? state.run.logs : state.logs}
-          isLive={!run}
-          isTruncated={run?.logsTruncated ?? false}
-        />
-      </section>
     </div>
   )
+}
+
+function Waiting() {
+  const startedAt = useSignal(Date.now()).value
+  return <ElapsedTime startedAt={startedAt} label="Running…" />
 }

@@ -1,6 +1,8 @@
 import { ApiError, type Output } from "@hamlet/contract/client"
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import { api } from "../../api.ts"
+import { findSaveProblem } from "../saving/find-save-problem.ts"
+import type { SaveProblem } from "../saving/syntax-error.ts"
 import {
   type Draft,
   type DraftStore,
@@ -28,6 +30,8 @@ export class ValEditing {
   readonly code: Signal<string>
   readonly isDirty: ReadonlySignal<boolean>
   readonly saving: Signal<SaveState> = signal<SaveState>({ kind: "idle" })
+  /** Why the version that was just saved cannot run. */
+  readonly problem: Signal<SaveProblem | undefined> = signal(undefined)
   /** The draft that was restored when the page was opened. */
   readonly restored: Draft | undefined
   /** The newest draft that was set aside, or that belongs to a closed tab. */
@@ -36,6 +40,7 @@ export class ValEditing {
   /** The version that the text is based on, which may not be the current one. */
   #baseVersion: number
   #pending: Promise<boolean> | undefined
+  #checking = new AbortController()
 
   constructor(loaded: Val, isOwn: boolean) {
     this.#drafts = isOwn ? openDraftStore(loaded.id) : noDrafts
@@ -71,6 +76,7 @@ export class ValEditing {
   /** Replaces the text by the saved one. Unsaved text is set aside. */
   takeSaved(saved: Val = this.val.peek()): void {
     if (this.code.peek() !== saved.code) this.#setAside()
+    if (saved.version !== this.val.peek().version) void this.#check(saved)
     this.val.value = saved
     this.code.value = saved.code
     this.#baseVersion = saved.version
@@ -112,6 +118,7 @@ export class ValEditing {
   }
 
   stop(): void {
+    this.#checking.abort()
     this.#drafts.stop()
   }
 
@@ -140,11 +147,26 @@ export class ValEditing {
   }
 
   #applySaved(saved: Val): void {
+    void this.#check(saved)
     this.val.value = saved
     this.#baseVersion = saved.version
     this.saving.value = { kind: "idle" }
     // The user may have typed more in the meantime.
     this.type(this.code.peek())
+  }
+
+  /** Looks for problems of a version that was saved here. Running it would show them too. */
+  async #check(saved: Val): Promise<void> {
+    this.#checking.abort()
+    this.#checking = new AbortController()
+    const { signal } = this.#checking
+    this.problem.value = undefined
+    try {
+      const found = await findSaveProblem(saved, signal)
+      if (!signal.aborted) this.problem.value = found
+    } catch {
+      // The server does not respond: a run will show the problem.
+    }
   }
 
   #setAside(): void {

@@ -63,23 +63,47 @@ function RunVersion({ version, editing }: VersionRowProps) {
   )
 }
 
+/** Asks first: afterwards the list moves, and the pointer would be over another version's button. */
 function RestoreVersion({ version, editing, onChange }: VersionRowProps) {
+  const isAsking = useSignal(false)
   const action = useAction()
+  const { version: current } = editing.val.value
   const restore = async () => {
     const saved = await api.createVersion({ val_id: editing.val.peek().id, code: version.code })
+    isAsking.value = false
     editing.takeSaved(saved)
     showDone(`Version ${saved.version} has the code of version ${version.version}`)
     onChange()
   }
   return (
-    <button
-      type="button"
-      class="link-button"
-      aria-label={`Restore version ${version.version}`}
-      onClick={() => void action.run(restore)}
-    >
-      Restore
-    </button>
+    <>
+      <button
+        type="button"
+        class="link-button"
+        aria-label={`Restore version ${version.version}`}
+        onClick={setTo(isAsking, true)}
+      >
+        Restore
+      </button>
+      {isAsking.value ? (
+        <Dialog title={`Restore version ${version.version}?`} onClose={setTo(isAsking, false)}>
+          <p>
+            Its code becomes the new version. Version {current} stays in the history, and unsaved
+            text is set aside.
+          </p>
+          <div class="dialog-foot">
+            <button
+              type="button"
+              class="button"
+              disabled={action.isBusy}
+              onClick={() => void action.run(restore)}
+            >
+              Restore its code
+            </button>
+          </div>
+        </Dialog>
+      ) : null}
+    </>
   )
 }
 

@@ -13,10 +13,12 @@ export function SaveStatus({ editing }: Pick<ValTabProps, "editing">) {
           ? "Not saved"
           : editing.isDirty.value
             ? "Unsaved changes"
-            : "Saved"
+            : editing.problem.value
+              ? "Saved with an error"
+              : "Saved"
   return (
     <span
-      class={`save-status save-${saving.kind}`}
+      class={`save-status save-${!editing.isDirty.value && editing.problem.value ? "failed" : saving.kind}`}
       role="status"
       {...(saving.kind === "failed" ? { title: explain(saving.error) } : {})}
     >

@@ -1,0 +1,71 @@
+import type { RefObject } from "preact"
+import { useRef } from "preact/hooks"
+import type { CodeEditorHandle } from "../../../editor/code-editor-props.ts"
+import { showDone, showError } from "../../frame/toast-list.ts"
+import type { ValRequests } from "../preview/val-requests.ts"
+import { showSaveError } from "../saving/show-save-error.ts"
+import type { ValEditing } from "./val-editing.ts"
+import type { ValRun } from "./val-run.ts"
+
+/** What the buttons and shortcuts of the code do. */
+export interface CodeActions {
+  readonly editor: RefObject<CodeEditorHandle | null>
+  /** Whether a run or a request is waiting for the val. */
+  readonly isBusy: boolean
+  save(): Promise<void>
+  /** Saves, and runs the val or sends the typed request. */
+  start(): Promise<void>
+  cancel(): void
+}
+
+/** The id of the pane with the result. */
+export const sidePaneId = "side-pane"
+
+/** The actions of a val's code. */
+export function useCodeActions(deps: {
+  readonly editing: ValEditing
+  readonly run: ValRun
+  readonly requests: ValRequests
+  readonly isOwn: boolean
+}): CodeActions {
+  const { editing, run, requests, isOwn } = deps
+  const editor = useRef<CodeEditorHandle | null>(null)
+  const isHttp = editing.val.value.type === "http"
+  const isBusy = isHttp
+    ? requests.exchange.value.kind === "sending"
+    : run.state.kind === "starting" || run.state.kind === "running"
+  return {
+    editor,
+    isBusy,
+    async save() {
+      if (!isOwn) return
+      const before = editing.val.peek().version
+      if (!(await editing.save())) return showSaveError(editing)
+      const { version } = editing.val.peek()
+      const isNew = version !== before
+      showDone(
+        isNew ? `Saved as version ${version}` : `Nothing has changed since version ${version}`,
+      )
+      if (isNew && isHttp) requests.noteSaved()
+    },
+    async start() {
+      showResult()
+      if (!isHttp) {
+        if (!(await run.start())) showSaveError(editing)
+        return
+      }
+      if (isOwn && !(await editing.save())) return showSaveError(editing)
+      await requests.send()
+    },
+    cancel() {
+      if (isHttp) requests.cancel()
+      else void run.cancel().catch(showError)
+    },
+  }
+}
+
+/** On a phone the result is below the code: it is scrolled into view. */
+function showResult(): void {
+  if (matchMedia("(width < 960px)").matches)
+    document.getElementById(sidePaneId)?.scrollIntoView({ block: "nearest" })
+}

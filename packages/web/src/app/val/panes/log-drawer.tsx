@@ -1,0 +1,113 @@
+import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import { Icon } from "../../../ui/icon.tsx"
+import { toDuration } from "../../../ui/units.ts"
+import { usePoll } from "../../data/poll.ts"
+import { statusNames } from "../../parts/badges.tsx"
+import { TimeAgo } from "../../parts/time-ago.tsx"
+import { LogView } from "../../runs/log-view.tsx"
+import { sourceNames } from "../../runs/runs-table.tsx"
+import type { ValTabProps } from "../val-tab-props.ts"
+import type { ListedRun } from "./recent-runs.ts"
+import { RunLogs } from "./run-logs.tsx"
+
+export const drawerId = "log-drawer"
+
+const pollMs = 2_000
+
+type Props = Pick<ValTabProps, "editing" | "run" | "requests" | "recent"> & {
+  readonly isOpen: boolean
+  readonly onToggle: (isOpen: boolean) => void
+}
+
+/** The latest runs of the val, and the logs of one of them, below the code. */
+export function LogDrawer(props: Props) {
+  const { editing, run, requests, recent, isOpen, onToggle } = props
+  const selected = useSignal<string | undefined>(undefined)
+  const current =
+    run.state.kind === "ended"
+      ? run.state.run.id
+      : run.state.kind === "running"
+        ? run.state.id
+        : undefined
+  const newest = current ?? requests.run.value?.id
+  // A new run is shown; the user may select another one.
+  useEffect(() => {
+    selected.value = undefined
+    if (isOpen) void recent.refresh().catch(() => {})
+  }, [newest, run.state.kind, isOpen])
+  usePoll(pollMs, () => (isOpen ? recent.refresh() : undefined))
+  const runs = recent.runs.value
+  const shown = selected.value ?? newest ?? runs[0]?.id
+  const what = editing.val.value.type === "http" ? "Requests" : "Runs"
+  return (
+    <section id={drawerId} class="log-drawer" aria-label={`${what} and logs`}>
+      <div class="drawer-bar">
+        <button
+          type="button"
+          class="drawer-toggle"
+          aria-expanded={isOpen}
+          aria-controls={`${drawerId}-body`}
+          onClick={() => onToggle(!isOpen)}
+        >
+          <Icon name="chevron" /> {what} and logs
+        </button>
+        {runs[0] && !isOpen ? <RunMarks run={runs[0]} /> : null}
+      </div>
+      <div id={`${drawerId}-body`} class="drawer-body" hidden={!isOpen}>
+        {runs.length === 0 && shown === undefined ? (
+          <p class="quiet drawer-empty">
+            {what === "Requests" ? "Requests to the val" : "Runs of the val"} appear here, with
+            their logs.
+          </p>
+        ) : null}
+        <ol class="drawer-runs">
+          {runs.map((listed) => (
+            <li key={listed.id}>
+              <button
+                type="button"
+                class="drawer-run"
+                aria-pressed={listed.id === shown}
+                onClick={() => {
+                  selected.value = listed.id
+                }}
+              >
+                <RunMarks run={listed} />
+              </button>
+            </li>
+          ))}
+        </ol>
+        {isOpen && shown !== undefined ? (
+          <div class="drawer-logs">
+            <Logs run={run} id={shown} />
+          </div>
+        ) : null}
+      </div>
+    </section>
+  )
+}
+
+function RunMarks({ run }: { run: ListedRun }) {
+  const { status, source, durationMs, runStartAt, val } = run
+  return (
+    <span class="drawer-marks">
+      <span class={`drawer-status drawer-${status}`}>{statusNames[status]}</span>
+      <span class="drawer-what">
+        {sourceNames[source]} v{val.version}
+      </span>
+      <span class="quiet">{durationMs === null ? "" : toDuration(durationMs)}</span>
+      <span class="quiet">
+        <TimeAgo at={runStartAt} />
+      </span>
+    </span>
+  )
+}
+
+/** The run that was started here is followed already. */
+function Logs({ run: { state }, id }: Pick<Props, "run"> & { id: string }) {
+  if (state.kind === "running" && state.id === id)
+    return <LogView lines={state.logs} isLive isTruncated={false} />
+  if (state.kind === "ended" && state.run.id === id)
+    return <LogView lines={state.run.logs} isLive={false} isTruncated={state.run.logsTruncated} />
+  return <RunLogs key={id} runId={id} />
+}

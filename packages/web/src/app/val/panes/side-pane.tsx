@@ -1,0 +1,47 @@
+import { LinkTabs } from "../../parts/link-tabs.tsx"
+import { sidePaneId } from "../code/code-actions.ts"
+import { RunPanel } from "../code/run-panel.tsx"
+import { EmailTab } from "../email-tab.tsx"
+import { Workbench } from "../preview/workbench.tsx"
+import { ScheduleTab } from "../schedule-tab.tsx"
+import type { ValTabProps } from "../val-tab-props.ts"
+
+/** Beside the code: requests to an http val, otherwise the run, the schedule or the mail. */
+export function SidePane(props: ValTabProps) {
+  const { editing, run, isOwn, base, tab, actions } = props
+  const { type } = editing.val.value
+  const onGoTo = (line: number) => actions.editor.current?.goToLine(line)
+  const others = [
+    // A val whose type was changed may still have a schedule.
+    ...((type === "interval" && isOwn) || tab === "schedule"
+      ? [{ href: `${base}/schedule`, label: "Schedule", icon: "timer" as const }]
+      : []),
+    ...(type === "email" || tab === "mail"
+      ? [{ href: `${base}/mail`, label: "Mail", icon: "mail" as const }]
+      : []),
+  ]
+  return (
+    <section id={sidePaneId} class="side-pane" aria-label="Result">
+      {others.length === 0 ? null : (
+        <LinkTabs
+          label="Beside the code"
+          current={tab === "" ? base : `${base}/${tab}`}
+          tabs={[{ href: base, label: "Run", icon: "play" }, ...others]}
+        />
+      )}
+      {tab === "schedule" ? (
+        <div class="side-part">
+          <ScheduleTab {...props} />
+        </div>
+      ) : tab === "mail" ? (
+        <div class="side-part">
+          <EmailTab {...props} />
+        </div>
+      ) : type === "http" ? (
+        <Workbench {...props} onGoTo={onGoTo} />
+      ) : (
+        <RunPanel run={run} onStart={() => void actions.start()} onGoTo={onGoTo} />
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,166 @@
+import { useSignal } from "@preact/signals"
+import { CopyButton } from "../../../ui/copy-button.tsx"
+import { Icon } from "../../../ui/icon.tsx"
+import { Menu } from "../../parts/menu.tsx"
+import type { ValTabProps } from "../val-tab-props.ts"
+import type { TypedRequest } from "./request-history.ts"
+import { toCurl } from "./to-curl.ts"
+import type { ValRequests } from "./val-requests.ts"
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
+
+type Props = Pick<ValTabProps, "editing" | "requests"> & {
+  /** Signed-out users can only look at the page. */
+  readonly maySend: boolean
+  /** The typed path at the address of the frame. */
+  readonly pageUrl: string
+}
+
+/** Method, path, and what can be done with the request. */
+export function AddressBar(props: Props) {
+  const { requests, maySend, pageUrl } = props
+  const { method, path } = requests.draft.value
+  const isSending = requests.exchange.value.kind === "sending"
+  return (
+    <form
+      class="address-bar"
+      aria-label="Request"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void requests.send()
+      }}
+    >
+      <div class="address-line">
+        {maySend ? (
+          <select
+            class="input address-method"
+            aria-label="Method"
+            value={method}
+            onChange={(event) => requests.change({ method: event.currentTarget.value })}
+          >
+            {methods.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        ) : null}
+        <input
+          class="input input-mono"
+          aria-label="Path"
+          spellcheck={false}
+          autocomplete="off"
+          value={path}
+          onInput={(event) => requests.change({ path: event.currentTarget.value })}
+        />
+        <button type="submit" class="button button-small" title="Send the request">
+          {maySend ? "Send" : "Go"}
+        </button>
+      </div>
+      <div class="address-tools">
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Reload"
+          title="Load the page again"
+          disabled={isSending}
+          onClick={() => {
+            requests.show("page")
+            void requests.loadPage()
+          }}
+        >
+          <Icon name="refresh" />
+        </button>
+        <a
+          class="icon-button"
+          aria-label="Open in a new tab"
+          title="Open in a new tab"
+          href={pageUrl}
+          target="_blank"
+          rel="noopener noreferrer"
+        >
+          <Icon name="external" />
+        </a>
+        {maySend ? <More {...props} /> : null}
+      </div>
+      {maySend ? <Details requests={requests} /> : null}
+    </form>
+  )
+}
+
+/** The history of requests, and the request as a command. */
+function More({ editing, requests }: Props) {
+  const history = requests.history.value
+  const { links, privacy } = editing.val.value
+  const curl = () =>
+    toCurl(requests.draft.peek(), {
+      endpoint: links.endpoint ?? "",
+      isPrivate: privacy === "private",
+    })
+  return (
+    <>
+      <Menu label="History" title="Earlier requests" button={<Icon name="history" />}>
+        {history.length === 0 ? (
+          <div class="menu-note" role="menuitem" aria-disabled="true" tabIndex={-1}>
+            Requests that you send are listed here.
+          </div>
+        ) : (
+          history.map((request) => (
+            <button
+              key={JSON.stringify(request)}
+              type="button"
+              role="menuitem"
+              onClick={() => requests.change(request)}
+            >
+              <code class="history-row">{toTitle(request)}</code>
+            </button>
+          ))
+        )}
+      </Menu>
+      <CopyButton text={curl} label="Copy as curl" />
+    </>
+  )
+}
+
+function toTitle({ method, path, body }: TypedRequest): string {
+  return `${method} ${path}${body === "" ? "" : ` ${body.replaceAll(/\s+/g, " ")}`}`
+}
+
+function Details({ requests }: { requests: ValRequests }) {
+  const { method, headers, body } = requests.draft.value
+  const isOpen = useSignal(headers !== "" || body !== "")
+  const hasBody = method !== "GET" && method !== "HEAD"
+  const count = headers.split("\n").filter((line) => line.trim() !== "").length
+  return (
+    <details
+      class="fold address-details"
+      open={isOpen.value}
+      onToggle={(event) => {
+        isOpen.value = event.currentTarget.open
+      }}
+    >
+      <summary>
+        <Icon name="chevron" /> Headers{hasBody ? " and body" : ""}
+        {count > 0 || (hasBody && body !== "") ? <span class="quiet"> (set)</span> : null}
+      </summary>
+      <textarea
+        class="input input-mono"
+        aria-label="Headers, one per line"
+        placeholder="content-type: application/json"
+        spellcheck={false}
+        rows={2}
+        value={headers}
+        onInput={(event) => requests.change({ headers: event.currentTarget.value })}
+      />
+      {hasBody ? (
+        <textarea
+          class="input input-mono"
+          aria-label="Body"
+          placeholder="Body"
+          spellcheck={false}
+          rows={3}
+          value={body}
+          onInput={(event) => requests.change({ body: event.currentTarget.value })}
+        />
+      ) : null}
+    </details>
+  )
+}

@@ -1,0 +1,216 @@
+import type { Output } from "@hamlet/contract/client"
+import { type Signal, signal } from "@preact/signals"
+import { api } from "../../api.ts"
+import { explain } from "../../data/explain.ts"
+import type { ValEditing } from "../code/val-editing.ts"
+import type { RecentRuns } from "../panes/recent-runs.ts"
+import { findRequestRun, toIds } from "./find-request-run.ts"
+import { parseHeaders } from "./parse-headers.ts"
+import { readHistory, rememberRequest, type TypedRequest } from "./request-history.ts"
+
+/** What is shown of a request. */
+export type RequestView = "page" | "response" | "logs" | "error"
+
+/** The latest request to the val. */
+export type Exchange =
+  | { readonly kind: "none" }
+  | { readonly kind: "sending"; readonly isPage: boolean; readonly startedAt: number }
+  /** The frame has loaded the page. The app cannot read it. */
+  | { readonly kind: "shown" }
+  | { readonly kind: "received"; readonly response: Output<"sendValRequest"> }
+  /** There was no response. */
+  | { readonly kind: "failed"; readonly message: string }
+
+const limits = { pollMs: 400, findMsMax: 5_000, navigationMsMax: 2_000 }
+
+/**
+ * The requests to an http val from its page. A page is loaded by a frame, which runs its scripts;
+ * everything else is sent through the API, which returns the whole response.
+ */
+export class ValRequests {
+  readonly draft: Signal<TypedRequest> = signal({ method: "GET", path: "/", headers: "", body: "" })
+  readonly exchange: Signal<Exchange> = signal<Exchange>({ kind: "none" })
+  readonly view: Signal<RequestView> = signal<RequestView>("page")
+  /** The run of the latest request, once it is known. */
+  readonly run: Signal<Output<"getRun"> | undefined> = signal(undefined)
+  readonly history: Signal<readonly TypedRequest[]>
+  /** What the frame shows. Another number loads it again; 0 has not been loaded. */
+  readonly page: Signal<{ readonly path: string; readonly number: number }> = signal({
+    path: "/",
+    number: 0,
+  })
+  readonly #editing: ValEditing
+  readonly #recent: RecentRuns | undefined
+  /** The view to return to when a request no longer fails. */
+  #viewBeforeError: RequestView = "page"
+  #isPageStale = false
+  /** The runs that belong to earlier requests. */
+  #known: ReadonlySet<string> = new Set()
+  #abort = new AbortController()
+
+  /** `recent` is undefined for users who may not see the runs of requests: all but the owner. */
+  constructor(editing: ValEditing, recent: RecentRuns | undefined) {
+    this.#editing = editing
+    this.#recent = recent
+    this.history = signal(readHistory(editing.val.peek().id))
+  }
+
+  change(changes: Partial<TypedRequest>): void {
+    this.draft.value = { ...this.draft.peek(), ...changes }
+  }
+
+  /** Sends the typed request. A plain GET is loaded by the frame while the page is shown. */
+  async send(): Promise<void> {
+    const request = { ...this.draft.peek(), path: toPath(this.draft.peek().path) }
+    this.draft.value = request
+    this.history.value = rememberRequest(this.#editing.val.peek().id, request)
+    const isPlain = request.method === "GET" && request.headers.trim() === ""
+    if (isPlain && this.#mainView() === "page") await this.loadPage(request.path)
+    else await this.#sendByApi(request)
+  }
+
+  /** Loads the page in the frame. */
+  async loadPage(path: string = this.page.peek().path): Promise<void> {
+    const signal = this.#begin(true)
+    this.#isPageStale = false
+    const known = await this.#listIds()
+    if (signal.aborted) return
+    this.page.value = { path, number: this.page.peek().number + 1 }
+    await this.#findRun(known, path, signal)
+  }
+
+  /** Called when the frame has loaded the page, or another one that a link in it leads to. */
+  pageLoaded(): void {
+    const { value } = this.exchange
+    if (value.kind === "shown") void this.#findNavigation(this.#abort.signal)
+    if (value.kind === "sending" && value.isPage) this.exchange.value = { kind: "shown" }
+  }
+
+  /** A new version was saved: the shown page is the one of an old version. */
+  noteSaved(): void {
+    this.#isPageStale = true
+    if (this.#mainView() === "page") void this.loadPage()
+  }
+
+  show(view: RequestView): void {
+    if (view !== "error") this.#viewBeforeError = view
+    this.view.value = view
+    if (view === "page" && (this.#isPageStale || this.page.peek().number === 0))
+      void this.loadPage()
+  }
+
+  /** Stops waiting for the response; the connection is closed, which ends the run. */
+  cancel(): void {
+    const { value } = this.exchange
+    if (value.kind !== "sending") return
+    this.#abort.abort()
+    if (value.isPage) this.page.value = { path: this.page.peek().path, number: 0 }
+    this.exchange.value = { kind: "failed", message: "You have cancelled the request" }
+    this.#isPageStale = true
+  }
+
+  stop(): void {
+    this.#abort.abort()
+  }
+
+  async #sendByApi(request: TypedRequest): Promise<void> {
+    const signal = this.#begin(false)
+    if (this.#mainView() === "page") this.show("response")
+    const { method, path, headers, body } = request
+    try {
+      const known = await this.#listIds()
+      const input = {
+        val_id: this.#editing.val.peek().id,
+        method,
+        path,
+        headers: parseHeaders(headers),
+        ...(method !== "GET" && method !== "HEAD" && body !== "" ? { body } : {}),
+      }
+      const sent = api.sendValRequest(input, { signal })
+      void this.#findRun(known, path, signal, () => this.exchange.peek().kind !== "sending")
+      const response = await sent
+      if (signal.aborted) return
+      this.exchange.value = { kind: "received", response }
+      if (this.#recent && response.runId !== null)
+        this.#showRun(await api.getRun({ run_id: response.runId }, { signal }))
+      else this.#showSuccess()
+    } catch (error) {
+      if (signal.aborted) return
+      this.exchange.value = { kind: "failed", message: explain(error) }
+      this.#showError()
+    }
+  }
+
+  #begin(isPage: boolean): AbortSignal {
+    this.#abort.abort()
+    this.#abort = new AbortController()
+    this.run.value = undefined
+    if (this.view.peek() === "error") this.view.value = this.#viewBeforeError
+    this.exchange.value = { kind: "sending", isPage, startedAt: Date.now() }
+    return this.#abort.signal
+  }
+
+  /** Polls until the run of the latest request has ended, so that its logs appear meanwhile. */
+  async #findRun(
+    known: ReadonlySet<string>,
+    path: string,
+    signal: AbortSignal,
+    isKnown: () => boolean = () => false,
+  ): Promise<void> {
+    const recent = this.#recent
+    for (let endsAt: number | undefined; recent && !signal.aborted; ) {
+      const run = await findRequestRun(recent, known, path, signal).catch(() => undefined)
+      if (signal.aborted || isKnown()) return
+      this.#known = toIds(recent.runs.peek())
+      if (run) this.#showRun(run)
+      if (run && run.status !== "running" && run.status !== "queued") return
+      // A request that was refused has no run.
+      if (this.exchange.peek().kind !== "sending") endsAt ??= Date.now() + limits.findMsMax
+      if (endsAt !== undefined && !run && Date.now() > endsAt) return this.#showSuccess()
+      await new Promise((resolve) => setTimeout(resolve, limits.pollMs))
+    }
+  }
+
+  /** Looks for the run of a page that the user has opened inside the frame. */
+  async #findNavigation(signal: AbortSignal): Promise<void> {
+    const known = this.#known
+    const endsAt = Date.now() + limits.navigationMsMax
+    while (this.#recent && !signal.aborted && Date.now() < endsAt) {
+      const runs = await this.#recent.refresh().catch(() => [])
+      const added = runs.findLast(({ id, source }) => source === "http" && !known.has(id))
+      if (added && added.status !== "running") {
+        this.#known = toIds(runs)
+        return this.#showRun(await api.getRun({ run_id: added.id }, { signal }))
+      }
+      await new Promise((resolve) => setTimeout(resolve, limits.pollMs))
+    }
+  }
+
+  async #listIds(): Promise<ReadonlySet<string>> {
+    return toIds((await this.#recent?.refresh().catch(() => undefined)) ?? [])
+  }
+
+  #showRun(run: Output<"getRun">): void {
+    this.run.value = run
+    if (run.error) this.#showError()
+    else if (run.status !== "running" && run.status !== "queued") this.#showSuccess()
+  }
+
+  #showError(): void {
+    if (this.view.peek() === "page" || this.view.peek() === "response") this.show("error")
+  }
+
+  #showSuccess(): void {
+    if (this.view.peek() === "error") this.view.value = this.#viewBeforeError
+  }
+
+  /** The view without regard to an error that is shown over it. */
+  #mainView(): RequestView {
+    return this.view.peek() === "error" ? this.#viewBeforeError : this.view.peek()
+  }
+}
+
+/** Always a path of the val: `//host` and `/\host` would be another host. */
+function toPath(text: string): string {
+  return `/${text.trim().replace(/^[/\\]+/, "")}`
+}

@@ -1,0 +1,86 @@
+import type { ComponentChildren } from "preact"
+import { Icon } from "../../ui/icon.tsx"
+import { api } from "../api.ts"
+import { useResource } from "../data/resource.ts"
+import { PrivacyBadge, TypeBadge } from "../parts/badges.tsx"
+import { type LinkTab, LinkTabs } from "../parts/link-tabs.tsx"
+import { useAction } from "../parts/use-action.ts"
+import { session } from "../session/session.ts"
+import { ForkButton, ForkedFrom } from "./fork-parts.tsx"
+import type { ValTabProps } from "./val-tab-props.ts"
+
+/** The name and the tabs of a val in one bar, and at its end what belongs to the tab. */
+export function ValBar(
+  props: Pick<ValTabProps, "editing" | "isOwn" | "base" | "tab"> & {
+    readonly children: ComponentChildren
+  },
+) {
+  const { editing, isOwn, base, tab, children } = props
+  const { name, author, privacy, type, version, referenceCount } = editing.val.value
+  const tabs: readonly LinkTab[] = [
+    { href: base, label: "Code" },
+    { href: `${base}/readme`, label: "Readme" },
+    { href: `${base}/versions`, label: "Versions" },
+    { href: `${base}/runs`, label: "Runs" },
+    { href: `${base}/discussion`, label: "Discussion" },
+    { href: `${base}/graph`, label: "Graph", count: referenceCount },
+    ...(isOwn ? [{ href: `${base}/settings`, label: "Settings" }] : []),
+  ]
+  return (
+    <header class="val-bar">
+      <div class="val-name">
+        <h1 class="val-title">
+          <a href={`/u/${author.username}`}>{author.username}</a>
+          <span class="val-slash">/</span>
+          <span title={name}>{name}</span>
+        </h1>
+        <ForkedFrom editing={editing} />
+      </div>
+      <div class="val-badges">
+        <a class="badge" href={`${base}/versions`} title="The current version">
+          v{version}
+        </a>
+        <TypeBadge type={type} />
+        <PrivacyBadge privacy={privacy} />
+      </div>
+      <LinkTabs label="Val" current={tab === "" ? base : `${base}/${tab}`} tabs={tabs} />
+      <div class="val-bar-end">
+        <span class="val-social">
+          <ForkButton editing={editing} />
+          <LikeButton editing={editing} />
+        </span>
+        {children}
+      </div>
+    </header>
+  )
+}
+
+function LikeButton({ editing }: Pick<ValTabProps, "editing">) {
+  const { isBusy, run } = useAction()
+  const { id, likeCount } = editing.val.value
+  const isSignedIn = session.value.kind === "signed-in"
+  const like = useResource(isSignedIn ? id : undefined, (signal) =>
+    api.getLike({ val_id: id }, { signal }),
+  )
+  const isLiked = like.state.kind === "ready" && like.state.data.liked
+  const toggle = () =>
+    run(async () => {
+      await (isLiked ? api.unlikeVal({ val_id: id }) : api.likeVal({ val_id: id }))
+      like.set({ liked: !isLiked })
+      const { likeCount } = await api.getVal({ val_id: id })
+      editing.val.value = { ...editing.val.value, likeCount }
+    })
+  return (
+    <button
+      type="button"
+      class="icon-button counted like-button"
+      aria-pressed={isLiked}
+      disabled={like.state.kind !== "ready" || isBusy}
+      title={!isSignedIn ? "Sign in to like it" : isLiked ? "Unlike" : "Like"}
+      onClick={() => void toggle()}
+    >
+      <Icon name="heart" /> {likeCount}
+      <span class="visually-hidden"> likes</span>
+    </button>
+  )
+}

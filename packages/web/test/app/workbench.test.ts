@@ -1,0 +1,284 @@
+import { expect, test } from "bun:test"
+import type { Page } from "playwright-core"
+import { describeApp } from "../support/describe-app.ts"
+import { eventually } from "../support/eventually.ts"
+import { expectText, findEditor, findStatus, makeVal, replaceText } from "../support/val-page.ts"
+
+describeApp("the workbench of an http val", (app) => {
+  test.each(["public", "private"] as const)(
+    "shows the page of a %s val and reloads it after a save",
+    async (privacy) => {
+      await using own = await app.openOwn()
+      const { page } = own
+      const val = await makeVal(app.stage.admin, { code: toPage("one"), type: "http", privacy })
+      await page.goto(val.path)
+      const frame = page.frameLocator("iframe[title^='Preview of']")
+      await frame.getByRole("heading", { name: "one /" }).waitFor()
+      await page.getByLabel("Path", { exact: true }).fill("somewhere/else")
+      await page.getByLabel("Path", { exact: true }).press("Enter")
+      await frame.getByRole("heading", { name: "one /somewhere/else" }).waitFor()
+      await replaceText(page, await findEditor(page), toPage("two"))
+      await page.keyboard.press("Control+s")
+      await frame.getByRole("heading", { name: "two /somewhere/else" }).waitFor()
+      await replaceText(page, await findEditor(page), toPage("three"))
+      await page.keyboard.press("Control+Enter")
+      await frame.getByRole("heading", { name: "three /somewhere/else" }).waitFor()
+      expect(await page.getByRole("tab", { name: "Page", selected: true }).count()).toBe(1)
+      expect(await readVersion(page)).toBe("v3")
+      expect(own.problems).toEqual([])
+    },
+  )
+
+  test("sends any request, shows the response and its logs, and keeps it in the history", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const code = `export default async (request: Request) => {
+      console.log("it is a", request.method)
+      return Response.json({ method: request.method, path: new URL(request.url).search, kind: request.headers.get("x-kind"), body: await request.text() },
+        { status: 418, headers: { "x-answer": "yes" } })
+    }`
+    const val = await makeVal(app.stage.admin, { code, type: "http" })
+    await page.goto(val.path)
+    await page.getByLabel("Method").selectOption("PUT")
+    await page.getByLabel("Path", { exact: true }).fill("/things?a=1")
+    await page.getByText("Headers and body").click()
+    await page.getByLabel("Headers, one per line").fill("x-kind: odd")
+    await page.getByLabel("Body").fill("hello there")
+    await page.getByRole("button", { name: "Send" }).click()
+    const result = page.getByRole("region", { name: "Result" })
+    await result.getByText("418 I'm a Teapot").waitFor()
+    for (const text of ['"PUT"', '"?a=1"', '"odd"', '"hello there"'])
+      await result.locator(".code pre").filter({ hasText: text }).waitFor()
+    await result.getByText(/\d+ headers/).click()
+    await result.getByText("x-answer").waitFor()
+    await page.getByRole("tab", { name: "Logs" }).click()
+    await result.getByRole("log").getByText("it is a PUT").waitFor()
+    // The same request after a reload.
+    await page.reload()
+    await page.getByRole("button", { name: "History" }).click()
+    await page.getByRole("menuitem", { name: "PUT /things?a=1" }).click()
+    expect(await page.getByLabel("Method").inputValue()).toBe("PUT")
+    expect(await page.getByLabel("Headers, one per line").inputValue()).toBe("x-kind: odd")
+    expect(await page.getByLabel("Body").inputValue()).toBe("hello there")
+    expect(own.problems).toEqual([])
+  })
+
+  test("shows the error of a request with links to the line and the run, until it works", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const code = `export default () => {\n  throw new RangeError("too far")\n}\n`
+    const val = await makeVal(app.stage.admin, { code, type: "http" })
+    await page.goto(val.path)
+    const editor = await findEditor(page)
+    const failure = page.getByRole("region", { name: "Error of the last request" })
+    await failure.getByText("RangeError: too far").waitFor()
+    await failure.getByRole("link", { name: `root/${val.name}.tsx:2` }).click()
+    await page.locator(".cm-activeLine").filter({ hasText: "too far" }).waitFor()
+    await failure.getByRole("link", { name: "See the run" }).waitFor()
+    await page.getByText("502", { exact: true }).waitFor()
+    await replaceText(page, editor, `export default () => new Response("near")`)
+    await page.keyboard.press("Control+Enter")
+    await page.frameLocator("iframe").getByText("near").waitFor()
+    await page.getByRole("tab", { name: "Page", selected: true }).waitFor()
+    expect(own.problems).toEqual([])
+  })
+
+  test("says that a slow val is working, shows its logs meanwhile, and cancels the request", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const code = `export default async () => {
+      console.log("begun")
+      await new Promise((done) => setTimeout(done, 50_000))
+      return new Response("late")
+    }`
+    const val = await makeVal(app.stage.admin, { code, type: "http" })
+    await page.goto(val.path)
+    const result = page.getByRole("region", { name: "Result" })
+    await result.getByText("Waiting for the val…").waitFor()
+    const readSeconds = async () =>
+      Number.parseFloat((await result.locator(".elapsed-time").textContent()) ?? "")
+    const before = await readSeconds()
+    await eventually(readSeconds, (seconds) => expect(seconds).not.toBe(before))
+    await page.getByRole("tab", { name: "Logs" }).click()
+    await result.getByRole("log").getByText("begun").waitFor()
+    await page.getByRole("button", { name: "Cancel" }).click()
+    await result.getByText("Waiting for the val…").waitFor({ state: "detached" })
+    const read = () => app.stage.admin.client.listValRuns({ val_id: val.id })
+    await eventually(read, ({ data }) => expect(data[0]?.status).toBe("cancelled"))
+    expect(own.problems).toEqual([])
+  })
+
+  test("lists every request of the page with its logs", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const code = `export default (request: Request) => {
+      const { pathname } = new URL(request.url)
+      console.log("asked for", pathname)
+      return new Response(pathname === "/data" ? "[]" : "<script>fetch('/data')</script>", { headers: { "content-type": "text/html" } })
+    }`
+    const val = await makeVal(app.stage.admin, { code, type: "http" })
+    await page.goto(val.path)
+    await page.getByRole("button", { name: "Requests and logs" }).click()
+    const drawer = page.getByRole("region", { name: "Requests and logs" })
+    const rows = drawer.getByRole("listitem")
+    await eventually(
+      () => rows.count(),
+      (count) => expect(count).toBeGreaterThanOrEqual(2),
+    )
+    await rows.first().getByRole("button").click()
+    await drawer.getByRole("log").getByText("asked for").waitFor()
+    await page.getByRole("button", { name: "Requests and logs" }).click()
+    expect(own.problems).toEqual([])
+  })
+
+  test("loads the page again when the server is back", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const val = await makeVal(app.stage.admin, { code: toPage("here"), type: "http" })
+    await page.goto(val.path)
+    const frame = page.frameLocator("iframe[title^='Preview of']")
+    await frame.getByRole("heading", { name: "here /" }).waitFor()
+    await own.context.setOffline(true)
+    await page.getByRole("tab", { name: "Response" }).click()
+    await page.getByRole("button", { name: "Send" }).click()
+    await page.getByText("The server does not respond. It may be restarting").first().waitFor()
+    await own.context.setOffline(false)
+    await page.getByRole("tab", { name: "Page" }).click()
+    await frame.getByRole("heading", { name: "here /" }).waitFor()
+    expect(own.problems).toEqual([])
+  })
+
+  test("copies the request as a curl command", async () => {
+    await using own = await app.open(app.stage.admin, {
+      permissions: ["clipboard-read", "clipboard-write"],
+    })
+    const { page } = own
+    const val = await makeVal(app.stage.admin, {
+      code: toPage("x"),
+      type: "http",
+      privacy: "public",
+    })
+    await page.goto(val.path)
+    await page.getByLabel("Path", { exact: true }).fill("/it's?a=1")
+    await page.getByRole("button", { name: "Copy as curl" }).click()
+    const read = () => page.evaluate(() => navigator.clipboard.readText())
+    await eventually(read, (text) =>
+      expect(text).toBe(`curl '${val.links.endpoint?.replace(/\/$/, "")}/it'\\''s?a=1'`),
+    )
+    expect(own.problems).toEqual([])
+  })
+})
+
+describeApp("the window of a val", (app) => {
+  for (const count of [200, 10_000])
+    test(`keeps code of ${count} lines inside the editor, and the buttons and the result visible`, async () => {
+      await using own = await app.openOwn()
+      const { page } = own
+      const lines = Array.from({ length: count }, (_, index) => `// line ${index + 1}`)
+      const code = `${lines.join("\n")}\nexport default () => new Response("seen")`
+      const val = await makeVal(app.stage.admin, { code, type: "http" })
+      await page.goto(val.path)
+      const editor = await findEditor(page)
+      await editor.press("Control+End")
+      await editor.getByText("export default").waitFor()
+      await page.frameLocator("iframe").getByText("seen").waitFor()
+      const outside = () =>
+        page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight)
+      await eventually(outside, (pixels) => expect(pixels).toBeLessThanOrEqual(0))
+      for (const name of ["Save", "Run", "Send"]) {
+        const button = page.getByRole("button", { name, exact: true })
+        expect(await isInWindow(page, button)).toBe(true)
+      }
+      expect(await isInWindow(page, page.locator("iframe"))).toBe(true)
+      const box = await page.locator(".code-host").boundingBox()
+      expect(box?.y).toBeLessThanOrEqual(110)
+      expect(own.problems).toEqual([])
+    })
+
+  test("has panes that are dragged, closed and opened by mouse and keyboard, and remembered", async () => {
+    await using tab = await app.open(app.stage.admin)
+    const { page } = tab
+    const val = await makeVal(app.stage.admin, { code: "export default () => 1" })
+    await page.goto(val.path)
+    await findEditor(page)
+    const line = page.getByRole("separator", { name: "Size of the result" })
+    const size = async () => Number(await line.getAttribute("aria-valuenow"))
+    const first = await size()
+    const box = await line.boundingBox()
+    if (!box) throw new Error("the separator is not visible")
+    await page.mouse.move(box.x, box.y + 200)
+    await page.mouse.down()
+    await page.mouse.move(box.x + 150, box.y + 200, { steps: 3 })
+    await page.mouse.up()
+    await eventually(size, (now) => expect(now).toBeLessThan(first))
+    const dragged = await size()
+    await line.press("ArrowLeft")
+    await eventually(size, (now) => expect(now).toBeGreaterThan(dragged))
+    await line.press("Enter")
+    await eventually(size, (now) => expect(now).toBe(0))
+    const result = page.getByRole("region", { name: "Result" })
+    expect(await result.isVisible()).toBe(false)
+    await page.getByRole("button", { name: "Runs and logs" }).click()
+    await page.reload()
+    await findEditor(page)
+    expect(await size()).toBe(0)
+    const logs = page.getByRole("separator", { name: "Size of the logs" })
+    expect(await logs.getAttribute("aria-valuetext")).toBe("Closed")
+    await page.getByRole("button", { name: "Pane beside the code" }).click()
+    await result.waitFor()
+    await eventually(size, (now) => expect(now).toBeGreaterThan(dragged))
+    expect(tab.problems).toEqual([])
+  })
+
+  test("says at once when saved code does not parse or a package does not exist", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const val = await makeVal(app.stage.admin, { code: "export default 1" })
+    await page.goto(val.path)
+    const editor = await findEditor(page)
+    await replaceText(page, editor, "export default 1\n\nconst = 2")
+    await page.keyboard.press("Control+s")
+    const problem = page.getByRole("alert").filter({ hasText: "The code does not parse" })
+    await problem.waitFor()
+    await findStatus(page, "Saved with an error").waitFor()
+    await problem.getByRole("button", { name: "Go to line 3" }).click()
+    await page.locator(".cm-activeLine").filter({ hasText: "const =" }).waitFor()
+    await page.route(/\/versions\/3\/lock$/, (route) =>
+      route.fulfill({
+        json: {
+          state: "failed",
+          imports: [{ specifier: "npm:no-such", resolved: null, error: "it does not exist" }],
+          updatedAt: null,
+        },
+      }),
+    )
+    await replaceText(page, editor, `import x from "npm:no-such"\nexport default x`)
+    await page.keyboard.press("Control+s")
+    await page
+      .getByRole("alert")
+      .filter({ hasText: 'The import "npm:no-such" does not work: it does not exist' })
+      .waitFor()
+    await page.unrouteAll()
+    await replaceText(page, editor, "export default 2")
+    await page.keyboard.press("Control+s")
+    await findStatus(page, "Saved").waitFor()
+    await page.getByRole("alert").filter({ hasText: /./ }).waitFor({ state: "detached" })
+    await expectText(editor, "export default 2")
+    expect(own.problems).toEqual([])
+  })
+})
+
+function toPage(word: string): string {
+  return `export default (request: Request) => new Response("<h1>" + "${word} " + new URL(request.url).pathname + "</h1>", { headers: { "content-type": "text/html" } })`
+}
+
+function readVersion(page: Page): Promise<string | null> {
+  return page.locator(".val-badges a").textContent()
+}
+
+async function isInWindow(page: Page, target: ReturnType<Page["locator"]>): Promise<boolean> {
+  const box = await target.boundingBox()
+  const size = page.viewportSize()
+  if (!box || !size) return false
+  return box.y >= 0 && box.y + box.height <= size.height && box.x + box.width <= size.width
+}
