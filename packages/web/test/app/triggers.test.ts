@@ -138,7 +138,7 @@ export default () => email({ to: "grace@example.org", subject: "Engines", text: 
       const { page } = tab
       await page.goto("/account")
       await page.getByLabel("Email").fill("dan@example.org")
-      await seeNote(page, "Saved", () => page.getByRole("button", { name: "Save the schedule" }).click())
+      await seeNote(page, "Saved", () => page.getByRole("button", { name: "Save" }).click())
       const confirmation = page.getByRole("region", { name: "Confirm your address" })
       await confirmation.getByLabel("Code").fill("000 000")
       await confirmation.getByRole("button", { name: "Confirm" }).click()

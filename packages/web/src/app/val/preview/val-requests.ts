@@ -12,7 +12,7 @@ import { readHistory, rememberRequest, type TypedRequest } from "./request-histo
 export type RequestView = "page" | "response" | "logs" | "error"
 
 /** The latest request to the val. */
-export type Exchange =
+export type RequestState =
   | { readonly kind: "none" }
   | { readonly kind: "sending"; readonly isPage: boolean; readonly startedAt: number }
   /** The frame has loaded the page. The app cannot read it. */
@@ -29,7 +29,7 @@ const limits = { pollMs: 400, findMsMax: 5_000, navigationMsMax: 2_000 }
  */
 export class ValRequests {
   readonly draft: Signal<TypedRequest> = signal({ method: "GET", path: "/", headers: "", body: "" })
-  readonly exchange: Signal<Exchange> = signal<Exchange>({ kind: "none" })
+  readonly exchange: Signal<RequestState> = signal<RequestState>({ kind: "none" })
   readonly view: Signal<RequestView> = signal<RequestView>("page")
   /** The run of the latest request, once it is known. */
   readonly run: Signal<Output<"getRun"> | undefined> = signal(undefined)
