@@ -249,6 +249,13 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
       },
     },
   },
+  identity: {
+    summary: "Manage the accounts of the sign-in provider that sign you in",
+    verbs: {
+      list: { summary: "List linked accounts", load: () => import("./commands/identity/list.ts") },
+      rm: { summary: "Unlink an account", load: () => import("./commands/identity/rm.ts") },
+    },
+  },
   mail: {
     summary: "Show, send and receive the mail of your vals",
     verbs: {

@@ -33,6 +33,11 @@ export const errorCodes = {
     status: 401,
     meaning: "The sign-in link was used before, has expired, or never existed.",
   },
+  sign_up_refused: {
+    status: 403,
+    meaning:
+      "No account belongs to the person whom the OpenID Connect provider named, and the operator does not let this person create one, or only with an invitation.",
+  },
   user_suspended: {
     status: 403,
     meaning:
@@ -75,6 +80,10 @@ export const errorCodes = {
     status: 404,
     meaning: "There is no such invitation, or it was accepted or revoked, or has expired.",
   },
+  identity_not_found: {
+    status: 404,
+    meaning: "The caller is not signed in by an identity with this id.",
+  },
   blob_not_found: { status: 404, meaning: "The caller has no blob with this key." },
   email_not_found: {
     status: 404,
@@ -103,6 +112,14 @@ export const errorCodes = {
   username_taken: {
     status: 409,
     meaning: "Another user already has this username, ignoring case.",
+  },
+  identity_taken: {
+    status: 409,
+    meaning: "The account at the OpenID Connect provider signs in another user already.",
+  },
+  too_many_identities: {
+    status: 409,
+    meaning: "The caller has the maximum number of identities.",
   },
   own_account: {
     status: 409,
@@ -201,6 +218,11 @@ export const errorCodes = {
     meaning:
       "The code does not confirm the caller's email address: it is wrong or has expired, was tried too often, or was sent to another address.",
   },
+  sign_in_refused: {
+    status: 422,
+    meaning:
+      "The sign-in with the OpenID Connect provider is not valid: it was cancelled or took too long, its response was used before, or another browser began it.",
+  },
   webhook_url_refused: {
     status: 422,
     meaning: "The server may not send to this URL; the message says why.",
@@ -245,6 +267,16 @@ export const errorCodes = {
     status: 501,
     meaning:
       "The server offers no language models: its operator has set neither HAMLET_OPENAI_URL nor HAMLET_OPENAI_KEY.",
+  },
+  oidc_unavailable: {
+    status: 501,
+    meaning:
+      "The server has no OpenID Connect provider: its operator has not set HAMLET_OIDC_ISSUER.",
+  },
+  oidc_failed: {
+    status: 502,
+    meaning:
+      "The OpenID Connect provider could not be reached, or its response is not valid. The log of the server has the reason.",
   },
   openai_failed: {
     status: 502,

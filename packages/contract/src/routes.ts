@@ -1,6 +1,7 @@
 import type { ErrorCode } from "./errors.ts"
 import { hasIdempotencyKey, type RouteDefinition } from "./route.ts"
 import { accountRoutes } from "./routes/account.ts"
+import { identityRoutes } from "./routes/accounts/identities.ts"
 import { administrationRoutes } from "./routes/administration.ts"
 import { backupRoutes } from "./routes/backup.ts"
 import { meRoutes } from "./routes/me.ts"
@@ -34,6 +35,7 @@ export const routes = {
   ...administrationRoutes,
   ...accountRoutes,
   ...sessionRoutes,
+  ...identityRoutes,
   ...webhookRoutes,
   ...blobRoutes,
   ...sqliteRoutes,

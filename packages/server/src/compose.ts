@@ -8,6 +8,7 @@ import {
   type Replacements,
   sqlitePath,
 } from "./composition/foundation.ts"
+import { createIdentities } from "./composition/identities.ts"
 import { createMail, createMailServer } from "./composition/mail.ts"
 import { createModules } from "./composition/modules.ts"
 import { createRuns } from "./composition/runs.ts"
@@ -83,6 +84,7 @@ type AllParts = Pick<Rules, "runTokens" | "mailWorker"> &
 
 type Rules = Foundation &
   ReturnType<typeof createAccounts> &
+  ReturnType<typeof createIdentities> &
   ReturnType<typeof createVals> &
   ReturnType<typeof createModules> &
   ReturnType<typeof createUserData> &
@@ -106,6 +108,7 @@ function build(foundation: Foundation, replacements: Replacements) {
   // 1. The nouns. The runtime sends requests of vals to the API and the gateway, which need it in
   // turn: it receives functions that are first called when both exist.
   const accounts = createAccounts(foundation)
+  const identities = createIdentities(foundation)
   const vals = createVals(foundation)
   const runtime = createRuntime(config, {
     runsAtOnceOf: (accountId) => accounts.quotas.find(accountId)?.runsAtOnce,
@@ -141,7 +144,7 @@ function build(foundation: Foundation, replacements: Replacements) {
 
   // 2. The background jobs.
   const rules = {
-    ...{ ...foundation, ...accounts, ...vals, ...modules },
+    ...{ ...foundation, ...accounts, ...identities, ...vals, ...modules },
     ...{ ...userData, ...emails, ...mail, ...runs, ...schedules, ...webhooks },
   }
   const jobs = startJobs(rules)

@@ -3,6 +3,7 @@ import { type RouteDefinition, type RouteName, routeNames, routes } from "@hamle
 import { createBackupChecker } from "@hamlet/contract/backup"
 import { ApiError, type Client, ConnectionError, createClient } from "@hamlet/contract/client"
 import { signIn } from "../src/domain/accounts/sessions.ts"
+import { addIdentity } from "./authorization/linked-identity.ts"
 import type { TestUser } from "./support/api.ts"
 import { describeEachDatabase } from "./support/databases.ts"
 import { type Loopback, openLoopback } from "./support/loopback.ts"
@@ -586,6 +587,33 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(await failure(client.findSignInLinkOwner({ code: "x" }))).toMatchObject({
       status: 403,
       code: "cross_site_request",
+    })
+  },
+  async startProviderSignIn({ client }) {
+    expect(await failure(client.startProviderSignIn())).toMatchObject({ status: 403 })
+  },
+  async finishProviderSignIn({ client }) {
+    const body = { attempt: "x", response: "x" }
+    expect(await failure(client.finishProviderSignIn(body))).toMatchObject({ status: 403 })
+  },
+  async signUpWithProvider({ client }) {
+    const body = { ticket: "x", username: "x" }
+    expect(await failure(client.signUpWithProvider(body))).toMatchObject({ status: 403 })
+  },
+  async linkIdentity({ client }) {
+    const body = { attempt: "x", response: "x" }
+    expect(await failure(client.linkIdentity(body))).toMatchObject({ code: "oidc_unavailable" })
+  },
+  async listIdentities({ client, loopback, sample }) {
+    const id = await addIdentity(loopback.api, sample.ada)
+    expect((await client.listIdentities()).data).toContainEqual(expect.objectContaining({ id }))
+  },
+  async unlinkIdentity({ client, loopback, sample }) {
+    const identity_id = await addIdentity(loopback.api, sample.ada)
+    expect(await client.unlinkIdentity({ identity_id })).toBeUndefined()
+    expect(await failure(client.unlinkIdentity({ identity_id }))).toMatchObject({
+      status: 404,
+      code: "identity_not_found",
     })
   },
   async listSessions({ client, loopback, sample }) {

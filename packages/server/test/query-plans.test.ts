@@ -145,6 +145,7 @@ const questions: Record<GetRoute, readonly string[]> = {
   getValByName: ["/v1/alias/user1/val1", "/v1/alias/user1/val7", "/v1/alias/user1/nothing"],
   listTokens: combine(["/v1/me/tokens"], pages),
   listSessions: combine(["/v1/me/sessions"], pages),
+  listIdentities: combine(["/v1/me/identities"], pages),
   getSchedule: ofVals("/schedule"),
   listMySchedules: combine(["/v1/me/schedules"], pages),
   previewSchedule: ["/v1/schedules/preview?every=1h"],

@@ -5,6 +5,7 @@ import type { Item, Output, PageName } from "@hamlet/contract/client"
 import ValTown from "@valtown/sdk"
 import { PageCursorURL } from "@valtown/sdk/pagination"
 import { signIn } from "../src/domain/accounts/sessions.ts"
+import { addIdentity } from "./authorization/linked-identity.ts"
 import { describeEachDatabase } from "./support/databases.ts"
 import { type Loopback, openLoopback } from "./support/loopback.ts"
 import { createSampleData, firstRunAt, type SampleData } from "./support/sample-data.ts"
@@ -578,6 +579,34 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const headers = { "x-hamlet-session": "1" }
     const asked = client.post("/v1/sign-in-links/owner", { body: { code: "x" }, headers })
     expect(await failure(() => asked)).toBeInstanceOf(ValTown.AuthenticationError)
+  },
+  async startProviderSignIn({ client }) {
+    const error = await failure(() => client.post("/v1/oidc/sign-ins"))
+    expect(error).toBeInstanceOf(ValTown.PermissionDeniedError)
+  },
+  async finishProviderSignIn({ client }) {
+    const body = { attempt: "x", response: "x" }
+    const error = await failure(() => client.post("/v1/oidc/sessions", { body }))
+    expect(error).toBeInstanceOf(ValTown.PermissionDeniedError)
+  },
+  async signUpWithProvider({ client }) {
+    const body = { ticket: "x", username: "x" }
+    const error = await failure(() => client.post("/v1/oidc/users", { body }))
+    expect(error).toBeInstanceOf(ValTown.PermissionDeniedError)
+  },
+  async linkIdentity({ client }) {
+    const body = { attempt: "x", response: "x" }
+    const error = await failure(() => client.post("/v1/me/identities", { body }))
+    expect(error).toBeInstanceOf(ValTown.InternalServerError)
+  },
+  async listIdentities({ client, loopback, sample }) {
+    const id = await addIdentity(loopback.api, sample.ada)
+    const found = await list(client, "listIdentities", "/v1/me/identities")
+    expect(found.map((identity) => identity.id)).toContain(id)
+  },
+  async unlinkIdentity({ client, loopback, sample }) {
+    const id = await addIdentity(loopback.api, sample.ada)
+    expect(await client.delete<object, null>(`/v1/me/identities/${id}`)).toBeNull()
   },
   async listSessions({ client, loopback, sample }) {
     await signIn(loopback.api.hamlet.deps, {

@@ -19,6 +19,8 @@ export interface PageOptions {
   readonly version: string
   /** The operator's notice for all users. */
   readonly notice: string | null
+  /** The name of the OpenID Connect provider; null for none. */
+  readonly providerName: string | null
   /** What a shared link says about its page. */
   readonly facts:
     | { readonly title: string; readonly description: string; readonly url: string }

@@ -9,6 +9,7 @@ import {
 } from "../schemas/inputs.ts"
 import {
   comment,
+  me,
   page,
   profile,
   reference,
@@ -27,7 +28,7 @@ export const meRoutes = {
     summary: "The caller's profile",
     auth: "required",
     scope: "user:read",
-    responses: { 200: profile },
+    responses: { 200: me },
   }),
   updateMe: route({
     method: "put",

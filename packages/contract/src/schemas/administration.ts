@@ -59,6 +59,8 @@ export const invitation = z
   .object({
     id,
     note: z.string().nullable(),
+    email: z.string().nullable().describe("The address that the user gets; null for none"),
+    quotas: quotas.nullable().describe("The quotas that the user gets; null for none"),
     createdBy: z.string().nullable(),
     createdAt: time,
     expiresAt: time,
@@ -71,6 +73,11 @@ export const newInvitation = invitation.extend({ url }).meta({ id: "NewInvitatio
 /** The body of a new invitation. */
 export const createInvitationBody = z.object({
   note: text(limits.noteCharsMax).nullable().optional(),
+  email: email(limits.emailCharsMax)
+    .nullable()
+    .describe("The address that the user gets, as confirmed")
+    .optional(),
+  quotas: quotas.partial().nullable().describe("The quotas that the user gets").optional(),
   hours: z.int().min(1).max(limits.invitationHoursMax).optional(),
 })
 
@@ -89,6 +96,7 @@ export const invitationParams = z.object({
 /** The actions in the audit log. */
 export const auditAction = z.enum([
   "user.create",
+  "user.sign_up",
   "user.suspend",
   "user.unsuspend",
   "user.delete",
@@ -99,6 +107,8 @@ export const auditAction = z.enum([
   "invitation.create",
   "invitation.revoke",
   "invitation.accept",
+  "identity.link",
+  "identity.unlink",
   "backup.read",
   "key.rotate",
 ])

@@ -42,6 +42,14 @@ export const profile = user
   })
   .meta({ id: "Profile" })
 
+/** The caller's own profile. */
+export const me = profile
+  .extend({
+    // What the token of the request may do.
+    scopes: z.array(scope),
+  })
+  .meta({ id: "Me" })
+
 /** The val that a val is a copy of, and the version that was copied. */
 export const forkOrigin = z
   .object({ id, name: valName, version: z.int().min(1), author })

@@ -107,6 +107,7 @@ describe("loadConfig", () => {
         acceptsGenerated: false,
         nameServers: undefined,
       },
+      oidc: undefined,
     })
     expect(documented).toMatchObject({
       HAMLET_HOST: "127.0.0.1",

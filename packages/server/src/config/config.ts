@@ -25,6 +25,7 @@ import {
 } from "./readers.ts"
 import { loadRunConfig, type RunConfig } from "./runs.ts"
 import { loadScheduleConfig, type ScheduleConfig } from "./schedules.ts"
+import { loadOidcConfig, type OidcConfig } from "./sign-in/oidc.ts"
 import { loadStorageConfig, type StorageConfig } from "./storage.ts"
 
 export { ConfigError, options }
@@ -63,6 +64,8 @@ export interface Config {
   readonly openAi: OpenAiConfig
   readonly emails: EmailConfig
   readonly mail: MailConfig
+  /** Undefined for no OpenID Connect provider. */
+  readonly oidc: OidcConfig | undefined
 }
 
 /** Whether other machines can reach the server. Weak isolation is refused then. */
@@ -141,6 +144,7 @@ export function loadConfig(env: Environment, args: readonly string[]): Config {
     openAi: loadOpenAiConfig(read, isPublic),
     emails: loadEmailConfig(read, new URL(baseUrl).hostname),
     mail: loadMailConfig(read, host),
+    oidc: loadOidcConfig(read, baseUrl),
   }
 }
 

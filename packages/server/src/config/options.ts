@@ -1,5 +1,6 @@
 import { emailOptions } from "./email-options.ts"
 import type { Option } from "./option.ts"
+import { oidcOptions } from "./sign-in/oidc-options.ts"
 
 /** All settings. docs/configuration.md is generated from this table. */
 export const options = [
@@ -358,6 +359,7 @@ export const options = [
     meaning: "Largest body of a request to the language models, in bytes.",
   },
   ...emailOptions,
+  ...oidcOptions,
   {
     env: "HAMLET_LOG_LEVEL",
     default: "info",

@@ -10,6 +10,7 @@ import { checkNames } from "./checks/check-names.ts"
 import { checkPort } from "./checks/check-port.ts"
 import { checkPrograms } from "./checks/check-programs.ts"
 import { checkSettings } from "./checks/check-settings.ts"
+import { checkSignIn } from "./checks/check-sign-in.ts"
 import { checkSmtp } from "./checks/check-smtp.ts"
 import { type Finding, failure, type Status, toReason, worse } from "./finding.ts"
 import { doctorLimits } from "./limits.ts"
@@ -32,6 +33,7 @@ const checks: readonly Check[] = [
   { name: "names", run: checkNames },
   { name: "outgoing mail", run: checkSmtp },
   { name: "incoming mail", run: checkMail },
+  { name: "sign-in", run: checkSignIn },
   { name: "open files", run: checkOpenFiles },
   { name: "memory", run: checkMemory },
 ]

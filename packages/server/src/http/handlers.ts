@@ -5,6 +5,7 @@ import { accountHandlers } from "./routes/account.ts"
 import { administrationHandlers } from "./routes/administration.ts"
 import { backupHandlers } from "./routes/backup.ts"
 import { emailHandlers } from "./routes/emails.ts"
+import { identityHandlers } from "./routes/me/identities.ts"
 import { meHandlers } from "./routes/me/me.ts"
 import { webhookHandlers } from "./routes/me/webhooks.ts"
 import { moduleHandlers } from "./routes/modules.ts"
@@ -35,6 +36,7 @@ export function createHandlers(nouns: Nouns, metrics: Metrics): Handlers {
     ...administrationHandlers(nouns),
     ...accountHandlers(nouns),
     ...sessionHandlers(nouns),
+    ...identityHandlers(nouns),
     ...webhookHandlers(nouns),
     ...blobHandlers(nouns),
     ...sqliteHandlers(nouns),

@@ -11,6 +11,7 @@ import type { Backups } from "../domain/backups.ts"
 import type { BlobDeps } from "../domain/blobs/blobs.ts"
 import type { SentMail } from "../domain/emails/deliver-email.ts"
 import type { SendEmailDeps } from "../domain/emails/send-email.ts"
+import type { IdentityDeps } from "../domain/identities/identities.ts"
 import type { RateLimits } from "../domain/limits/rate-limit.ts"
 import type { UsageDeps } from "../domain/limits/usage.ts"
 import type { TestMailDeps } from "../domain/mail/test-mail.ts"
@@ -51,11 +52,12 @@ import type { Links } from "./response/links.ts"
  * functions of that noun. `composition/<noun>.ts` builds the parts.
  */
 export interface Nouns {
-  /** Users with their tokens, sessions, secrets and quotas. */
+  /** Users with their tokens, sessions, identities, secrets and quotas. */
   readonly accounts: UserDeps &
     AccountDeps &
     InvitationDeps &
     SessionDeps &
+    IdentityDeps &
     SecretDeps &
     UsageDeps &
     EmailAddressDeps &
@@ -114,6 +116,8 @@ export interface ApiParts {
   readonly valsDomain: string
   /** The documentation, in Markdown. */
   readonly docs: DocPages
+  /** What the sign-in page calls the OpenID Connect provider; null for none. */
+  readonly providerName: string | null
   /** The page at `/docs`, built on first use. */
   docsPage(): Promise<DocsPage>
   /** The web app, built on first use unless a build exists. */

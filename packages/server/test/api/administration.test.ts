@@ -492,6 +492,33 @@ function defineInvitations(suite: ApiSuite): void {
     expect(idsOf(await admin("GET", "/v1/invitations"))).not.toContain(made.id)
   })
 
+  test("give the user the address, as confirmed, and the quotas that they promise", async () => {
+    const promised = { email: "ida@hamlet.test", quotas: { runsPerMinute: 7, blobBytes: null } }
+    const made = await invite(promised)
+    expect(made).toMatchObject({ email: "ida@hamlet.test", quotas: { runsPerMinute: 7 } })
+    const accepted = expectStatus(
+      await accept(codeOf(made), "ida_invited", { email: "other@hamlet.test" }),
+      200,
+    ).json
+    const me = await call("GET", "/v1/me", { as: accepted.token })
+    expect(me.json).toMatchObject({ email: "ida@hamlet.test", emailVerified: true })
+    expect((await admin("GET", `/v1/users/${accepted.id}/quotas`)).json).toMatchObject({
+      runsPerMinute: 7,
+      runsAtOnce: null,
+    })
+    await waitUntil(
+      async () =>
+        (await call("GET", "/v1/me/usage", { as: accepted.token })).json.runs.perMinuteMax === 7,
+    )
+    const { json } = await admin("GET", "/v1/audit?action=invitation.create&limit=1")
+    expect(json.data[0].details).toEqual(promised)
+    const wrong = { quotas: { runsPerMinute: -1 } }
+    expect(refusalOf(await admin("POST", "/v1/invitations", wrong))).toEqual([
+      400,
+      "invalid_request",
+    ])
+  })
+
   test("let exactly one of many simultaneous requests accept", async () => {
     const code = codeOf(await invite())
     const responses = await Promise.all(

@@ -9,6 +9,7 @@ import {
 import ValTown from "@valtown/sdk"
 import { Cursor } from "@valtown/sdk/pagination"
 import { signIn } from "../../src/domain/accounts/sessions.ts"
+import { addIdentity } from "../authorization/linked-identity.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
 import { type ApiSuite, describeApi, refusalOf, type ValView } from "./suite.ts"
 
@@ -185,6 +186,17 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
         as: ada,
         add,
         remove: (id) => call("DELETE", `/v1/me/sessions/${id}`, { as: ada }),
+      }
+    },
+  ],
+  listIdentities: [
+    async ({ api, call, addUser: person }) => {
+      const ada = await person()
+      return {
+        path: "/v1/me/identities",
+        as: ada,
+        add: () => addIdentity(api, ada),
+        remove: (id) => call("DELETE", `/v1/me/identities/${id}`, { as: ada }),
       }
     },
   ],

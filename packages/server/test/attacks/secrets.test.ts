@@ -271,6 +271,7 @@ export default async () => {
         run_id: id,
         token_id: id,
         session_id: id,
+        identity_id: id,
         invitation_id: id,
         email_id: id,
         webhook_id: id,
@@ -283,6 +284,9 @@ export default async () => {
       const refusals: Record<string, string> = {
         createSession: "403 cross_site_request",
         findSignInLinkOwner: "403 cross_site_request",
+        startProviderSignIn: "403 cross_site_request",
+        finishProviderSignIn: "403 cross_site_request",
+        signUpWithProvider: "403 cross_site_request",
         acceptInvitation: "404 invitation_not_found",
         signOut: "204 undefined",
       }

@@ -56,6 +56,7 @@ const notConfigured: Readonly<Record<string, ErrorCode>> = {
   // Without mail, nobody has got a code.
   confirmEmail: "invalid_email_code",
   createChatCompletion: "openai_unavailable",
+  linkIdentity: "oidc_unavailable",
 }
 
 function namedBy(route: RouteDefinition): readonly string[] {
@@ -100,6 +101,7 @@ const rules: Readonly<Record<string, Rule>> = {
   token_id: (_route, caller) => (caller.isOwner ? "allowed" : "token_not_found"),
   invitation_id: sharedUser,
   email_id: (_route, caller) => (caller.isOwner ? "allowed" : "email_not_found"),
+  identity_id: (_route, caller) => (caller.isOwner ? "allowed" : "identity_not_found"),
   session_id: (_route, caller) => (caller.isOwner ? "allowed" : "session_not_found"),
   webhook_id: (_route, caller) => (caller.isOwner ? "allowed" : "webhook_not_found"),
   delivery_id: (_route, caller) => (caller.isOwner ? "allowed" : "delivery_not_found"),

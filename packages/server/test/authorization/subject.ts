@@ -4,6 +4,7 @@ import { signIn } from "../../src/domain/accounts/sessions.ts"
 import { issueToken } from "../../src/domain/accounts/tokens.ts"
 import { expectStatus, type TestApi, type TestUser } from "../support/api.ts"
 import { waitUntil } from "../support/wait-until.ts"
+import { addIdentity } from "./linked-identity.ts"
 import type { Privacy } from "./rules.ts"
 import { toRunRecord } from "./run-record.ts"
 import { type PathValues, type SampleRequest, toSampleRequest } from "./samples.ts"
@@ -163,6 +164,9 @@ async function createParts(
     async email_id() {
       return addWaitingEmail(api, owner)
     },
+    async identity_id() {
+      return addIdentity(api, owner)
+    },
     async session_id() {
       return addSession(api, owner, unique)
     },
@@ -254,6 +258,7 @@ async function readBack(
     "/v1/me",
     "/v1/me/tokens?limit=3",
     "/v1/me/sessions?limit=3",
+    "/v1/me/identities?limit=3",
     "/v1/me/secrets?limit=100",
     "/v1/me/webhooks?limit=100",
     `/v1/alias/user_${unique}`,

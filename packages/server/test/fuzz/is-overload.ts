@@ -15,4 +15,5 @@ const expected: ReadonlySet<unknown> = new Set([
   "overloaded",
   "mail_unavailable",
   "openai_unavailable",
+  "oidc_unavailable",
 ])

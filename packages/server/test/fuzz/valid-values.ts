@@ -79,6 +79,7 @@ const kinds: Readonly<Record<string, string>> = {
   comment_id: "comment",
   token_id: "token",
   session_id: "session",
+  identity_id: "identity",
   invitation_id: "invitation",
   email_id: "email",
   webhook_id: "webhook",

@@ -301,6 +301,14 @@ describe("loadConfig", () => {
     HAMLET_MAIL_PER_ACCOUNT: "none",
     HAMLET_MAIL_GENERATED: "accept",
     HAMLET_MAIL_DNS: "127.0.0.1:5353,[::1]:53",
+    HAMLET_OIDC_ISSUER: "https://id.example/realms/staff/",
+    HAMLET_OIDC_CLIENT_ID: "hamlet",
+    HAMLET_OIDC_CLIENT_SECRET: "secret",
+    HAMLET_OIDC_NAME: "Example staff",
+    HAMLET_OIDC_SCOPES: "openid email",
+    HAMLET_OIDC_SIGN_UP: "none",
+    HAMLET_OIDC_DOMAINS: "example.org, example.com",
+    HAMLET_OIDC_LINK_EMAIL: "yes",
   }
 
   const secret = "too-short-to-be-a-token"
@@ -391,6 +399,7 @@ describe("loadConfig", () => {
     HAMLET_MAIL_PER_ACCOUNT: "0",
     HAMLET_MAIL_GENERATED: "maybe",
     HAMLET_MAIL_DNS: "dns.example.com",
+    HAMLET_OIDC_ISSUER: "http://id.example",
   }
   const unchecked = [
     "HAMLET_HOST",

@@ -21,6 +21,11 @@ const loadVal = () => import("./pages/val.tsx")
 const pages: readonly PageRow[] = [
   { pattern: "/", load: () => import("./pages/home.tsx") },
   { pattern: "/sign-in", isBare: true, load: () => import("./pages/sign-in.tsx") },
+  {
+    pattern: "/sign-in/provider",
+    isBare: true,
+    load: () => import("./pages/accounts/provider.tsx"),
+  },
   { pattern: "/invitation", isBare: true, load: () => import("./pages/invitation.tsx") },
   { pattern: "/new", isPersonal: true, load: () => import("./pages/new-val.tsx") },
   { pattern: "/search", load: () => import("./pages/search.tsx") },
@@ -33,6 +38,12 @@ const pages: readonly PageRow[] = [
     pattern: "/webhooks/{webhookId}/{deliveryId}",
     isPersonal: true,
     load: () => import("./pages/delivery.tsx"),
+  },
+  { pattern: "/people", isPersonal: true, load: () => import("./pages/accounts/people.tsx") },
+  {
+    pattern: "/people/{userId}",
+    isPersonal: true,
+    load: () => import("./pages/accounts/person.tsx"),
   },
   { pattern: "/account", isPersonal: true, load: loadAccount },
   { pattern: "/account/{section}", isPersonal: true, load: loadAccount },

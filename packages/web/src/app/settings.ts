@@ -8,6 +8,8 @@ export interface Settings {
   readonly typeLibs: string
   /** The operator's notice for all users. */
   readonly notice: string | null
+  /** The name of the OpenID Connect provider; null for none. */
+  readonly providerName: string | null
 }
 
 /** Read once, when the page is loaded. */

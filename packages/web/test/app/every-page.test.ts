@@ -25,6 +25,7 @@ describeApp("every page", (app) => {
       visitor: undefined,
       ada: seeded.ada,
       newcomer: seeded.newcomer,
+      administrator: app.stage.admin,
     }))
       tabs.set(viewer, await app.open(person))
   })

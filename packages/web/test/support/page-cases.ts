@@ -11,10 +11,17 @@ export interface PageCase {
 
 const ofVal = (rest: string) => (seeded: SeededPages) => `/u/ada/${seeded.name}${rest}`
 /** The pages by viewer. */
-export const pageCases: Readonly<Record<"visitor" | "ada" | "newcomer", readonly PageCase[]>> = {
+export const pageCases: Readonly<
+  Record<"visitor" | "ada" | "newcomer" | "administrator", readonly PageCase[]>
+> = {
   visitor: [
     { name: "home", path: "/", text: "Small programs, running" },
     { name: "sign-in", path: "/sign-in", text: "Token" },
+    {
+      name: "response of a provider",
+      path: "/sign-in/provider?code=x",
+      text: "did not begin in this tab",
+    },
     { name: "invitation", path: "/invitation#code=x", text: "Choose a name" },
     { name: "a page for others", path: "/runs", text: "Sign in to see this" },
     { name: "explore", path: "/search", text: "Squares numbers" },
@@ -122,6 +129,21 @@ export const pageCases: Readonly<Record<"visitor" | "ada" | "newcomer", readonly
     { name: "webhooks", path: "/webhooks", text: "No webhooks" },
     { name: "secrets", path: "/account/secrets", text: "No secrets" },
     { name: "user", path: "/u/newcomer", text: "has no vals that you can see" },
+  ],
+  administrator: [
+    { name: "people", path: "/people", text: "newcomer" },
+    {
+      name: "person",
+      path: "/people",
+      text: "Save quotas",
+      before: (page) => page.getByRole("link", { name: "newcomer", exact: true }).click(),
+    },
+    {
+      name: "invite",
+      path: "/people",
+      text: "Create invitation",
+      before: (page) => page.getByRole("button", { name: "Invite" }).click(),
+    },
   ],
 }
 

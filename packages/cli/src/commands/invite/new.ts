@@ -5,6 +5,7 @@ import type { Context } from "../../context.ts"
 interface NewOptions {
   readonly note?: string
   readonly hours?: number
+  readonly email?: string
 }
 
 export const command = defineCommand<NewOptions>({
@@ -17,18 +18,20 @@ works once, for 72 hours unless you set --hours.`,
   configure: (command: Command) =>
     command
       .option("--note <text>", "note for administrators")
+      .option("--email <address>", "email address that the account gets")
       .option("--hours <count>", "hours until it expires, at most 720", toHours),
   run: createInvitation,
 })
 
 async function createInvitation(
   { connect, output }: Context,
-  { note, hours }: NewOptions,
+  { note, hours, email }: NewOptions,
 ): Promise<void> {
   const { client } = await connect()
   const invitation = await client.createInvitation({
     ...(note !== undefined && { note }),
     ...(hours !== undefined && { hours }),
+    ...(email !== undefined && { email }),
   })
   output.print({ json: invitation, plain: invitation.url, human: invitation.url })
   if (output.mode === "human")

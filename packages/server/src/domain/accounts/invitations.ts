@@ -3,6 +3,7 @@ import { limits } from "@hamlet/contract"
 import { makeOnce } from "../../shared/once.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
+import { noQuotas, type Quotas } from "../limits/quotas.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import { ordinaryScopes } from "./accounts.ts"
 import { type AuditEntry, toAuditEntry } from "./audit.ts"
@@ -14,6 +15,10 @@ import { assertManyUsers, toNewUser, type User, type UserDeps } from "./users.ts
 export interface Invitation {
   readonly id: string
   readonly note: string | null
+  /** The confirmed address that the user gets; null: the user names one. */
+  readonly email: string | null
+  /** The quotas that the user gets; null for none. */
+  readonly quotas: Quotas | null
   /** The name of the administrator; null when the account was deleted. */
   readonly createdBy: string | null
   readonly createdAt: number
@@ -26,8 +31,8 @@ export interface NewInvitation extends Omit<Invitation, "createdBy"> {
   readonly creatorId: string
 }
 
-/** The result of accepting an invitation. */
-export type Acceptance = "accepted" | "invalid" | "username_taken"
+/** The user as it was created, or why it was not. */
+export type Acceptance = User | "invalid" | "username_taken"
 
 /** Stores invitations until they are accepted, revoked or expired. */
 export interface InvitationStore {
@@ -54,7 +59,12 @@ const hourMs = 3_600_000
 export async function createInvitation(
   deps: InvitationDeps,
   caller: Caller,
-  input: { readonly note: string | null; readonly hours: number | undefined },
+  input: {
+    readonly note: string | null
+    readonly hours: number | undefined
+    readonly email?: string | null | undefined
+    readonly quotas?: PartialQuotas | null | undefined
+  },
 ): Promise<{ readonly invitation: Invitation; readonly code: string }> {
   const made = makeOnce(() => ({
     id: deps.newId(),
@@ -63,8 +73,16 @@ export async function createInvitation(
   }))
   const { id, createdAt, code } = made
   const expiresAt = createdAt + (input.hours ?? limits.invitationHoursDefault) * hourMs
-  const kept = { id, note: input.note, createdAt, expiresAt }
-  const audit = toAuditEntry(deps, caller, "invitation.create", { id: kept.id, name: input.note })
+  const { note, email = null } = input
+  const quotas = input.quotas ? { ...noQuotas, ...withoutUndefined(input.quotas) } : null
+  const kept = { id, note, email, quotas, createdAt, expiresAt }
+  const audit = toAuditEntry(
+    deps,
+    caller,
+    "invitation.create",
+    { id: kept.id, name: note },
+    { ...(email === null ? {} : { email }), ...(input.quotas ? { quotas: input.quotas } : {}) },
+  )
   const record = { ...kept, hash: hashToken(code), creatorId: caller.userId }
   if (!(await deps.invitations.add(record, limits.invitationsMax, audit)))
     throw new AppError(
@@ -72,6 +90,12 @@ export async function createInvitation(
       `Cannot invite: ${limits.invitationsMax} invitations are open already`,
     )
   return { invitation: { ...kept, createdBy: caller.username }, code }
+}
+
+type PartialQuotas = { readonly [Name in keyof Quotas]?: number | null | undefined }
+
+function withoutUndefined(quotas: PartialQuotas): Partial<Quotas> {
+  return Object.fromEntries(Object.entries(quotas).filter(([, quota]) => quota !== undefined))
 }
 
 /** Revokes an invitation. Its link stops working at once. */
@@ -118,5 +142,5 @@ export async function acceptInvitation(
       "invitation_not_found",
       "Cannot accept the invitation: it was used or revoked, has expired, or never existed",
     )
-  return { user, token: text }
+  return { user: acceptance, token: text }
 }

@@ -110,27 +110,8 @@ export async function signIn(
   input: SignIn,
 ): Promise<{ readonly session: Session; readonly text: string }> {
   const text = makeTokenText(randomBytes(32), "session")
-  const createdAt = deps.now()
-  const toSession = (of: {
-    readonly userId: string
-    readonly scopes: Iterable<Scope>
-    readonly root: SessionRoot
-  }): NewSessionRecord => ({
-    id: deps.newId(),
-    userId: of.userId,
-    hash: hashToken(text),
-    scopes: [...of.scopes],
-    parentId: of.root.tokenId,
-    userAgent:
-      input.userAgent === null ? null : truncateText(input.userAgent, limits.userAgentBytesMax),
-    createdAt,
-    expiresAt: toExpiry(deps, createdAt, of.root),
-    lastUsedAt: null,
-  })
-  const replacement = {
-    hash: input.replaced === undefined ? undefined : hashToken(input.replaced),
-    countMax: limits.sessionsMax,
-  }
+  const toSession = (of: SessionOwner) => makeSession(deps, text, input.userAgent, of)
+  const replacement = toReplacement(input.replaced)
   if (input.token !== undefined) {
     const { root, ...caller } = await authenticate(deps, input.token)
     const session = root && toSession({ ...caller, root })
@@ -144,6 +125,42 @@ export async function signIn(
   const session = await redeem(deps, input.code ?? "", toSession, replacement)
   if (!session) throw invalidLink()
   return { session, text }
+}
+
+/** The user of a session, and what the session is derived from. */
+interface SessionOwner {
+  readonly userId: string
+  readonly scopes: Iterable<Scope>
+  readonly root: SessionRoot
+}
+
+/** A session to be stored; `text` is its secret string. */
+export function makeSession(
+  deps: Pick<SessionDeps, "newId" | "now" | "sessionMs">,
+  text: string,
+  userAgent: string | null,
+  of: SessionOwner,
+): NewSessionRecord {
+  const createdAt = deps.now()
+  return {
+    id: deps.newId(),
+    userId: of.userId,
+    hash: hashToken(text),
+    scopes: [...of.scopes],
+    parentId: of.root.tokenId,
+    userAgent: userAgent === null ? null : truncateText(userAgent, limits.userAgentBytesMax),
+    createdAt,
+    expiresAt: toExpiry(deps, createdAt, of.root),
+    lastUsedAt: null,
+  }
+}
+
+/** What a new session replaces in a browser that had this session cookie before. */
+export function toReplacement(replaced: string | undefined): Replacement {
+  return {
+    hash: replaced === undefined ? undefined : hashToken(replaced),
+    countMax: limits.sessionsMax,
+  }
 }
 
 /** Returns the user of a link without using it up, so that a page can ask before it signs in. */

@@ -14,6 +14,8 @@ export interface WebApp {
     readonly version: string
     /** A warning that every page shows. */
     readonly notice: string | null
+    /** The name of the OpenID Connect provider; null for none. */
+    readonly providerName: string | null
     readonly facts: PageFacts | undefined
   }): string
   findFile(name: string): WebFile | undefined

@@ -14,6 +14,7 @@ const pages: ReadonlySet<string> = new Set([
   "embed",
   "invitation",
   "new",
+  "people",
   "runs",
   "schedules",
   "search",
@@ -43,11 +44,11 @@ export async function serveWebApp(
   })
   if (!path.startsWith(assetsPath)) {
     const nonce = randomBytes(nonceBytes).toString("base64url")
-    const { valsDomain, version } = api
+    const { valsDomain, version, providerName } = api
     // No notice on a server for several users: its operator has chosen weak isolation explicitly.
     const notice = api.isForOneUser() ? `${api.isolationWarnings().join(". ")}.` : null
     const facts = await findPageFacts(nouns, path)
-    const html = app.html({ nonce, valsDomain, version, notice, facts })
+    const html = app.html({ nonce, valsDomain, version, notice, providerName, facts })
     return content(
       "text/html; charset=utf-8",
       html,

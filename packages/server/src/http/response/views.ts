@@ -86,6 +86,8 @@ export function toInvitationView(it: Invitation): z.infer<typeof invitation> {
   return {
     id: it.id,
     note: it.note,
+    email: it.email,
+    quotas: it.quotas && toQuotasView(it.quotas),
     createdBy: it.createdBy,
     createdAt: toTime(it.createdAt),
     expiresAt: toTime(it.expiresAt),

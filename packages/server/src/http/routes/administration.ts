@@ -75,6 +75,8 @@ export function administrationHandlers({ accounts, api: { links } }: Nouns) {
       const { invitation, code } = await createInvitation(accounts, caller, {
         note: body.note ?? null,
         hours: body.hours,
+        email: body.email,
+        quotas: body.quotas,
       })
       return json(200, { ...toInvitationView(invitation), url: links.invitation(code) })
     },

@@ -70,7 +70,7 @@ function toSessionView(it: Session, currentId: string): z.infer<typeof session> 
 }
 
 /** A new session, with the key that the page stores. */
-function toNewSessionView(it: Session, text: string): z.infer<typeof newSession> {
+export function toNewSessionView(it: Session, text: string): z.infer<typeof newSession> {
   return { ...toSessionView(it, it.id), pageKey: toPageKey(text) }
 }
 

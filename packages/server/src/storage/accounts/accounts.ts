@@ -6,6 +6,7 @@ import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
 import { type Statement, type Statements, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
 import { toTime } from "../vals/val-rows.ts"
+import { markChange, markName } from "./account-mark.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { purgeAccount } from "./purge-account.ts"
 import { insertToken } from "./tokens.ts"
@@ -22,8 +23,6 @@ interface StateRow {
   readonly quotas: string | null
 }
 
-/** The setting that changes when nodes must read the states of accounts again. */
-const markName = "accounts_mark"
 const purgesMax = 10
 
 /** The part of users that administrators see and change. */
@@ -104,6 +103,7 @@ function* suspend(id: string, audit: AuditEntry): Script<boolean> {
 
 function* close(id: string, audit: AuditEntry): Script<boolean> {
   yield sql`delete from tokens where user_id = ${id}`
+  yield sql`delete from identities where user_id = ${id}`
   yield sql`delete from secrets where user_id = ${id}`
   yield sql`delete from invitations where creator_id = ${id}`
   yield sql`delete from email_codes where user_id = ${id}`
@@ -126,7 +126,7 @@ function* change(assignments: Statement, condition: Statement, audit: AuditEntry
 
 function* noteChange(audit: AuditEntry): Statements<void> {
   yield insertAuditEntry(audit)
-  yield sql`insert into settings (name, value) values (${markName}, ${audit.id}) on conflict (name) do update set value = excluded.value`
+  yield markChange(audit)
 }
 
 function* changeQuotas(

@@ -7,17 +7,21 @@ import type {
 } from "../../domain/accounts/invitations.ts"
 import type { NewTokenRecord } from "../../domain/accounts/tokens.ts"
 import type { User } from "../../domain/accounts/users.ts"
+import { noQuotas } from "../../domain/limits/quotas.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
-import { sql } from "../database/sql.ts"
+import { type Statements, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
+import { markChange } from "./account-mark.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { addUser } from "./users.ts"
 
 interface InvitationRow {
   readonly id: string
   readonly note: string | null
+  readonly email: string | null
+  readonly quotas: string | null
   readonly created_by: string | null
   readonly created_at: number | string
   readonly expires_at: number | string
@@ -28,7 +32,7 @@ export function createInvitationStore(db: Database): InvitationStore {
   return {
     async list(at, page) {
       const rows = await db.read<InvitationRow>(sql`
-        select invitations.id, note, u.username as created_by, invitations.created_at, expires_at
+        select invitations.id, note, invitations.email, invitations.quotas, u.username as created_by, invitations.created_at, expires_at
         from invitations join users u on u.id = creator_id
         where expires_at > ${at} ${afterCursor(page, "invitations.id", ["id"])}
         order by invitations.id desc ${limitTo(page)}`)
@@ -57,15 +61,15 @@ function* addInvitation(
   countMax: number,
   audit: AuditEntry,
 ): Script<boolean> {
-  const { id, hash, creatorId, note, createdAt, expiresAt } = invitation
+  const { id, hash, creatorId, note, email, quotas, createdAt, expiresAt } = invitation
   yield* dialect.lockName("invitations")
   yield sql`delete from invitations where expires_at <= ${createdAt}`
   const count = yield* firstRow<{ count: number | string }>(
     sql`select count(*) as count from invitations`,
   )
   if (Number(count?.count ?? 0) >= countMax) return false
-  yield sql`insert into invitations (id, hash, creator_id, note, created_at, expires_at)
-    values (${id}, ${Buffer.from(hash, "hex")}, ${creatorId}, ${note}, ${createdAt}, ${expiresAt})`
+  yield sql`insert into invitations (id, hash, creator_id, note, email, quotas, created_at, expires_at)
+    values (${id}, ${Buffer.from(hash, "hex")}, ${creatorId}, ${note}, ${email}, ${quotas && JSON.stringify(quotas)}, ${createdAt}, ${expiresAt})`
   yield insertAuditEntry(audit)
   return true
 }
@@ -73,6 +77,8 @@ function* addInvitation(
 interface OpenRow {
   readonly id: string
   readonly note: string | null
+  readonly email: string | null
+  readonly quotas: string | null
   readonly creator_id: string
 }
 
@@ -84,24 +90,60 @@ function* acceptInvitation(
   token: NewTokenRecord,
   audit: AuditEntry,
 ): Script<Acceptance> {
+  const invitation = yield* takeInvitation(dialect, hash, audit.at)
+  if (!invitation) return "invalid"
+  if (!(yield* addUser(user, token))) return "username_taken"
+  const accepted = yield* invitation.use(user, audit)
+  yield insertAuditEntry({ ...audit, subject: { id: invitation.id, name: invitation.note } })
+  return accepted
+}
+
+/** Locks an invitation that can be accepted. Undefined when there is none. */
+export function* takeInvitation(
+  dialect: Dialect,
+  hash: string,
+  at: number,
+): Script<TakenInvitation | undefined> {
   const open = yield* firstRow<OpenRow>(sql`
-    select id, note, creator_id from invitations
-    where hash = ${Buffer.from(hash, "hex")} and expires_at > ${audit.at} ${dialect.forUpdate}`)
-  if (!open) return "invalid"
+    select id, note, email, quotas, creator_id from invitations
+    where hash = ${Buffer.from(hash, "hex")} and expires_at > ${at} ${dialect.forUpdate}`)
+  if (!open) return undefined
   const creator = yield* firstRow(
     sql`select id from users where id = ${open.creator_id} and suspended_at is null`,
   )
-  if (!creator) return "invalid"
-  if (!(yield* addUser(user, token))) return "username_taken"
-  yield sql`delete from invitations where id = ${open.id}`
-  yield insertAuditEntry({ ...audit, subject: { id: open.id, name: open.note } })
-  return "accepted"
+  if (!creator) return undefined
+  const { id, note } = open
+  return { id, note, use: (user, audit) => useInvitation(open, user, audit) }
+}
+
+function* useInvitation(
+  { id, email, quotas }: OpenRow,
+  user: User,
+  audit: AuditEntry,
+): Statements<User> {
+  yield sql`delete from invitations where id = ${id}`
+  if (quotas !== null) {
+    yield sql`update users set quotas = ${quotas} where id = ${user.id}`
+    yield markChange(audit)
+  }
+  if (email === null) return user
+  yield sql`update users set email = ${email}, email_verified_at = ${audit.at} where id = ${user.id}`
+  return { ...user, email, isEmailVerified: true }
+}
+
+interface TakenInvitation {
+  readonly id: string
+  readonly note: string | null
+  /** Deletes it and gives the user what it promises. Returns the user with these changes. */
+  use(user: User, audit: AuditEntry): Statements<User>
 }
 
 function toInvitation(row: InvitationRow): Invitation {
   return {
     id: row.id,
     note: row.note,
+    email: row.email,
+    quotas: row.quotas === null ? null : { ...noQuotas, ...JSON.parse(row.quotas) },
     createdBy: row.created_by,
     createdAt: Number(row.created_at),
     expiresAt: Number(row.expires_at),

@@ -70,7 +70,8 @@ export function createSessionStore(db: Database): SessionStore {
   }
 }
 
-function* addSession(
+/** Stores a session. Returns false when the token that it is derived from has been revoked. */
+export function* addSession(
   dialect: Dialect,
   session: NewSessionRecord,
   replacement: Replacement,

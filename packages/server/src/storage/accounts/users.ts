@@ -54,14 +54,19 @@ const administers = raw(`exists (
 
 /** Inserts a user with their first token. Inserts neither and returns false if the name is taken. */
 export function* addUser(user: User, token: NewTokenRecord, audit?: AuditEntry): Script<boolean> {
+  if (!(yield* insertUser(user))) return false
+  yield insertToken(token)
+  if (audit) yield insertAuditEntry(audit)
+  return true
+}
+
+/** Inserts a user without a token. Returns false if the name is taken. */
+export function* insertUser(user: User): Script<boolean> {
   const added = yield* firstRow(sql`
     insert into users (id, username, username_key, email, email_verified_at, bio, profile_image_url, tier, created_at)
     values (${user.id}, ${user.username}, ${user.username.toLowerCase()}, ${user.email}, ${user.isEmailVerified ? user.createdAt : null}, ${user.bio}, ${user.profileImageUrl}, ${user.tier}, ${user.createdAt})
     on conflict (username_key) do nothing returning id`)
-  if (!added) return false
-  yield insertToken(token)
-  if (audit) yield insertAuditEntry(audit)
-  return true
+  return added !== undefined
 }
 
 /** An address that stays the same stays confirmed. */

@@ -21,6 +21,8 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
     where:
       "node_id is null and not exists (select 1 from tokens parent where parent.id = tokens.parent_id and parent.node_id is not null)",
   },
+  identities: { kind: "rows" },
+  used_sign_ins: { kind: "none", why: "they expire after a quarter of an hour" },
   secrets: { kind: "rows" },
   email_codes: { kind: "none", why: "they expire after an hour" },
   // A restored server sends the emails that were waiting. The other server may have sent them

@@ -16,6 +16,8 @@ import { emails } from "./0014-emails.ts"
 import { webhooks } from "./0015-webhooks.ts"
 import { incomingMail } from "./0016-incoming-mail.ts"
 import { begunRuns } from "./0017-begun-runs.ts"
+import { identities } from "./0018-identities.ts"
+import { invitedPeople } from "./0019-invited-people.ts"
 
 /** Every migration, in the order of their numbers. One that has landed is never changed again. */
 export const migrations: readonly Migration[] = [
@@ -36,4 +38,6 @@ export const migrations: readonly Migration[] = [
   webhooks,
   incomingMail,
   begunRuns,
+  identities,
+  invitedPeople,
 ]

@@ -117,6 +117,19 @@ create table idempotency_keys (
   constraint idempotency_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 
+create table identities (
+  id uuid not null,
+  user_id uuid not null,
+  issuer text collate "C" not null,
+  subject text collate "C" not null,
+  email text collate "C",
+  scopes text collate "C" not null,
+  created_at bigint not null,
+  last_used_at bigint,
+  constraint identities_pkey PRIMARY KEY (id),
+  constraint identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
 create table imports (
   val_id uuid not null,
   version integer not null,
@@ -144,6 +157,8 @@ create table invitations (
   note text collate "C",
   created_at bigint not null,
   expires_at bigint not null,
+  email text collate "C",
+  quotas text collate "C",
   constraint invitations_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES users(id) ON DELETE CASCADE,
   constraint invitations_hash_key UNIQUE (hash),
   constraint invitations_pkey PRIMARY KEY (id)
@@ -342,6 +357,12 @@ create table tokens (
   constraint tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 
+create table used_sign_ins (
+  hash bytea not null,
+  expires_at bigint not null,
+  constraint used_sign_ins_pkey PRIMARY KEY (hash)
+);
+
 create table users (
   id uuid not null,
   username text collate "C" not null,
@@ -487,6 +508,10 @@ CREATE INDEX emails_waiting_by_account ON emails USING btree (account_id, next_a
 
 CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys USING btree (expires_at);
 
+CREATE UNIQUE INDEX identities_by_subject ON identities USING btree (issuer, subject);
+
+CREATE INDEX identities_by_user ON identities USING btree (user_id, created_at DESC, id DESC);
+
 CREATE INDEX imports_by_name ON imports USING btree (username_key, name_key);
 
 CREATE INDEX imports_by_pin ON imports USING btree (pinned_val_id) WHERE (pinned_val_id IS NOT NULL);
@@ -556,6 +581,10 @@ CREATE INDEX tokens_by_node ON tokens USING btree (node_id) WHERE (node_id IS NO
 CREATE INDEX tokens_by_parent ON tokens USING btree (parent_id);
 
 CREATE INDEX tokens_by_user ON tokens USING btree (user_id, kind, created_at DESC, id DESC);
+
+CREATE INDEX used_sign_ins_by_expiry ON used_sign_ins USING btree (expires_at);
+
+CREATE INDEX users_by_email ON users USING btree (lower(email)) WHERE (email_verified_at IS NOT NULL);
 
 CREATE INDEX users_special ON users USING btree (id) WHERE ((suspended_at IS NOT NULL) OR (quotas IS NOT NULL));
 

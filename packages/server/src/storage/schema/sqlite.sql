@@ -131,6 +131,21 @@ CREATE TABLE idempotency_keys (
 
 CREATE INDEX idempotency_keys_by_expiry on idempotency_keys (expires_at);
 
+CREATE TABLE identities (
+  id text primary key,
+  user_id text not null references users on delete cascade,
+  issuer text not null,
+  subject text not null,
+  email text,
+  scopes text not null,
+  created_at integer not null,
+  last_used_at integer
+) strict;
+
+CREATE UNIQUE INDEX identities_by_subject on identities (issuer, subject);
+
+CREATE INDEX identities_by_user on identities (user_id, created_at desc, id desc);
+
 CREATE TABLE imports (
   val_id text not null,
   version integer not null,
@@ -159,7 +174,9 @@ CREATE TABLE invitations (
   creator_id text not null references users on delete cascade,
   note text,
   created_at integer not null,
-  expires_at integer not null
+  expires_at integer not null,
+  email text,
+  quotas text
 ) strict;
 
 CREATE INDEX invitations_by_creator on invitations (creator_id);
@@ -399,6 +416,13 @@ CREATE INDEX tokens_by_parent on tokens (parent_id);
 
 CREATE INDEX tokens_by_user on tokens (user_id, kind, created_at desc, id desc);
 
+CREATE TABLE used_sign_ins (
+  hash blob primary key,
+  expires_at integer not null
+) strict;
+
+CREATE INDEX used_sign_ins_by_expiry on used_sign_ins (expires_at);
+
 CREATE TABLE users (
   id text primary key,
   username text not null,
@@ -417,6 +441,8 @@ CREATE TABLE users (
   quotas text,
   email_verified_at integer
 ) strict;
+
+CREATE INDEX users_by_email on users (lower(email)) where email_verified_at is not null;
 
 CREATE INDEX users_special on users (id) where suspended_at is not null or quotas is not null;
 

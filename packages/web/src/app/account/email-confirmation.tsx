@@ -6,14 +6,14 @@ import { Field } from "../parts/field.tsx"
 import { Form } from "../parts/form.tsx"
 import { Section } from "../parts/section.tsx"
 import { useAction } from "../parts/use-action.ts"
-import { session } from "../session/session.ts"
+import { changeMe } from "../session/session.ts"
 
 /** Asks for the code that was sent to the user's address. Vals write to a confirmed address only. */
 export function EmailConfirmation({ email }: { email: string }) {
   const code = useSignal("")
   const { isBusy, run } = useAction()
   const confirmCode = async () => {
-    session.value = { kind: "signed-in", me: await api.confirmEmail({ code: code.value }) }
+    changeMe(await api.confirmEmail({ code: code.value }))
     showDone("The address is confirmed")
   }
   const sendCode = () =>

@@ -5,7 +5,7 @@ import { showDone } from "../frame/toast-list.ts"
 import { Avatar } from "../parts/avatar.tsx"
 import { Field } from "../parts/field.tsx"
 import { Form } from "../parts/form.tsx"
-import { currentUser, session } from "../session/session.ts"
+import { changeMe, currentUser } from "../session/session.ts"
 import { EmailConfirmation } from "./email-confirmation.tsx"
 
 const bioCharsMax = 2_000
@@ -19,7 +19,7 @@ export function Profile() {
   const isChanged = bio.value !== (me.bio ?? "") || email.value !== (me.email ?? "")
   const save = async () => {
     const saved = await api.updateMe({ bio: bio.value || null, email: email.value || null })
-    session.value = { kind: "signed-in", me: saved }
+    changeMe(saved)
     showDone("Saved")
   }
   return (

@@ -7,7 +7,9 @@ import { showDone } from "../frame/toast-list.ts"
 import { TimeAgo } from "../parts/time-ago.tsx"
 import { useAction } from "../parts/use-action.ts"
 import { signOut, signOutEverywhere } from "../session/sign-in.ts"
+import { settings } from "../settings.ts"
 import { describeBrowser } from "./describe-browser.ts"
+import { Identities } from "./identities.tsx"
 
 /** The browsers that are signed in. */
 export function Sessions() {
@@ -70,6 +72,7 @@ export function Sessions() {
           </ul>
         )}
       </LoadedPages>
+      {settings.providerName === null ? null : <Identities />}
     </>
   )
 }

@@ -1,3 +1,4 @@
+import type { Output } from "@hamlet/contract/client"
 import { Bars } from "../../ui/page-states.tsx"
 import { toBytes } from "../../ui/units.ts"
 import { api } from "../api.ts"
@@ -14,46 +15,52 @@ export function UsageView() {
   usePoll(pollMs, usage.reload)
   return (
     <Loaded of={usage} skeleton={<Bars count={6} />}>
-      {({ countedSince, runs, egress, storage, blobs, sqlite, mail }) => (
-        <>
-          <div class="meters">
-            <Meter label="Runs at once" used={runs.atOnce} max={runs.atOnceMax} />
-            <Meter label="Runs in the last minute" used={runs.lastMinute} max={runs.perMinuteMax} />
-            <Meter
-              label="Outgoing traffic in the last minute"
-              used={egress.bytesLastMinute}
-              max={egress.bytesPerMinuteMax}
-              show={toBytes}
-            />
-            <Meter
-              label="Storage requests in the last minute"
-              used={storage.requestsLastMinute}
-              max={storage.requestsPerMinuteMax}
-            />
-            <Meter
-              label={`Blobs (${blobs.count})`}
-              used={blobs.bytes}
-              max={blobs.bytesMax}
-              show={toBytes}
-            />
-            {sqlite ? (
-              <Meter label="Database" used={sqlite.bytes} max={sqlite.bytesMax} show={toBytes} />
-            ) : null}
-            {mail ? (
-              <Meter
-                label="Emails in 24 hours"
-                used={mail.recipientsLastDay}
-                max={mail.recipientsPerDayMax}
-              />
-            ) : null}
-          </div>
-          <p class="quiet">
-            {runs.sinceStart.toLocaleString("en")} runs and {toBytes(egress.bytesSinceStart)} of
-            traffic since <TimeAgo at={countedSince} />, counted by the node that responded.
-          </p>
-        </>
-      )}
+      {(usage) => <UsageMeters usage={usage} />}
     </Loaded>
+  )
+}
+
+/** What an account uses, against its limits. */
+export function UsageMeters({ usage }: { usage: Output<"getMyUsage"> }) {
+  const { countedSince, runs, egress, storage, blobs, sqlite, mail } = usage
+  return (
+    <>
+      <div class="meters">
+        <Meter label="Runs at once" used={runs.atOnce} max={runs.atOnceMax} />
+        <Meter label="Runs in the last minute" used={runs.lastMinute} max={runs.perMinuteMax} />
+        <Meter
+          label="Outgoing traffic in the last minute"
+          used={egress.bytesLastMinute}
+          max={egress.bytesPerMinuteMax}
+          show={toBytes}
+        />
+        <Meter
+          label="Storage requests in the last minute"
+          used={storage.requestsLastMinute}
+          max={storage.requestsPerMinuteMax}
+        />
+        <Meter
+          label={`Blobs (${blobs.count})`}
+          used={blobs.bytes}
+          max={blobs.bytesMax}
+          show={toBytes}
+        />
+        {sqlite ? (
+          <Meter label="Database" used={sqlite.bytes} max={sqlite.bytesMax} show={toBytes} />
+        ) : null}
+        {mail ? (
+          <Meter
+            label="Emails in 24 hours"
+            used={mail.recipientsLastDay}
+            max={mail.recipientsPerDayMax}
+          />
+        ) : null}
+      </div>
+      <p class="quiet">
+        {runs.sinceStart.toLocaleString("en")} runs and {toBytes(egress.bytesSinceStart)} of traffic
+        since <TimeAgo at={countedSince} />, counted by the node that responded.
+      </p>
+    </>
   )
 }
 

@@ -18,7 +18,7 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 404 || isAboutAddress(error))
 }
 
-const namesInAddresses = ["run_id", "username", "val_name", "webhook_id"]
+const namesInAddresses = ["run_id", "user_id", "username", "val_name", "webhook_id"]
 
 /** No name or id looks like that part of the address. */
 function isAboutAddress({ status, issues = [] }: ApiError): boolean {

@@ -3,7 +3,7 @@ import { setTheme, theme, themeLabels } from "../../ui/theme.ts"
 import { themes } from "../../ui/theme-storage.ts"
 import { Avatar } from "../parts/avatar.tsx"
 import { Menu } from "../parts/menu.tsx"
-import type { Me } from "../session/session.ts"
+import { isAdministrator, type Me } from "../session/session.ts"
 import { signOut } from "../session/sign-in.ts"
 import { navigate } from "./location.ts"
 import { showError } from "./toast-list.ts"
@@ -29,6 +29,11 @@ export function AccountMenu({ me }: { me: Me }) {
       <a role="menuitem" href="/webhooks">
         <Icon name="link" /> Webhooks
       </a>
+      {isAdministrator() ? (
+        <a role="menuitem" href="/people">
+          <Icon name="account" /> People
+        </a>
+      ) : null}
       <hr />
       {themes.map((name) => (
         <button

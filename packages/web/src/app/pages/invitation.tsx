@@ -7,6 +7,7 @@ import { api } from "../api.ts"
 import { currentLocation, navigate } from "../frame/location.ts"
 import { Field } from "../parts/field.tsx"
 import { Form } from "../parts/form.tsx"
+import { ProviderButton } from "../session/provider-button.tsx"
 import { currentUser } from "../session/session.ts"
 import { signIn } from "../session/sign-in.ts"
 
@@ -57,6 +58,7 @@ function Accept({ code, onDone }: { code: string; onDone: (token: string) => voi
           ? ` You are signed in as ${me.username}: accepting creates another account and signs you in to it.`
           : ""}
       </p>
+      <ProviderButton to="/" invitation={code} />
       <Form onSubmit={submit} label="Accept" busyLabel="Accepting…" kind="sign-in-form">
         <Field
           label="Name"

@@ -5,6 +5,8 @@ import { useTitle } from "../../ui/page-title.ts"
 import { api } from "../api.ts"
 import { explain } from "../data/explain.ts"
 import { currentLocation, navigate } from "../frame/location.ts"
+import { toOwnPath } from "../session/own-path.ts"
+import { ProviderButton } from "../session/provider-button.tsx"
 import { currentUser, session } from "../session/session.ts"
 import { signIn } from "../session/sign-in.ts"
 import { SignInForm, SignInHelp } from "../session/sign-in-form.tsx"
@@ -61,6 +63,7 @@ export function Page() {
             <p class="field-error" role="alert">
               {step.value.kind === "failed" ? step.value.message : ""}
             </p>
+            <ProviderButton to={toOwnPath(query.get("to"))} />
             <SignInForm onDone={continueTo} />
             <SignInHelp />
           </>
@@ -92,13 +95,4 @@ function ConfirmLink(props: { username: string; onConfirm: () => void; onStay: (
       </div>
     </>
   )
-}
-
-/** Only paths of this server: a sign-in link must not redirect to another host. */
-function toOwnPath(to: string | null): string {
-  const url = URL.parse(to ?? "/", location.origin)
-  // A path of two slashes would be read as another host.
-  return url?.origin === location.origin && !url.pathname.startsWith("//")
-    ? url.pathname + url.search
-    : "/"
 }

@@ -22,6 +22,18 @@ export function currentUser(): Me | undefined {
   return value.kind === "signed-in" ? value.me : undefined
 }
 
+/** Notes a change of the signed-in user's profile. */
+export function changeMe(change: Partial<Me>): void {
+  const { value } = session
+  if (value.kind === "signed-in")
+    session.value = { kind: "signed-in", me: { ...value.me, ...change } }
+}
+
+/** Whether the signed-in user may manage the users of this server. */
+export function isAdministrator(): boolean {
+  return currentUser()?.scopes.includes("admin") ?? false
+}
+
 /** Notes that the server no longer accepts the session. */
 export function markSessionEnded(): void {
   const { value } = session

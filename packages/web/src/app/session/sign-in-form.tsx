@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals"
 import { bindText } from "../../ui/bind.ts"
 import { Icon } from "../../ui/icon.tsx"
 import { Form } from "../parts/form.tsx"
+import { ProviderButton } from "./provider-button.tsx"
 import { signIn } from "./sign-in.ts"
 
 /** Asks for a token. The server exchanges it for a cookie; it is not stored. */
@@ -38,6 +39,7 @@ export function SignInFirst() {
         <Icon name="lock" />
       </span>
       <h1>Sign in to see this</h1>
+      <ProviderButton to={location.pathname + location.search} />
       <SignInForm />
       <SignInHelp />
     </div>

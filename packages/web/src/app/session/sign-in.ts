@@ -24,6 +24,11 @@ export async function signIn(
   proof: { readonly token: string } | { readonly code: string },
 ): Promise<void> {
   const { pageKey } = await api.createSession(proof)
+  await enterSession(pageKey)
+}
+
+/** Uses a new session, whose cookie the browser has. */
+export async function enterSession(pageKey: string): Promise<void> {
   storePageKey(pageKey)
   await loadSession()
 }

@@ -1,3 +1,4 @@
+import { scope } from "@hamlet/contract"
 import { getMe, updateMe } from "../../../domain/accounts/users.ts"
 import { getUsage } from "../../../domain/limits/usage.ts"
 import { listMyRuns } from "../../../domain/runs/runs.ts"
@@ -21,7 +22,10 @@ import { toRunFilter } from "../runs.ts"
 /** The caller's profile, usage, vals, runs, likes, comments and references. */
 export function meHandlers({ accounts, vals, runs, api: { links } }: Nouns) {
   return {
-    getMe: async ({ caller }) => json(200, toProfileView(await getMe(accounts, caller), links)),
+    getMe: async ({ caller }) => {
+      const scopes = scope.options.filter((it) => caller.scopes.has(it))
+      return json(200, { ...toProfileView(await getMe(accounts, caller), links), scopes })
+    },
     updateMe: async ({ caller, body }) =>
       json(200, toProfileView(await updateMe(accounts, caller, body), links)),
     getMyUsage: async ({ caller }) => json(200, toUsageView(await getUsage(accounts, caller))),

@@ -1,0 +1,207 @@
+import type { Scope } from "@hamlet/contract"
+import type { AuditEntry } from "../../domain/accounts/audit.ts"
+import type { NewSessionRecord, Replacement } from "../../domain/accounts/sessions.ts"
+import type { User } from "../../domain/accounts/users.ts"
+import type {
+  IdentitySignIn,
+  IdentityStore,
+  LinkedIdentity,
+  NewIdentity,
+  ResponseUse,
+} from "../../domain/identities/identities.ts"
+import type { IdentityKey } from "../../domain/identities/identity-provider.ts"
+import { type Database, firstRow, rows, type Script } from "../database/database.ts"
+import type { Dialect } from "../database/dialect.ts"
+import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import { raw, type Statement, sql } from "../database/sql.ts"
+import { toTime } from "../vals/val-rows.ts"
+import { insertAuditEntry } from "./audit.ts"
+import { takeInvitation } from "./invitations.ts"
+import { addSession } from "./sessions.ts"
+import { insertUser } from "./users.ts"
+
+interface IdentityRow {
+  readonly id: string
+  readonly issuer: string
+  readonly subject: string
+  readonly email: string | null
+  readonly created_at: number | string
+  readonly last_used_at: number | string | null
+}
+
+interface OwnerRow {
+  readonly id: string
+  readonly user_id: string
+  readonly username: string
+  readonly scopes: string
+  readonly suspended_at: number | string | null
+}
+
+type ToSession = Parameters<IdentityStore["signIn"]>[2]
+
+const columns = raw("id, issuer, subject, email, created_at, last_used_at")
+
+/** Ends a transaction without a trace: the name and the identity are taken together or not at all. */
+class IdentityTaken extends Error {}
+
+/** Identities in the database. */
+export function createIdentityStore(db: Database, now: () => number): IdentityStore {
+  const { dialect } = db
+  return {
+    signIn: (key, use, toSession, replacement) =>
+      db.write(() => signIn(dialect, key, use, now(), toSession, replacement)),
+    signInByEmail: (identity, email, audit, toSession, replacement) =>
+      db.write(() => signInByEmail(dialect, identity, email, audit, toSession, replacement)),
+    async signUp(user, identity, invitationHash, session, replacement, audit) {
+      try {
+        return await db.write(() =>
+          signUp(dialect, { user, identity, invitationHash, session, replacement, audit }),
+        )
+      } catch (error) {
+        if (error instanceof IdentityTaken) return "identity_taken"
+        throw error
+      }
+    },
+    link: (identity, use, countMax, audit) =>
+      db.write(() => link(dialect, identity, use, countMax, audit)),
+    async list(userId, page) {
+      const found = await db.read<IdentityRow>(sql`
+        select ${columns} from identities where user_id = ${userId}
+          ${afterCursor(page, "created_at, id", newestFirst.kinds)} order by created_at desc, id desc ${limitTo(page)}`)
+      return toPage(found, page, toIdentity, newestFirst.toKeys)
+    },
+    remove: (userId, id, audit) =>
+      db.write(function* () {
+        const removed = yield* firstRow<{ issuer: string }>(
+          sql`delete from identities where user_id = ${userId} and id = ${id} returning issuer`,
+        )
+        if (!removed) return false
+        yield insertAuditEntry({ ...audit, details: { issuer: removed.issuer } })
+        return true
+      }),
+  }
+}
+
+function* signIn(
+  dialect: Dialect,
+  { issuer, subject }: IdentityKey,
+  use: ResponseUse,
+  at: number,
+  toSession: ToSession,
+  replacement: Replacement,
+): Script<IdentitySignIn> {
+  if (!(yield* noteUse(use, at))) return { kind: "used" }
+  const owner = yield* firstRow<OwnerRow>(sql`
+    select i.id, i.user_id, u.username, i.scopes, u.suspended_at
+    from identities i join users u on u.id = i.user_id
+    where i.issuer = ${issuer} and i.subject = ${subject} ${dialect.forUpdate}`)
+  if (!owner) return { kind: "unknown" }
+  if (owner.suspended_at !== null) return { kind: "suspended", username: owner.username }
+  yield sql`update identities set last_used_at = ${at} where id = ${owner.id}`
+  // We wrote it, from the closed list of scopes.
+  const scopes = owner.scopes.split(" ") as Scope[]
+  const session = toSession({ userId: owner.user_id, scopes })
+  yield* addSession(dialect, session, replacement)
+  return { kind: "signed-in", session }
+}
+
+/** Returns false when the response was used before. Forgets those that have expired. */
+function* noteUse({ hash, expiresAt }: ResponseUse, at: number): Script<boolean> {
+  yield sql`delete from used_sign_ins where expires_at <= ${at}`
+  const noted = yield* firstRow(sql`
+    insert into used_sign_ins (hash, expires_at) values (${Buffer.from(hash, "hex")}, ${expiresAt})
+    on conflict (hash) do nothing returning expires_at`)
+  return noted !== undefined
+}
+
+function* signInByEmail(
+  dialect: Dialect,
+  identity: Omit<NewIdentity, "userId">,
+  email: string,
+  audit: AuditEntry,
+  toSession: ToSession,
+  replacement: Replacement,
+): Script<IdentitySignIn> {
+  const [user, another] = yield* rows<{ id: string; username: string }>(sql`
+    select id, username from users
+    where lower(email) = ${email.toLowerCase()} and email_verified_at is not null and suspended_at is null
+    limit 2 ${dialect.forUpdate}`)
+  if (!user || another) return { kind: "unknown" }
+  const owned = { ...identity, userId: user.id }
+  // Another sign-in of the same person may have linked it a moment ago.
+  if (!(yield* firstRow(insertIdentity(owned)))) return { kind: "unknown" }
+  const who = { userId: user.id, username: user.username }
+  yield insertAuditEntry({ ...audit, actor: who, subject: { id: user.id, name: user.username } })
+  const session = toSession(owned)
+  yield* addSession(dialect, session, replacement)
+  return { kind: "signed-in", session }
+}
+
+interface SignUp {
+  readonly user: User
+  readonly identity: NewIdentity
+  readonly invitationHash: string | undefined
+  readonly session: NewSessionRecord
+  readonly replacement: Replacement
+  readonly audit: AuditEntry
+}
+
+function* signUp(
+  dialect: Dialect,
+  { user, identity, invitationHash, session, replacement, audit }: SignUp,
+): Script<"added" | "username_taken" | "invitation_invalid"> {
+  const invitation =
+    invitationHash === undefined
+      ? undefined
+      : yield* takeInvitation(dialect, invitationHash, audit.at)
+  if (invitationHash !== undefined && !invitation) return "invitation_invalid"
+  if (!(yield* insertUser(user))) return "username_taken"
+  if (!(yield* firstRow(insertIdentity(identity)))) throw new IdentityTaken()
+  if (invitation) yield* invitation.use(user, audit)
+  yield insertAuditEntry(
+    invitation ? { ...audit, details: { ...audit.details, invitation: invitation.id } } : audit,
+  )
+  yield* addSession(dialect, session, replacement)
+  return "added"
+}
+
+function* link(
+  dialect: Dialect,
+  identity: NewIdentity,
+  use: ResponseUse,
+  countMax: number,
+  audit: AuditEntry,
+): Script<LinkedIdentity | "used" | "taken" | "too_many"> {
+  if (!(yield* noteUse(use, audit.at))) return "used"
+  // Locks the row of the user, so that concurrent links are counted one after the other.
+  yield sql`select id from users where id = ${identity.userId} ${dialect.forUpdate}`
+  const existing = yield* firstRow<IdentityRow & { readonly user_id: string }>(sql`
+    select ${columns}, user_id from identities where issuer = ${identity.issuer} and subject = ${identity.subject}`)
+  if (existing) return existing.user_id === identity.userId ? toIdentity(existing) : "taken"
+  const count = yield* firstRow<{ count: number | string }>(
+    sql`select count(*) as count from identities where user_id = ${identity.userId}`,
+  )
+  if (Number(count?.count ?? 0) >= countMax) return "too_many"
+  if (!(yield* firstRow(insertIdentity(identity)))) return "taken"
+  yield insertAuditEntry(audit)
+  const { id, issuer, subject, email, createdAt } = identity
+  return { id, issuer, subject, email, createdAt, lastUsedAt: null }
+}
+
+function insertIdentity(identity: NewIdentity): Statement {
+  const { id, userId, issuer, subject, email, scopes, createdAt } = identity
+  return sql`insert into identities (id, user_id, issuer, subject, email, scopes, created_at)
+    values (${id}, ${userId}, ${issuer}, ${subject}, ${email}, ${scopes.join(" ")}, ${createdAt})
+    on conflict (issuer, subject) do nothing returning id`
+}
+
+function toIdentity(row: IdentityRow): LinkedIdentity {
+  return {
+    id: row.id,
+    issuer: row.issuer,
+    subject: row.subject,
+    email: row.email,
+    createdAt: Number(row.created_at),
+    lastUsedAt: toTime(row.last_used_at),
+  }
+}
