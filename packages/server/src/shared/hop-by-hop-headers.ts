@@ -14,7 +14,11 @@ export function isHopByHopHeader(name: string): boolean {
   return hopByHopHeaders.has(name) || name.startsWith("proxy-")
 }
 
+const noNames: ReadonlySet<string> = new Set()
+
 /** The names, in lower case, that `Connection` headers list: a proxy drops these headers too. */
 export function parseConnectionNames(values: readonly string[]): ReadonlySet<string> {
+  // Most requests and responses have no such header.
+  if (values.length === 0) return noNames
   return new Set(values.flatMap((value) => value.toLowerCase().split(",")).map((it) => it.trim()))
 }

@@ -28,9 +28,8 @@ function isDropped(name: string): boolean {
   return isHopByHopHeader(name) || ownHeaders.has(name) || name.startsWith("x-hamlet-")
 }
 
-const noNames: ReadonlySet<string> = new Set()
-
 function connectionNames(headers: HeaderList): ReadonlySet<string> {
-  const values = headers.filter((header) => header[0] === "connection").map((header) => header[1])
-  return values.length === 0 ? noNames : parseConnectionNames(values)
+  return parseConnectionNames(
+    headers.filter((header) => header[0] === "connection").map((header) => header[1]),
+  )
 }
