@@ -233,7 +233,8 @@ export const errorCodes = {
   },
   module_not_parsable: {
     status: 422,
-    meaning: "A browser requested the val as JavaScript, but its code has a syntax error.",
+    meaning:
+      "The code has a syntax error, so that it can neither be formatted nor be sent to a browser as JavaScript.",
   },
   rate_limited: {
     status: 429,

@@ -160,6 +160,7 @@ function build(foundation: Foundation, replacements: Replacements) {
     mailStats: () => mailServer?.stats,
     startedAt: foundation.now(),
     ...{ isForOneUser: runtime.isForOneUser, isolationWarnings: runtime.isolationWarnings },
+    formatter: replacements.formatter ?? runtime.formatter,
     toJavaScript: (code, ownerId) => vals.codeTools.toJavaScript(code, ownerId),
     fetchVal(request, principal) {
       // The gateway reads the client's address from the header that a proxy in front would set.

@@ -245,6 +245,17 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       await failure(client.getVersionLock({ val_id: sample.library.id, version: 9 })),
     ).toMatchObject({ code: "version_not_found" })
   },
+  async getVersionTypes({ client, sample }) {
+    expect(await client.getVersionTypes({ val_id: sample.library.id, version: 1 })).toEqual({
+      state: "none",
+      imports: [],
+      files: [],
+      links: [],
+    })
+  },
+  async formatCode({ client }) {
+    expect((await client.formatCode({ code: "let a = 1" })).code).toMatch(/^let a = 1;?\n?$/)
+  },
   async resolveVersion({ client }) {
     const { id } = await client.createVal({ code: `import "npm:nothing"` })
     expect(["pending", "failed"]).toContain(

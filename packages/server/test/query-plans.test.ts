@@ -116,6 +116,7 @@ const questions: Record<GetRoute, readonly string[]> = {
   listVersions: combine(ofVals("/versions"), pages),
   getVersion: ofVals("/versions/1"),
   getVersionLock: ofVals("/versions/1/lock"),
+  getVersionTypes: ofVals("/versions/1/types"),
   getLike: ofVals("/like"),
   listComments: combine(ofVals("/comments"), pages),
   listValReferences: combine(ofVals("/references"), periods),
@@ -479,7 +480,8 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
       recorded = []
       const [locks, bundles] = [createLockfileStore(db), createBundleStore(db)]
       const [at, until] = [Date.now(), Date.now() + 1000]
-      const bundle = { hash: "f".repeat(64), code: new Uint8Array(10), cache: null, files: null }
+      const parts = { code: new Uint8Array(10), cache: null, files: null, types: null }
+      const bundle = { hash: "f".repeat(64), ...parts }
       const resolution = { imports: [], bundle: bundle.hash }
       await Promise.all([
         locks.findSummary(idOf("val", 10), 1),

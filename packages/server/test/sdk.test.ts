@@ -228,6 +228,18 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     )
     expect(lock).toEqual({ state: "none", imports: [], updatedAt: null })
   },
+  async getVersionTypes({ client, sample }) {
+    const types = await client.get<object, Output<"getVersionTypes">>(
+      `/v1/vals/${sample.library.id}/versions/1/types`,
+    )
+    expect(types).toMatchObject({ state: "none", files: [] })
+  },
+  async formatCode({ client }) {
+    const formatted = await client.post<object, Output<"formatCode">>("/v1/format", {
+      body: { code: "let a = 1" },
+    })
+    expect(formatted.code).toMatch(/^let a = 1;?\n?$/)
+  },
   async resolveVersion({ client, sample }) {
     const lock = await client.post<object, Output<"resolveVersion">>(
       `/v1/vals/${sample.library.id}/versions/1/lock`,

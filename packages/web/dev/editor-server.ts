@@ -9,6 +9,8 @@ export interface EditorServerOptions {
   readonly port: number
   /** Vals that can be imported: code by path, as `/v/ada/greet`. */
   readonly vals: Readonly<Record<string, string>>
+  /** Responses of the API: JSON by path. It is read at each request. */
+  readonly api?: Readonly<Record<string, unknown>>
 }
 
 export interface EditorServer {
@@ -22,6 +24,7 @@ export interface EditorServer {
 export async function startEditorServer({
   port,
   vals,
+  api = {},
 }: EditorServerOptions): Promise<EditorServer> {
   const folder = await mkdtemp(join(tmpdir(), "hamlet-editor-"))
   const [page, worker, libs] = await Promise.all([
@@ -45,6 +48,7 @@ export async function startEditorServer({
         return servePage(search === "?libs=none" ? html.replace(libs, "none") : html)
       if (pathname.startsWith("/assets/"))
         return serveFile(join(folder, pathname.slice("/assets/".length).replaceAll("/", "")))
+      if (Object.hasOwn(api, pathname)) return Response.json(api[pathname])
       return await serveModule(pathname, vals, request)
     },
   })

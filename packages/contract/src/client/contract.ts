@@ -172,6 +172,20 @@ export const contract: ContractFacts = {
       isBytesBody: false,
       response: "json",
     },
+    getVersionTypes: {
+      method: "get",
+      path: "/v1/vals/{val_id}/versions/{version}/types",
+      hasBody: false,
+      isBytesBody: false,
+      response: "json",
+    },
+    formatCode: {
+      method: "post",
+      path: "/v1/format",
+      hasBody: true,
+      isBytesBody: false,
+      response: "json",
+    },
     resolveVersion: {
       method: "post",
       path: "/v1/vals/{val_id}/versions/{version}/lock",

@@ -1,5 +1,6 @@
 import { route } from "../route.ts"
-import { createVersionBody, pageQuery, params } from "../schemas/inputs.ts"
+import { formattedCode, versionTypes } from "../schemas/editor.ts"
+import { createVersionBody, formatCodeBody, pageQuery, params } from "../schemas/inputs.ts"
 import { page, val, version, versionLock } from "../schemas/records.ts"
 
 /** The versions of a val. */
@@ -68,6 +69,31 @@ export const versionRoutes = {
     params: params.version,
     responses: { 200: versionLock },
     errors: ["version_not_found"],
+  }),
+  getVersionTypes: route({
+    method: "get",
+    path: "/v1/vals/{val_id}/versions/{version}/types",
+    tag: "Versions",
+    summary: "The TypeScript declarations of the npm packages that a version imports, for editors",
+    auth: "optional",
+    scope: "val:read",
+    valAccess: "see",
+    params: params.version,
+    hasEtag: true,
+    responses: { 200: versionTypes },
+    errors: ["version_not_found"],
+  }),
+  formatCode: route({
+    method: "post",
+    path: "/v1/format",
+    tag: "Versions",
+    summary: "Format code as `deno fmt` does; nothing is saved",
+    auth: "required",
+    scope: "val:write",
+    body: formatCodeBody,
+    isCodeBody: true,
+    responses: { 200: formattedCode },
+    errors: ["module_not_parsable", "sandbox_unavailable"],
   }),
   resolveVersion: route({
     method: "post",

@@ -238,6 +238,19 @@ export const saveValBody = z.object({ name: valName, code, ...optionalFields })
 /** The body to run code that is not a val. */
 export const evalCodeBody = z.object({ code, args: args.optional() })
 
+/** Code to format, and the style of it. */
+export const formatCodeBody = z.object({
+  code,
+  semicolons: z
+    .boolean()
+    .optional()
+    .describe("Whether statements end with a semicolon; true by default"),
+  quotes: z
+    .enum(["double", "single"])
+    .optional()
+    .describe("The quotes around strings; double by default"),
+})
+
 /** The body to change a val without its code. */
 export const updateValBody = z
   .object({ name: valName.optional(), ...optionalFields })

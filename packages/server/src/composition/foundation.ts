@@ -2,6 +2,7 @@ import { accessSync, constants, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import type { Config } from "../config/config.ts"
 import { AppError } from "../domain/app-error.ts"
+import type { CodeFormatter } from "../domain/modules/format-code.ts"
 import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
 import type { Runner } from "../domain/runs/runner.ts"
 import { createLog, type Log } from "../http/ops/log.ts"
@@ -21,6 +22,7 @@ export interface Replacements {
   readonly runner?: Runner
   /** Null for none: remote imports of vals are then never fetched. */
   readonly resolver?: DependencyResolver | null
+  readonly formatter?: CodeFormatter
   writeLog?(text: string): void
 }
 

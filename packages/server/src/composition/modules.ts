@@ -5,6 +5,7 @@ import { createPendingLockfiles } from "../domain/modules/pending-lockfiles.ts"
 import { listRemoteImports } from "../domain/modules/remote-imports.ts"
 import type { StandardModules } from "../domain/modules/standard-modules.ts"
 import { DependencyJob } from "../jobs/dependency-job.ts"
+import { readTypes } from "../runtime/dependencies/read-types.ts"
 import { createBundleStore } from "../storage/modules/bundles.ts"
 import { createImportStore } from "../storage/modules/imports.ts"
 import { createLockfileStore } from "../storage/modules/lockfiles.ts"
@@ -46,6 +47,7 @@ export function createModules(
   return {
     imports,
     bundles: createBundleStore(db),
+    readTypes,
     standardModules: readStandardModules(),
     ...{ lockfiles, importHosts, pendingLockfiles, resolver, resolveMsMax, dependencyJob },
     lockfilesSince: lockfilesSince,

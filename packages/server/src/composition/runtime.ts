@@ -1,8 +1,10 @@
 import { fileURLToPath } from "node:url"
 import { findDeno } from "../../../../scripts/find-deno.ts"
 import type { Config } from "../config/config.ts"
+import type { CodeFormatter } from "../domain/modules/format-code.ts"
 import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
 import type { WebhookClient } from "../domain/webhooks/deliveries.ts"
+import { SandboxedFormatter } from "../runtime/formatter/sandboxed-formatter.ts"
 import { runnerLimits } from "../runtime/processes/runner-limits.ts"
 import { Supervisor } from "../runtime/processes/supervisor.ts"
 import type { EgressListener, EgressPaths } from "../runtime/sandbox/egress-listener.ts"
@@ -16,6 +18,7 @@ import { createEgress, createResolver, type RuntimeHost } from "./egress.ts"
 export interface Runtime {
   readonly supervisor: Supervisor
   readonly resolver: DependencyResolver
+  readonly formatter: CodeFormatter
   /** Sends requests to the URLs of webhooks. */
   readonly webhookClient: WebhookClient
   /** What users must know about weak isolation. Empty before the start. */
@@ -63,9 +66,11 @@ export function createRuntime(config: Config, host: RuntimeHost): Runtime {
     },
   })
   const resolver = createResolver(config, egress, prepare, onError)
+  const formatter = new SandboxedFormatter(prepare, onError)
   return {
     supervisor,
     resolver,
+    formatter,
     webhookClient: createWebhookClient({ policy: egress.routePolicy, takeBytes: host.takeBytes }),
     isolationWarnings: () => (report ? listIsolationWarnings(report, isChosen) : []),
     isForOneUser: () => report?.level === "deno" && !isChosen,
@@ -75,7 +80,7 @@ export function createRuntime(config: Config, host: RuntimeHost): Runtime {
       return report
     },
     async stop() {
-      await Promise.all([supervisor.stop(), resolver.stop()])
+      await Promise.all([supervisor.stop(), resolver.stop(), formatter.stop()])
       const sandboxes = await preparing?.catch(() => undefined)
       await sandboxes?.stop()
       await egress.stop()

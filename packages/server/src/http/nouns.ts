@@ -15,8 +15,9 @@ import type { IdentityDeps } from "../domain/identities/identities.ts"
 import type { RateLimits } from "../domain/limits/rate-limit.ts"
 import type { UsageDeps } from "../domain/limits/usage.ts"
 import type { TestMailDeps } from "../domain/mail/test-mail.ts"
+import type { FormatDeps } from "../domain/modules/format-code.ts"
 import type { StandardModules } from "../domain/modules/standard-modules.ts"
-import type { VersionLockfileDeps } from "../domain/modules/version-lockfiles.ts"
+import type { VersionTypeDeps } from "../domain/modules/version-types.ts"
 import type { ChatDeps } from "../domain/openai.ts"
 import type { OwnerDatabaseDeps } from "../domain/owner-databases.ts"
 import type { EnqueueDeps } from "../domain/queue/enqueue-run.ts"
@@ -69,11 +70,12 @@ export interface Nouns {
     LikeDeps &
     CommentDeps &
     ReferenceDeps & { readonly ownVals: OwnValStore }
-  readonly modules: VersionLockfileDeps & {
-    readonly standardModules: StandardModules
-    /** Compiles TypeScript for browsers. */
-    toJavaScript(code: string, ownerId: string): Promise<string>
-  }
+  readonly modules: VersionTypeDeps &
+    FormatDeps & {
+      readonly standardModules: StandardModules
+      /** Compiles TypeScript for browsers. */
+      toJavaScript(code: string, ownerId: string): Promise<string>
+    }
   readonly runs: EvalDeps &
     EnqueueDeps &
     StatDeps &

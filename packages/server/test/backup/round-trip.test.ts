@@ -246,6 +246,7 @@ async function enrich(
     const resolution = JSON.stringify({ packages: [] })
     yield sql`insert into bundles (hash, created_at, code, cache) values ('h1', 5, ${Buffer.from([0, 1, 255, 13, 10])}, null)`
     yield sql`insert into bundle_files (bundle_hash, content) values ('h1', ${Buffer.from([255, 0, 10])})`
+    yield sql`insert into bundle_types (bundle_hash, content) values ('h1', ${Buffer.from([10, 0, 254])})`
     yield sql`insert into locks (val_id, version, state, attempts, due_at, updated_at, bundle_hash, resolution)
       values (${library.id}, 2, 'ready', 1, 5, 6, 'h1', ${resolution})`
   })

@@ -69,6 +69,8 @@ export async function openApi(
     toConfig(database, folder === undefined ? env : { HAMLET_DATA_DIR: folder, ...env }),
     {
       resolver: new FakeResolver(),
+      // Suites that walk every route would start a sandbox for each request.
+      formatter: { format: async (code) => ({ kind: "formatted", code }) },
       ...replacements,
     },
   )

@@ -1,3 +1,5 @@
+import type { LockedVersion } from "./type-service/package-types.ts"
+import type { Definition } from "./type-service/protocol.ts"
 import type { TypeService } from "./type-service/type-service.ts"
 
 export type EditorLanguage = "typescript" | "markdown" | "json" | "text"
@@ -11,6 +13,13 @@ export interface TextPosition {
 /** The outcome of formatting. */
 export type FormatOutcome =
   | { readonly ok: true; readonly isChanged: boolean }
+  | { readonly ok: false; readonly message: string }
+
+/** Formats code elsewhere. Undefined when it is not available: the type service formats then. */
+export type FormatCode = (code: string) => Promise<FormattedText | undefined>
+
+export type FormattedText =
+  | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly message: string }
 
 /** The methods of an editor. */
@@ -36,6 +45,9 @@ export interface CodeEditorProps {
   /** Goes there whenever the object changes. */
   readonly goTo?: TextPosition | undefined
   readonly typeService?: TypeService | undefined
+  /** The saved version of the document, for the types of its packages. */
+  readonly locked?: LockedVersion | undefined
+  readonly formatCode?: FormatCode | undefined
   /** Receives the handle when the editor is created, and null when it is removed. */
   readonly handle?: { current: CodeEditorHandle | null } | undefined
   /** Called after every change in the editor, but not after `setText`. */
@@ -46,4 +58,8 @@ export interface CodeEditorProps {
   readonly onRun?: (() => void) | undefined
   /** Called after every formatting, by key or by `format`. */
   readonly onFormat?: ((outcome: FormatOutcome) => void) | undefined
+  /** F12, or a click with Control, on a name that another file declares. */
+  readonly onDefinition?: ((definition: Exclude<Definition, { kind: "here" }>) => void) | undefined
+  /** A command could do nothing; the message says why. */
+  readonly onProblem?: ((message: string) => void) | undefined
 }

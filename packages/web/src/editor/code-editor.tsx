@@ -17,7 +17,7 @@ export function CodeEditor(props: CodeEditorProps) {
 }
 
 function Document(props: CodeEditorProps) {
-  const { handle, readOnly = false, label, goTo, typeService } = props
+  const { handle, readOnly = false, label, goTo, typeService, path, locked } = props
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<Editor | null>(null)
   const hintId = useId()
@@ -27,7 +27,7 @@ function Document(props: CodeEditorProps) {
 
   useLayoutEffect(() => {
     if (!host.current) return
-    const { value, language, path } = latest.current
+    const { value, language } = latest.current
     const created = createEditor(host.current, {
       text: value,
       language,
@@ -39,6 +39,9 @@ function Document(props: CodeEditorProps) {
       onSave: () => call(latest.current.onSave),
       onRun: () => call(latest.current.onRun),
       onFormat: (outcome) => latest.current.onFormat?.(outcome),
+      formatCode: async (code) => latest.current.formatCode?.(code),
+      onDefinition: (definition) => latest.current.onDefinition?.(definition),
+      onProblem: (message) => latest.current.onProblem?.(message),
     })
     editor.current = created
     if (handle) handle.current = created
@@ -54,6 +57,11 @@ function Document(props: CodeEditorProps) {
   useLayoutEffect(() => editor.current?.setReadOnly(readOnly), [readOnly])
   useLayoutEffect(() => editor.current?.setLabel(label), [label])
   useEffect(() => editor.current?.setTypeService(typeService), [typeService])
+  const { valId, version } = locked ?? {}
+  useEffect(() => {
+    if (valId !== undefined && version !== undefined)
+      typeService?.setLocked(path, { valId, version })
+  }, [typeService, path, valId, version])
   useEffect(() => {
     if (goTo) editor.current?.goToLine(goTo.line, goTo.column)
   }, [goTo])

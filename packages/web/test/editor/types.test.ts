@@ -27,12 +27,45 @@ export function greet(guest: Guest, times = 1): string {
   "/v/ada/guest@1": "export interface Guest {\n  first: boolean\n}\n",
 }
 
+/** As the server has them for a package with types in `@types`, and one with its own. */
+const typesOfVersion = {
+  state: "ready",
+  imports: [
+    { specifier: "npm:zed@1", resolved: "npm:zed@1.2.3" },
+    { specifier: "npm:bare/sub", resolved: "npm:bare@4.0.0/sub" },
+  ],
+  files: [
+    { path: "zed@1.2.3/node_modules/zed/package.json", text: '{ "types": "./index.d.ts" }' },
+    {
+      path: "zed@1.2.3/node_modules/zed/index.d.ts",
+      text: `import type { Inner } from "inner"
+export interface Schema<T> { parse(value: unknown): T; inner: Inner }
+/** Describes a text. */
+export declare function string(message?: string): Schema<string>
+export * as z from "./index.js"
+`,
+    },
+    { path: "inner@2.0.0/node_modules/inner/index.d.ts", text: "export type Inner = 'inner'" },
+    { path: "@types+bare@4.1.0/node_modules/@types/bare/sub.d.ts", text: "export const sub: 12" },
+  ],
+  links: [
+    { path: "imports/zed@1.2.3/node_modules/zed", target: "../../../zed@1.2.3/node_modules/zed" },
+    { path: "zed@1.2.3/node_modules/inner", target: "../../inner@2.0.0/node_modules/inner" },
+    {
+      path: "imports/bare@4.0.0/node_modules/@types/bare",
+      target: "../../../../@types+bare@4.1.0/node_modules/@types/bare",
+    },
+  ],
+}
+const locked = { valId: "v1", version: 1 }
+
 let server: EditorServer
 let tab: OpenDocs
 
 describeInBrowser("the editor's types", (getBrowser) => {
   beforeAll(async () => {
-    server = await startEditorServer({ port: 0, vals })
+    const api = { "/v1/vals/v1/versions/1/types": typesOfVersion }
+    server = await startEditorServer({ port: 0, vals, api })
     tab = await openEditor(getBrowser(), server.origin)
     tab.page.setDefaultTimeout(waitMsMax)
   })
@@ -46,10 +79,15 @@ describeInBrowser("the editor's types", (getBrowser) => {
   /**
    * One tab for all tests, since the service starts slowly; each test has its own document.
    */
-  function withCode(title: string, code: string, run: (page: Page) => Promise<void>): void {
+  function withCode(
+    title: string,
+    code: string,
+    run: (page: Page) => Promise<void>,
+    props: Parameters<typeof show>[1] = {},
+  ): void {
     test(title, async () => {
       shown += 1
-      await show(tab.page, { value: code, path: `ada/document${shown}.tsx` })
+      await show(tab.page, { value: code, path: `ada/document${shown}.tsx`, ...props })
       await run(tab.page)
     })
   }
@@ -258,6 +296,24 @@ ${deliberate}`,
       async (page) => {
         await waitForMarked(page, ["deliberate"])
       },
+    )
+  })
+
+  describe("packages", () => {
+    withCode(
+      "have the types of the lockfile, with those of their dependencies and of @types",
+      `import { z } from "npm:zed@1"\nimport { sub } from "npm:bare/sub"
+export const one: "inner" = z.string().inner\nexport const wrong: string = sub\nz.\n`,
+      async (page) => {
+        await waitForMarked(page, ["wrong"])
+        await goToEndOf(page, "\nz.".trim())
+        await page.keyboard.press("Control+Space")
+        await options(page)
+          .filter({ hasText: /^string$/ })
+          .waitFor()
+        await page.keyboard.press("Escape")
+      },
+      { locked },
     )
   })
 

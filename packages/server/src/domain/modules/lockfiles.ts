@@ -103,6 +103,8 @@ export interface SettledLockfile {
 /** Stores bundles. A bundle is written together with the first lockfile that names it. */
 export interface BundleStore {
   find(hash: string): Promise<StoredBundle | undefined>
+  /** Its types, as a compressed archive; undefined when it has none. */
+  findTypes(hash: string): Promise<Uint8Array | undefined>
   /**
    * Checks the next `countMax` bundles after that hash, and deletes those that no lockfile names.
    * Returns the hash to continue from; undefined at the end.
@@ -116,6 +118,8 @@ export interface Bundle extends BundleScript {
   readonly hash: string
   /** The files of packages that read their own files, or null. */
   readonly files: BundleFiles | null
+  /** The declarations of the packages, for editors; null when there are none. */
+  readonly types: BundleFiles | null
 }
 
 /** A bundle whose script is read only by a server that has not written it to its disk yet. */

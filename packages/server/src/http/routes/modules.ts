@@ -1,12 +1,13 @@
 import { findOwnStandardModule, standardModuleNames } from "@hamlet/contract"
 import type { Caller } from "../../domain/access.ts"
 import { AppError } from "../../domain/app-error.ts"
+import { formatCode } from "../../domain/modules/format-code.ts"
 import { getValByName, type Val } from "../../domain/vals/vals.ts"
 import { getVersion, versionNotFound } from "../../domain/vals/versions.ts"
 import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { withEtag } from "../request/preconditions.ts"
-import { content } from "../response/api-response.ts"
+import { content, json } from "../response/api-response.ts"
 
 const tsxType = "text/tsx; charset=utf-8"
 const typescriptType = "text/typescript; charset=utf-8"
@@ -34,6 +35,11 @@ export function moduleHandlers({ vals, modules }: Nouns) {
         "cache-control": toCacheControl(val, pinned !== undefined),
       }
       return withEtag(content(isBrowser ? javascriptType : tsxType, body, headers), val.version)
+    },
+    formatCode: async ({ caller, body }) => {
+      const { code, semicolons = true, quotes = "double" } = body
+      const style = { semicolons, quotes }
+      return json(200, { code: await formatCode(modules, caller, { code, style }) })
     },
     getStandardModule: async ({ params, request }) => {
       const name = findOwnStandardModule(`/std/${params.module}`)

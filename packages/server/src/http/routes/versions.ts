@@ -1,4 +1,5 @@
 import { getVersionLockfile, resolveAgain } from "../../domain/modules/version-lockfiles.ts"
+import { getVersionTypes } from "../../domain/modules/version-types.ts"
 import { saveVersion } from "../../domain/vals/vals.ts"
 import { deleteVersion, getVersion, listVersions } from "../../domain/vals/versions.ts"
 import type { Handlers } from "../call.ts"
@@ -6,6 +7,7 @@ import type { Nouns } from "../nouns.ts"
 import { json, noContent } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
 import { toValResponse } from "../response/val-response.ts"
+import { toVersionTypesResponse } from "../response/version-types.ts"
 import { toValView, toVersionLockView, toVersionView } from "../response/views.ts"
 
 /** The versions of a val. */
@@ -33,6 +35,12 @@ export function versionHandlers({ vals, modules, api: { links } }: Nouns) {
       json(
         200,
         toVersionLockView(await getVersionLockfile(modules, caller, params.val_id, params.version)),
+      ),
+    getVersionTypes: async ({ caller, params, request }) =>
+      toVersionTypesResponse(
+        await getVersionTypes(modules, caller, params.val_id, params.version),
+        params.version,
+        request,
       ),
     resolveVersion: async ({ caller, params }) => {
       const lock = await resolveAgain(modules, caller, params.val_id, params.version)

@@ -30,7 +30,12 @@ const fileList = z.object({
 const resolveResponse = z.object({
   imports: z.array(resolvedImport),
   bundle: z
-    .object({ codeBytes: z.int().min(0), isAsync: z.boolean(), files: fileList.nullable() })
+    .object({
+      codeBytes: z.int().min(0),
+      isAsync: z.boolean(),
+      files: fileList.nullable(),
+      types: fileList.nullable(),
+    })
     .nullable(),
 })
 const compileResponse = z.object({ error: z.string().nullable() })
@@ -49,6 +54,8 @@ export interface ResponseBundle {
   readonly isAsync: boolean
   /** An archive; see `FileArchive`. */
   readonly files: Uint8Array | null
+  /** An archive too. */
+  readonly types: Uint8Array | null
 }
 
 /**
@@ -72,13 +79,20 @@ export function readResolveResponse(
 
 /** Undefined when the sizes or the paths are invalid. */
 function readBundle(
-  { codeBytes, isAsync, files }: NonNullable<z.infer<typeof resolveResponse>["bundle"]>,
+  { codeBytes, isAsync, files, types }: NonNullable<z.infer<typeof resolveResponse>["bundle"]>,
   body: Uint8Array,
 ): ResponseBundle | undefined {
+  const typesAt = codeBytes + (files ? sumBytes(files) : 0)
+  if (body.length !== typesAt + (types ? sumBytes(types) : 0)) return undefined
+  const fileArchive = files && packFiles(files, body.subarray(codeBytes, typesAt))
+  const typeArchive = types && packFiles(types, body.subarray(typesAt))
+  if (fileArchive === undefined || typeArchive === undefined) return undefined
   const code = new Uint8Array(body.subarray(0, codeBytes))
-  if (!files) return body.length === codeBytes ? { code, isAsync, files } : undefined
-  const archive = packFiles(files, body.subarray(codeBytes))
-  return archive && { code, isAsync, files: archive }
+  return { code, isAsync, files: fileArchive, types: typeArchive }
+}
+
+function sumBytes({ files }: z.infer<typeof fileList>): number {
+  return files.reduce((sum, [, bytes]) => sum + bytes, 0)
 }
 
 /** Validates what the compile tool wrote. */

@@ -31,6 +31,10 @@ export const resolverLimits: ResolverLimits = {
   filesMax: 10_000,
   fileBytesTotalMax: 48 * mebibyte,
   filePathBytesMax: 1.75 * mebibyte,
+  typeFilesMax: 4_000,
+  typeFileBytesMax: 2 * mebibyte,
+  typeBytesTotalMax: 8 * mebibyte,
+  typePathBytesMax: 0.5 * mebibyte,
   // With bubblewrap, fetched files are in memory too.
   memoryBytesMax: 1024 * mebibyte,
   heapBytesMax: 256 * mebibyte,

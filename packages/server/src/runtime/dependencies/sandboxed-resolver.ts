@@ -2,6 +2,7 @@ import type { OutgoingRequest } from "../../domain/egress.ts"
 import type { ImportHosts } from "../../domain/modules/import-address.ts"
 import type {
   Bundle,
+  BundleFiles,
   DependencyResolver,
   LockedImport,
   ResolvedCode,
@@ -96,7 +97,7 @@ export class SandboxedResolver implements DependencyResolver {
       })
     const response = readResolveResponse(
       outcome.kind === "done" ? outcome.output : outcome.partial,
-      limits.answerBytesMax + archiveLimits.listBytesMax,
+      limits.answerBytesMax + 2 * archiveLimits.listBytesMax,
     )
     if (outcome.kind === "failed" || !response?.imports) {
       const reason = outcome.kind === "failed" ? outcome.stderr : invalidOutput
@@ -154,6 +155,8 @@ export class SandboxedResolver implements DependencyResolver {
         outputBytesMax:
           limits.bundleBytesMax +
           limits.fileBytesTotalMax +
+          limits.typeBytesTotalMax +
+          archiveLimits.listBytesMax +
           2 * limits.answerBytesMax +
           archiveLimits.listBytesMax,
       },
@@ -171,7 +174,7 @@ export class SandboxedResolver implements DependencyResolver {
   /** A bundle without a cache is only slower to load, so a failure here is not an error. */
   async #compile(
     tools: Tools,
-    { code, files }: ResponseBundle,
+    { code, files, types }: ResponseBundle,
     msLeft: number,
     signal: AbortSignal,
   ): Promise<Bundle | Explanation> {
@@ -198,16 +201,21 @@ export class SandboxedResolver implements DependencyResolver {
           `Cannot compile a bundle: ${outcome.kind === "done" ? invalidOutput : outcome.stderr}`,
         ),
       )
-    const hash = await hashBundle(code, files)
-    const archive = files && (await compressArchive(files))
+    const hash = await hashBundle(code, files, types)
     const isCacheSmall = code.length + (compiled?.cache.length ?? 0) <= storedBytesMax
     return {
       hash,
       code,
       cache: (isCacheSmall && compiled?.cache) || null,
-      files: archive && { read: async () => archive },
+      files: await toBundleFiles(files),
+      types: await toBundleFiles(types),
     }
   }
+}
+
+async function toBundleFiles(archive: Uint8Array | null): Promise<BundleFiles | null> {
+  const compressed = archive && (await compressArchive(archive))
+  return compressed && { read: async () => compressed }
 }
 
 /** Code, and which of its specifiers mean vals on this server. */
@@ -223,9 +231,11 @@ const cacheShareMax = 4
 function toResolveLimits(limits: ResolverLimits): ResolveRequest["limits"] {
   const { importsMax, placesMax, packagesMax, modulesMax, bundleBytesMax, exportsMax } = limits
   const { filesMax, fileBytesTotalMax, filePathBytesMax, answerBytesMax } = limits
+  const { typeFilesMax, typeFileBytesMax, typeBytesTotalMax, typePathBytesMax } = limits
   return {
     ...{ importsMax, placesMax, packagesMax, modulesMax, bundleBytesMax, exportsMax },
     ...{ filesMax, fileBytesTotalMax, filePathBytesMax, answerBytesMax },
+    ...{ typeFilesMax, typeFileBytesMax, typeBytesTotalMax, typePathBytesMax },
   }
 }
 

@@ -44,6 +44,7 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
   },
   bundles: { kind: "rows" },
   bundle_files: { kind: "rows" },
+  bundle_types: { kind: "rows" },
   locks: { kind: "rows" },
   // Runs that were started belong to nodes that a restored server does not have: the first server
   // that starts marks them as crashed. It runs those that waited in the queue.

@@ -18,6 +18,7 @@ import { incomingMail } from "./0016-incoming-mail.ts"
 import { begunRuns } from "./0017-begun-runs.ts"
 import { identities } from "./0018-identities.ts"
 import { invitedPeople } from "./0019-invited-people.ts"
+import { bundleTypes } from "./0020-bundle-types.ts"
 
 /** Every migration, in the order of their numbers. One that has landed is never changed again. */
 export const migrations: readonly Migration[] = [
@@ -40,4 +41,5 @@ export const migrations: readonly Migration[] = [
   begunRuns,
   identities,
   invitedPeople,
+  bundleTypes,
 ]

@@ -40,6 +40,12 @@ export function createBundleStore(db: Database): BundleStore {
       if (found) known.set(hash, found)
       return found
     },
+    async findTypes(hash) {
+      const [row] = await db.read<{ content: Uint8Array }>(
+        sql`select content from bundle_types where bundle_hash = ${hash}`,
+      )
+      return row?.content
+    },
     async purge(after, createdBefore, countMax) {
       const next = await db.read<SliceRow>(selectSlice(after, countMax))
       const unused = next.filter((row) => Number(row.created_at) < createdBefore && !row.is_used)
@@ -88,7 +94,7 @@ function createFiles(db: Database, hash: string): BundleFiles {
  */
 export function* writeBundle(
   { hash, code, cache }: Bundle,
-  files: Uint8Array | undefined,
+  { files, types }: BundleContents,
   at: number,
 ): Script<void> {
   yield sql`insert into bundles (hash, created_at, code, cache) values (${hash}, ${at}, ${code}, ${cache})
@@ -96,6 +102,15 @@ export function* writeBundle(
   if (files)
     yield sql`insert into bundle_files (bundle_hash, content) values (${hash}, ${files})
       on conflict (bundle_hash) do nothing`
+  if (types)
+    yield sql`insert into bundle_types (bundle_hash, content) values (${hash}, ${types})
+      on conflict (bundle_hash) do nothing`
+}
+
+/** The archives of a bundle, read before the transaction. */
+export interface BundleContents {
+  readonly files: Uint8Array | undefined
+  readonly types: Uint8Array | undefined
 }
 
 /** Keeps a bundle for one more lockfile, as `writeBundle` does. False when it was deleted. */

@@ -13,7 +13,7 @@ import { list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import { createExactCache } from "../database/exact-cache.ts"
 import { join, nothing, raw, type Statement, sql } from "../database/sql.ts"
-import { keepBundle, writeBundle } from "./bundles.ts"
+import { type BundleContents, keepBundle, writeBundle } from "./bundles.ts"
 
 interface StampRow {
   readonly key: string
@@ -69,7 +69,8 @@ export function createLockfileStore(db: Database): LockfileStore {
     },
     async settle(claim, settled, at) {
       const files = await settled.bundle?.files?.read()
-      return await db.write(() => settle(claim, settled, files, at))
+      const types = await settled.bundle?.types?.read()
+      return await db.write(() => settle(claim, settled, { files, types }, at))
     },
     postpone: (claim, dueAt, { resolution, counts }) =>
       db.write(function* () {
@@ -173,14 +174,14 @@ function* claimFirst(
 function* settle(
   claim: LockfileClaim,
   { state, resolution, bundle }: SettledLockfile,
-  files: Uint8Array | undefined,
+  contents: BundleContents,
   at: number,
 ): Script<boolean> {
   const settled = yield* firstRow(sql`
     update locks set state = ${state}, claimed_until = null, updated_at = ${at},
       bundle_hash = ${resolution.bundle}, resolution = ${JSON.stringify(resolution)}
     where ${isStill(claim)} returning version`)
-  if (settled && bundle) yield* writeBundle(bundle, files, at)
+  if (settled && bundle) yield* writeBundle(bundle, contents, at)
   return settled !== undefined
 }
 

@@ -97,5 +97,6 @@ export function toBundle(packages: readonly string[]): Bundle {
   const text = `const once = (make) => { let made; return () => (made ??= make()) }
 module.exports = [${packages.map((code) => `once(() => ${code})`).join(", ")}]`
   const code = new TextEncoder().encode(text)
-  return { hash: createHash("sha256").update(code).digest("hex"), code, cache: null, files: null }
+  const hash = createHash("sha256").update(code).digest("hex")
+  return { hash, code, cache: null, files: null, types: null }
 }

@@ -1,15 +1,21 @@
 import { openSearchPanel } from "@codemirror/search"
 import { Annotation, Compartment, EditorState } from "@codemirror/state"
 import { EditorView } from "@codemirror/view"
-import type { CodeEditorHandle, EditorLanguage, FormatOutcome } from "../code-editor-props.ts"
+import type {
+  CodeEditorHandle,
+  EditorLanguage,
+  FormatCode,
+  FormatOutcome,
+} from "../code-editor-props.ts"
 import type { TypeService } from "../type-service/type-service.ts"
 import { basics } from "./basics.ts"
 import { findChanges } from "./find-changes.ts"
 import { formatDocument } from "./format-document.ts"
 import { keys } from "./keys.ts"
+import type { LanguageContext } from "./language/language-context.ts"
+import { typesOf } from "./language/types.ts"
 import { loadLanguage } from "./languages.ts"
 import { themeOf } from "./theme.ts"
-import { typesOf } from "./types.ts"
 
 export interface EditorOptions {
   readonly text: string
@@ -24,6 +30,9 @@ export interface EditorOptions {
   readonly onSave: () => boolean
   readonly onRun: () => boolean
   readonly onFormat: (outcome: FormatOutcome) => void
+  readonly formatCode: FormatCode | undefined
+  readonly onDefinition: LanguageContext["onDefinition"]
+  readonly onProblem: LanguageContext["onProblem"]
 }
 
 /** An editor on the page. */
@@ -81,7 +90,7 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
     void loaded.then((extension) => view.dispatch({ effects: languagePart.reconfigure(extension) }))
 
   async function format(): Promise<FormatOutcome> {
-    const outcome = await formatDocument(view, language, path, service)
+    const outcome = await formatDocument(view, { ...options, service })
     options.onFormat(outcome)
     return outcome
   }
@@ -108,7 +117,9 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
       service = newService
       view.dispatch({
         effects: typesPart.reconfigure(
-          newService && language === "typescript" ? typesOf(newService, path) : [],
+          newService && language === "typescript"
+            ? typesOf({ ...options, service: newService, path })
+            : [],
         ),
       })
     },

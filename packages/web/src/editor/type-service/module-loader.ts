@@ -27,6 +27,8 @@ export interface ModuleLoader {
     importer: string,
   ): (ModuleAddress & { readonly state: ModuleState }) | undefined
   findCode(fileName: string): string | undefined
+  /** The vals that were loaded, as they are imported. */
+  listVals(): readonly { readonly specifier: string; readonly fileName: string }[]
   /** Drops modules that may have changed. */
   dropStale(): void
 }
@@ -73,6 +75,10 @@ export function createModuleLoader({
       const state = modules.get(fileName)?.state
       return state?.kind === "loaded" ? state.code : undefined
     },
+    listVals: () =>
+      [...modules.values()]
+        .filter(({ address, state }) => state.kind === "loaded" && address.path.startsWith("/v/"))
+        .map(({ address: { path, fileName } }) => ({ specifier: path, fileName })),
     dropStale() {
       for (const [fileName, { address, state }] of modules) {
         const mayDiffer = !address.isPinned || state.kind !== "loaded"

@@ -1,5 +1,7 @@
 import ts from "typescript-js"
+import { createOwnVals, knownFileName, offeredStandard, toKnownCode } from "./known-modules.ts"
 import { createModuleLoader, type ModuleLoader } from "./module-loader.ts"
+import { createPackageTypes, type LockedVersion, type PackageTypes } from "./package-types.ts"
 
 /** The global type files; the compiler options add TypeScript's own libraries. */
 const rootLibs = ["/lib/deno.d.ts", "/lib/prelude.d.ts"] as const
@@ -14,10 +16,24 @@ export interface Project {
   close(path: string): void
   setText(path: string, text: string): void
   getText(path: string): string
+  /** The saved version of a document, whose packages have types. */
+  setLocked(path: string, locked: LockedVersion): void
   /** The file name of a document. */
   toFileName(path: string): string
+  /** The modules that code could import, and their files. */
+  listModules(path: string): readonly ImportableModule[]
+  /** The specifiers of packages that are locked. */
+  listPackages(): readonly string[]
+  /** The vals of the user, as they are imported. */
+  listOwnVals(): readonly string[]
   /** Imports of vals that do not exist. */
   listMissing(path: string): readonly ts.FileReference[]
+}
+
+/** A module by its specifier. */
+export interface ImportableModule {
+  readonly specifier: string
+  readonly fileName: string
 }
 
 export interface ProjectOptions {
@@ -28,7 +44,7 @@ export interface ProjectOptions {
   readonly onTypesChanged: () => void
 }
 
-/** Deno's options without `noImplicitAny`: packages have no types here, so callbacks are any. */
+/** Deno's options without `noImplicitAny`: a package may have no types, then callbacks are any. */
 const compilerOptions: ts.CompilerOptions = {
   target: ts.ScriptTarget.ESNext,
   module: ts.ModuleKind.ESNext,
@@ -50,6 +66,9 @@ interface ProjectFiles {
   readonly libs: Readonly<Record<string, string>>
   readonly documents: Map<string, { text: string; version: number }>
   readonly loader: ModuleLoader
+  readonly packages: PackageTypes
+  /** Whether the standard library is offered for import; it is loaded when that is first asked for. */
+  offersStandard: boolean
   /** Counts changes. A change of modules affects how all files resolve their imports. */
   changes: number
   moduleChanges: number
@@ -59,7 +78,12 @@ interface ProjectFiles {
 export function createProject(options: ProjectOptions): Project {
   const { libs, baseUrl, readPageKey, onTypesChanged } = options
   const loader = createModuleLoader({ baseUrl, readPageKey, listImports, onChange })
-  const files: ProjectFiles = { libs, documents: new Map(), loader, changes: 0, moduleChanges: 0 }
+  const packages = createPackageTypes({ baseUrl, readPageKey, compilerOptions, onChange })
+  const ownVals = createOwnVals(baseUrl, readPageKey)
+  const files: ProjectFiles = {
+    ...{ libs, documents: new Map(), loader, packages },
+    ...{ offersStandard: false, changes: 0, moduleChanges: 0 },
+  }
   const { documents } = files
 
   function onChange(): void {
@@ -78,10 +102,12 @@ export function createProject(options: ProjectOptions): Project {
       if (!documents.has(toFileName(path)))
         documents.set(toFileName(path), { text: "", version: 0 })
       for (const [fileName, { text }] of documents) loader.load(text, fileName)
+      if (files.offersStandard) offerStandard(files)
       files.changes += 1
       files.moduleChanges += 1
     },
     close(path) {
+      packages.close(toFileName(path))
       if (documents.delete(toFileName(path))) files.changes += 1
     },
     setText(path, text) {
@@ -89,6 +115,18 @@ export function createProject(options: ProjectOptions): Project {
       documents.set(fileName, { text, version: (documents.get(fileName)?.version ?? 0) + 1 })
       files.changes += 1
       loader.load(text, fileName)
+    },
+    setLocked: (path, locked) => packages.load(toFileName(path), locked),
+    listPackages: () => packages.listSpecifiers(),
+    listOwnVals: () => ownVals.list(),
+    listModules(path) {
+      if (!files.offersStandard) offerStandard(files)
+      const known = listKnown(files).flatMap((specifier) => {
+        const found = findFile(files, specifier, knownFileName)
+        return found ? [{ specifier, fileName: found.resolvedFileName }] : []
+      })
+      const own = toFileName(path).toLowerCase()
+      return [...known, ...loader.listVals()].filter(({ fileName }) => fileName !== own)
     },
     getText: (path) => documents.get(toFileName(path))?.text ?? "",
     listMissing(path) {
@@ -101,20 +139,35 @@ export function createProject(options: ProjectOptions): Project {
   }
 }
 
+function offerStandard(files: ProjectFiles): void {
+  files.offersStandard = true
+  files.loader.load(toKnownCode(offeredStandard), knownFileName)
+}
+
+/** The specifiers that the file of known modules imports. */
+function listKnown({ offersStandard, packages }: ProjectFiles): readonly string[] {
+  return [...(offersStandard ? offeredStandard : []), ...packages.listSpecifiers()]
+}
+
 function createHost(files: ProjectFiles): ts.LanguageServiceHost {
-  const { libs, documents, loader } = files
+  const { libs, documents, loader, packages } = files
   const read = (fileName: string) =>
+    (fileName === knownFileName ? toKnownCode(listKnown(files)) : undefined) ??
     documents.get(fileName)?.text ??
     loader.findCode(fileName) ??
+    packages.read(fileName) ??
     (Object.hasOwn(libs, fileName) ? libs[fileName] : undefined)
   return {
     getCompilationSettings: () => compilerOptions,
     getProjectVersion: () => String(files.changes),
-    getScriptFileNames: () => [...rootLibs, ...documents.keys()],
-    getScriptVersion: (fileName) =>
-      Object.hasOwn(libs, fileName)
-        ? "1"
-        : `${files.moduleChanges}.${documents.get(fileName)?.version ?? 0}`,
+    getScriptFileNames: () => [...rootLibs, ...documents.keys(), knownFileName],
+    getScriptVersion(fileName) {
+      if (Object.hasOwn(libs, fileName)) return "1"
+      // Only new packages change how those that are known resolve their imports.
+      if (packages.has(fileName)) return String(packages.changes)
+      if (fileName === knownFileName) return `${files.moduleChanges} ${listKnown(files).length}`
+      return `${files.moduleChanges}.${documents.get(fileName)?.version ?? 0}`
+    },
     getScriptSnapshot(fileName) {
       const text = read(fileName)
       return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text)
@@ -123,19 +176,23 @@ function createHost(files: ProjectFiles): ts.LanguageServiceHost {
     getDefaultLibFileName: () => "/lib/lib.esnext.d.ts",
     fileExists: (fileName) => read(fileName) !== undefined,
     readFile: read,
+    directoryExists: (path) => packages.hasFolder(path),
+    realpath: (path) => packages.toRealPath(path),
     // Other modules stay unresolved: TypeScript takes them as any, and `diagnose` drops its error.
     resolveModuleNameLiterals: (literals, importer) =>
-      literals.map(({ text }) => {
-        const module = loader.find(text, importer)
-        const extension = module?.fileName.endsWith(".ts") ? ts.Extension.Ts : ts.Extension.Tsx
-        return {
-          resolvedModule:
-            module?.state.kind === "loaded"
-              ? { resolvedFileName: module.fileName, extension }
-              : undefined,
-        }
-      }),
+      literals.map(({ text }) => ({ resolvedModule: findFile(files, text, importer) })),
   }
+}
+
+function findFile(
+  { loader, packages }: Pick<ProjectFiles, "loader" | "packages">,
+  specifier: string,
+  importer: string,
+): ts.ResolvedModuleFull | undefined {
+  const module = loader.find(specifier, importer)
+  if (module?.state.kind !== "loaded") return packages.resolve(specifier, importer)
+  const extension = module.fileName.endsWith(".ts") ? ts.Extension.Ts : ts.Extension.Tsx
+  return { resolvedFileName: module.fileName, extension }
 }
 
 function toFileName(path: string): string {

@@ -1,3 +1,5 @@
+import type { LockedVersion } from "./package-types.ts"
+
 /**
  * The queries that the page sends to the type worker, one message each way. Positions are offsets in
  * UTF-16 units, as in CodeMirror and TypeScript.
@@ -18,6 +20,24 @@ export interface TypeQueries {
     readonly input: { readonly position: number }
     readonly result: (Description & Span) | null
   }
+  /** The signature of the call around a position. */
+  readonly signature: {
+    readonly input: { readonly position: number }
+    readonly result: SignatureHelp | null
+  }
+  readonly definition: {
+    readonly input: { readonly position: number }
+    readonly result: Definition | null
+  }
+  /** The places at which a name has to be replaced to rename it. */
+  readonly rename: { readonly input: { readonly position: number }; readonly result: RenamePlaces }
+  /** What can be done about the problems of a range. */
+  readonly fixes: { readonly input: Span; readonly result: readonly Fix[] }
+  /** The parameters of the function that a run calls; null if there is none. */
+  readonly parameters: {
+    readonly input: Record<never, never>
+    readonly result: readonly CallParameter[] | null
+  }
   readonly diagnose: { readonly input: Record<never, never>; readonly result: readonly Problem[] }
   readonly format: { readonly input: Record<never, never>; readonly result: Formatted }
 }
@@ -28,6 +48,7 @@ export type TypeQueryName = keyof TypeQueries
 export type ToWorker =
   | { readonly kind: "start"; readonly libsUrl: string; readonly baseUrl: string }
   | { readonly kind: "open" | "close"; readonly path: string }
+  | { readonly kind: "lock"; readonly path: string; readonly locked: LockedVersion }
   | {
       readonly kind: "query"
       readonly id: number
@@ -60,6 +81,8 @@ export interface Span {
 }
 
 export interface Completions extends Span {
+  /** They are modules, whose names contain any characters. */
+  readonly isModule?: boolean
   readonly options: readonly CompletionOption[]
 }
 
@@ -71,7 +94,70 @@ export interface CompletionOption {
   readonly rank: number
   /** The text to insert from this position on, when it is not the name. */
   readonly insert?: { readonly text: string; readonly from: number }
+  /** The module that it is imported from, with the change that does so. */
+  readonly source?: { readonly specifier: string; readonly edit: TextEdit }
 }
+
+export interface TextEdit extends Span {
+  readonly text: string
+}
+
+/** A signature in parts, as they are shown. */
+export interface SignatureHelp {
+  readonly prefix: string
+  readonly parameters: readonly string[]
+  readonly separator: string
+  readonly suffix: string
+  /** The index of the parameter at the cursor. */
+  readonly active: number
+  readonly documentation: string
+  /** Which of the overloads this is. */
+  readonly index: number
+  readonly count: number
+}
+
+/** Where a name is declared. Lines count from 1. */
+export type Definition =
+  | ({ readonly kind: "here" } & Span)
+  | {
+      readonly kind: "val"
+      readonly user: string
+      readonly name: string
+      readonly version: number | null
+      readonly line: number
+    }
+  /** A file that has no page: of a package, of the standard library, or of Deno. */
+  | { readonly kind: "file"; readonly title: string; readonly text: string; readonly line: number }
+
+export type RenamePlaces =
+  | {
+      readonly ok: true
+      readonly name: string
+      readonly places: readonly (Span & { readonly prefix: string; readonly suffix: string })[]
+    }
+  | { readonly ok: false; readonly message: string }
+
+export interface Fix {
+  readonly title: string
+  readonly edits: readonly TextEdit[]
+}
+
+/** A parameter of a function, for a form. */
+export interface CallParameter {
+  readonly name: string
+  readonly isOptional: boolean
+  /** It takes all further arguments. */
+  readonly isRest: boolean
+  readonly field: ParameterField
+  /** The type as it is written, or as TypeScript infers it. */
+  readonly type: string
+  readonly documentation: string
+}
+
+/** The input for a parameter: `json` for all types without one of their own. */
+export type ParameterField =
+  | { readonly kind: "text" | "number" | "boolean" | "json" }
+  | { readonly kind: "choice"; readonly values: readonly (string | number | boolean)[] }
 
 export interface Description {
   readonly signature: readonly Part[]
@@ -90,5 +176,5 @@ export interface Problem extends Span {
 }
 
 export type Formatted =
-  | { readonly ok: true; readonly edits: readonly (Span & { readonly text: string })[] }
+  | { readonly ok: true; readonly edits: readonly TextEdit[] }
   | { readonly ok: false; readonly message: string }

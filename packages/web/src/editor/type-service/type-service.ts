@@ -1,3 +1,4 @@
+import type { LockedVersion } from "./package-types.ts"
 import type { FromPage, FromWorker, ToWorker, TypeQueries, TypeQueryName } from "./protocol.ts"
 import { toWorkerUrl } from "./worker-url.ts"
 
@@ -6,6 +7,8 @@ export interface TypeService {
   /** Registers a document. The first one starts the worker when the browser is idle. */
   open(path: string): void
   close(path: string): void
+  /** The saved version of a document: its lockfile has the types of its packages. */
+  setLocked(path: string, locked: LockedVersion): void
   /** Undefined while the worker is not ready. `text` is sent only when it is another object. */
   query<Name extends TypeQueryName>(
     path: string,
@@ -30,8 +33,11 @@ export interface TypeServiceOptions {
 const limits = {
   /** A busy page may never be idle. */
   idleMsMax: 5_000,
-  /** TypeScript can loop in a type: the worker is stopped, since it would use a core forever. */
-  queryMsMax: 30_000,
+  /**
+   * TypeScript can loop in a type: the worker is stopped, since it would use a core forever. It is
+   * started again without the types of packages, which other people have written.
+   */
+  queryMsMax: 20_000,
 }
 
 type AnyResult = TypeQueries[TypeQueryName]["result"]
@@ -46,9 +52,11 @@ class WorkerTypeService implements TypeService {
   readonly #listeners = new Set<() => void>()
   readonly #pending = new Map<number, (result: AnyResult | undefined) => void>()
   readonly #documents = new Map<string, { count: number; sent: object | undefined }>()
+  readonly #locked = new Map<string, LockedVersion>()
   #state: "new" | "starting" | "ready" | "stopped" = "new"
   #worker: Worker | undefined
   #lastId = 0
+  #hasPackages = true
 
   constructor(options: TypeServiceOptions) {
     this.#options = options
@@ -57,7 +65,7 @@ class WorkerTypeService implements TypeService {
   open(path: string): void {
     const count = (this.#documents.get(path)?.count ?? 0) + 1
     this.#documents.set(path, { count, sent: undefined })
-    if (this.#state === "ready") this.#post({ kind: "open", path })
+    if (this.#state === "ready") this.#openInWorker(path)
     if (this.#state !== "new") return
     this.#state = "starting"
     whenIdle(() => this.#start())
@@ -68,6 +76,12 @@ class WorkerTypeService implements TypeService {
     if (!document) return
     if (document.count > 1) document.count -= 1
     else if (this.#documents.delete(path)) this.#post({ kind: "close", path })
+  }
+
+  setLocked(path: string, locked: LockedVersion): void {
+    this.#locked.set(path, locked)
+    const isOpen = this.#state === "ready" && this.#documents.has(path)
+    if (isOpen && this.#hasPackages) this.#post({ kind: "lock", path, locked })
   }
 
   query<Name extends TypeQueryName>(
@@ -84,7 +98,7 @@ class WorkerTypeService implements TypeService {
     this.#post({ kind: "query", id, path, name, input, text: changed })
     document.sent = text
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.stop(), limits.queryMsMax)
+      const timer = setTimeout(() => this.#restart(), limits.queryMsMax)
       this.#pending.set(id, (result) => {
         clearTimeout(timer)
         this.#pending.delete(id)
@@ -100,8 +114,26 @@ class WorkerTypeService implements TypeService {
 
   stop(): void {
     this.#state = "stopped"
+    this.#endWorker()
+  }
+
+  /** Once, without packages. If the code itself is the cause, the worker stays stopped. */
+  #restart(): void {
+    if (!this.#hasPackages || this.#locked.size === 0) {
+      this.stop()
+      return
+    }
+    console.warn("The types take too long; those of packages are left out from now on")
+    this.#hasPackages = false
+    this.#state = "starting"
+    this.#endWorker()
+    this.#start()
+  }
+
+  #endWorker(): void {
     this.#worker?.terminate()
     this.#worker = undefined
+    for (const document of this.#documents.values()) document.sent = undefined
     for (const settle of [...this.#pending.values()]) settle(undefined)
   }
 
@@ -122,6 +154,12 @@ class WorkerTypeService implements TypeService {
     this.#post({ kind: "start", libsUrl: new URL(libsUrl, location.href).href, baseUrl })
   }
 
+  #openInWorker(path: string): void {
+    const locked = this.#locked.get(path)
+    this.#post({ kind: "open", path })
+    if (locked && this.#hasPackages) this.#post({ kind: "lock", path, locked })
+  }
+
   #post(message: ToWorker): void {
     const pageKey = this.#options.readPageKey()
     this.#worker?.postMessage({ ...message, pageKey } satisfies ToWorker & FromPage)
@@ -133,7 +171,7 @@ class WorkerTypeService implements TypeService {
     else {
       if (message.kind === "ready") {
         this.#state = "ready"
-        for (const path of this.#documents.keys()) this.#post({ kind: "open", path })
+        for (const path of this.#documents.keys()) this.#openInWorker(path)
       }
       for (const listener of this.#listeners) listener()
     }

@@ -4,12 +4,17 @@
  * vals.
  */
 import { noPageKey } from "@hamlet/contract/client"
-import { complete } from "./complete.ts"
-import { describeAt, describeName } from "./describe.ts"
-import { diagnose } from "./diagnose.ts"
-import { format } from "./format.ts"
 import { createProject, type Project } from "./project.ts"
 import type { FromPage, FromWorker, ToWorker, TypeQueries, TypeQueryName } from "./protocol.ts"
+import { complete } from "./queries/complete.ts"
+import { findDefinition } from "./queries/definition.ts"
+import { describeAt, describeName } from "./queries/describe.ts"
+import { diagnose } from "./queries/diagnose.ts"
+import { listFixes } from "./queries/fixes.ts"
+import { format } from "./queries/format.ts"
+import { listParameters } from "./queries/parameters.ts"
+import { findRenamePlaces } from "./queries/rename.ts"
+import { helpWithCall } from "./queries/signature-help.ts"
 
 type Handlers = {
   readonly [Name in TypeQueryName]: (
@@ -21,17 +26,17 @@ type Handlers = {
 
 const handlers: Handlers = {
   complete: (project, path, { position, isExplicit }) =>
-    complete(
-      project.service,
-      project.toFileName(path),
-      project.getText(path),
-      position,
-      isExplicit,
-    ),
+    complete(project, path, position, isExplicit),
   describe: (project, path, { position, name }) =>
     describeName(project.service, project.toFileName(path), position, name),
   hover: (project, path, { position }) =>
     describeAt(project.service, project.toFileName(path), position),
+  signature: (project, path, { position }) =>
+    helpWithCall(project.service, project.toFileName(path), position),
+  definition: (project, path, { position }) => findDefinition(project, path, position),
+  rename: (project, path, { position }) => findRenamePlaces(project, path, position),
+  fixes: (project, path, range) => listFixes(project, path, range),
+  parameters: (project, path) => listParameters(project, path),
   diagnose: (project, path) => diagnose(project, path),
   format: (project, path) => format(project, path),
 }
@@ -41,6 +46,11 @@ const emptyResults: { readonly [Name in TypeQueryName]: TypeQueries[Name]["resul
   complete: null,
   describe: null,
   hover: null,
+  signature: null,
+  definition: null,
+  rename: { ok: false, message: "Cannot rename: TypeScript has failed" },
+  fixes: [],
+  parameters: null,
   diagnose: [],
   format: { ok: false, message: "Cannot format the code: the formatter has failed" },
 }
@@ -53,6 +63,7 @@ self.addEventListener("message", ({ data }: MessageEvent<ToWorker & FromPage>) =
   pageKey = data.pageKey
   if (data.kind === "start") void start(data.libsUrl, data.baseUrl)
   else if (data.kind === "query") post({ kind: "result", id: data.id, result: runQuery(data) })
+  else if (data.kind === "lock") project?.setLocked(data.path, data.locked)
   else project?.[data.kind](data.path)
 })
 

@@ -62,9 +62,9 @@ export function readFileInfo(setup: DenoSetup, file: string): Promise<DenoInfo> 
   return readInfo(setup, ["--no-remote", "--no-npm", "--node-modules-dir=none", file])
 }
 
-/** Fetches all imports of a file. */
-export function fetchInfo(setup: DenoSetup, file: string): Promise<DenoInfo> {
-  return readInfo(setup, [...fetchSwitches, file])
+/** Fetches all imports of a file. When `signal` aborts, Deno is killed and it rejects. */
+export function fetchInfo(setup: DenoSetup, file: string, signal?: AbortSignal): Promise<DenoInfo> {
+  return readInfo(setup, [...fetchSwitches, file], signal)
 }
 
 /** Why Deno cannot fetch the imports of a file, which `deno info` does not always report. */
@@ -76,8 +76,12 @@ export async function findFetchError(setup: DenoSetup, file: string): Promise<st
 /** Any host is allowed here: the egress proxy decides. Install scripts of packages never run. */
 const fetchSwitches = ["--allow-import", "--node-modules-dir=auto"]
 
-async function readInfo(setup: DenoSetup, args: readonly string[]): Promise<DenoInfo> {
-  const { stdout, stderr } = await runDeno(setup, ["info", "--json", ...switches, ...args])
+async function readInfo(
+  setup: DenoSetup,
+  args: readonly string[],
+  signal?: AbortSignal,
+): Promise<DenoInfo> {
+  const { stdout, stderr } = await runDeno(setup, ["info", "--json", ...switches, ...args], signal)
   try {
     const info = JSON.parse(stdout) as Partial<DenoInfo>
     return {
@@ -104,9 +108,15 @@ interface DenoResult {
 }
 
 /** Starts Deno and waits for its end. Output beyond the limit is dropped. */
-function runDeno({ deno, cwd, env }: DenoSetup, args: readonly string[]): Promise<DenoResult> {
+function runDeno(
+  { deno, cwd, env }: DenoSetup,
+  args: readonly string[],
+  signal?: AbortSignal,
+): Promise<DenoResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(deno, args, { cwd, env: { ...env }, stdio: ["ignore", "pipe", "pipe"] })
+    const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"]
+    const end = signal && { signal, killSignal: "SIGKILL" as const }
+    const child = spawn(deno, args, { cwd, env: { ...env }, stdio, ...end })
     const said = { stdout: "", stderr: "" }
     for (const name of ["stdout", "stderr"] as const) {
       child[name].setEncoding("utf8")

@@ -112,7 +112,8 @@ async function findFailures<Import extends Wanted>(
     : new Map<Import, ImportFailure>(unresolved.map(({ one, failure }) => [one, failure]))
 }
 
-function writeMain(setup: DenoSetup, wanted: readonly Wanted[]): string {
+/** Writes a module with these imports. Returns its path. */
+export function writeMain(setup: DenoSetup, wanted: readonly Wanted[]): string {
   const path = join(setup.cwd, "main.ts")
   const lines = wanted.map(
     ({ specifier, type }) =>

@@ -1,9 +1,8 @@
 import { join } from "node:path"
 import { findImportProblem } from "../../../domain/modules/import-problem.ts"
 import { isRemoteImport } from "../../../domain/modules/remote-imports.ts"
-import type { FileList } from "../../sandbox/packages/file-archive.ts"
 import { type Bundled, bundlePackages } from "./bundle/bundle-packages.ts"
-import { collectFiles } from "./bundle/collect-files.ts"
+import { type CollectedFiles, collectFiles } from "./bundle/collect-files.ts"
 import { listExports } from "./bundle/list-exports.ts"
 import { removeNativeAddons } from "./bundle/native-addons.ts"
 import { RemoteModules } from "./bundle/remote-modules.ts"
@@ -18,10 +17,11 @@ import type {
   ToolImport,
   ToolResolveLimits,
 } from "./tool-messages.ts"
+import { fetchTypes } from "./types/fetch-types.ts"
 
 interface Resolved {
   readonly response: ResolveResponse
-  /** The code of the bundle and the contents of the files. */
+  /** The code of the bundle, the contents of the files and those of the types. */
   readonly body: Uint8Array
 }
 
@@ -54,9 +54,16 @@ export async function resolveCode(
     return { specifier, places, resolved, failure, entry, exports: packed.exports[entry] ?? [] }
   })
   if (JSON.stringify(imports).length > limits.answerBytesMax) return refuseLarge(imports, limits)
-  const { isAsync, files, contents } = packed
-  const codeBytes = packed.code.length
-  const bundle = packed.entries.length > 0 ? { codeBytes, isAsync, files } : null
+  if (packed.entries.length === 0)
+    return { response: { imports, bundle: null }, body: new Uint8Array() }
+  const { isAsync, files, types } = packed
+  const bundle = {
+    codeBytes: packed.code.length,
+    isAsync,
+    files: files?.list ?? null,
+    types: types?.list ?? null,
+  }
+  const contents = [...(files?.contents ?? []), ...(types?.contents ?? [])]
   return { response: { imports, bundle }, body: Buffer.concat([packed.code, ...contents]) }
 }
 
@@ -83,12 +90,12 @@ interface Packed {
   readonly exports: readonly (readonly string[])[]
   readonly code: Uint8Array
   readonly isAsync: boolean
-  readonly files: FileList | null
-  readonly contents: readonly Uint8Array[]
+  readonly files: CollectedFiles | undefined
+  readonly types: CollectedFiles | undefined
   readonly failures: ReadonlyMap<FoundImport, ImportFailure>
 }
 
-/** Bundles all imports but those that fail. */
+/** Bundles all imports but those that fail, and collects the types meanwhile. */
 async function pack(
   setup: DenoSetup,
   graph: DenoGraph,
@@ -96,6 +103,22 @@ async function pack(
   { code, limits }: ResolveRequest,
 ): Promise<Packed> {
   if (wanted.length === 0) return { ...nothing, failures: new Map() }
+  const fetchingTypes = fetchTypes(
+    setup,
+    graph,
+    wanted.map(({ specifier }) => specifier),
+    limits,
+  )
+  const packed = await packCode(setup, graph, wanted, { code, limits })
+  return { ...packed, types: await fetchingTypes }
+}
+
+async function packCode(
+  setup: DenoSetup,
+  graph: DenoGraph,
+  wanted: readonly FoundImport[],
+  { code, limits }: Pick<ResolveRequest, "code" | "limits">,
+): Promise<Packed> {
   const modules = new RemoteModules(graph, join(setup.cwd, "remote"))
   const addons = removeNativeAddons(setup.cwd)
   const bundle = (some: readonly FoundImport[]) =>
@@ -113,14 +136,13 @@ async function pack(
   const specifiers = entries.map(({ specifier }) => specifier)
   const exports = await listExports(modules, specifiers, bundled, setup.cwd)
   const required = /\bcreateRequire\b/.test(code) ? bundled.entryPaths : []
-  const collected = collectFiles(bundled.located, required, setup.cwd, limits)
   return {
     entries,
     exports: exports.map((names) => names.slice(0, limits.exportsMax)),
     code: bundled.code,
     isAsync: bundled.isAsync,
-    files: collected?.list ?? null,
-    contents: collected?.contents ?? [],
+    files: collectFiles(bundled.located, required, setup.cwd, limits),
+    types: undefined,
     failures,
   }
 }
@@ -165,8 +187,8 @@ const nothing = {
   exports: [],
   code: new Uint8Array(),
   isAsync: false,
-  files: null,
-  contents: [],
+  files: undefined,
+  types: undefined,
 }
 
 function findExcess(

@@ -34,6 +34,13 @@ export interface ToolResolveLimits {
   readonly fileBytesTotalMax: number
   /** The size of their paths. The list of links needs room as well. */
   readonly filePathBytesMax: number
+  /** Declaration files, for editors. */
+  readonly typeFilesMax: number
+  readonly typeFileBytesMax: number
+  /** The size of all of them. */
+  readonly typeBytesTotalMax: number
+  /** The size of their paths. */
+  readonly typePathBytesMax: number
   /** The metadata of the imports, without their code. It is stored with the version. */
   readonly answerBytesMax: number
 }
@@ -47,8 +54,8 @@ export interface FoundResponse {
 }
 
 /**
- * The last response: one line of JSON, then the code of the bundle, if there is one, and the
- * contents of the files.
+ * The last response: one line of JSON, then the code of the bundle, if there is one, the
+ * contents of the files and those of the types.
  */
 export interface ResolveResponse {
   readonly imports: readonly ToolImport[]
@@ -60,6 +67,8 @@ export interface ToolBundle {
   /** Whether evaluating it takes a promise. */
   readonly isAsync: boolean
   readonly files: FileList | null
+  /** Declarations, for editors; see `collectTypes`. */
+  readonly types: FileList | null
 }
 
 /** One import, resolved or failed. */

@@ -55,8 +55,11 @@ export const compressArchive: (archive: Uint8Array) => Promise<Uint8Array> = pro
 const decompress = promisify(zstdDecompress)
 
 /** Reads a compressed archive. It may come from a backup, so nothing in it is trusted. */
-export async function readArchive(compressed: Uint8Array): Promise<FileArchive> {
-  const archive = await decompress(compressed, { maxOutputLength: archiveLimits.bytesMax })
+export async function readArchive(
+  compressed: Uint8Array,
+  bytesMax: number = archiveLimits.bytesMax,
+): Promise<FileArchive> {
+  const archive = await decompress(compressed, { maxOutputLength: bytesMax })
   const start = archive.subarray(0, archiveLimits.listBytesMax).indexOf(lineEnd) + 1
   const list = JSON.parse(archive.toString("utf8", 0, start)) as FileList
   let at = start

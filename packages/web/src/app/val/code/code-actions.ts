@@ -2,6 +2,7 @@ import type { RefObject } from "preact"
 import { useRef } from "preact/hooks"
 import type { CodeEditorHandle } from "../../../editor/code-editor-props.ts"
 import { showDone, showError } from "../../frame/toast-list.ts"
+import { shouldFormatOnSave } from "../editor/format-on-save.ts"
 import type { ValRequests } from "../preview/val-requests.ts"
 import { showSaveError } from "../saving/show-save-error.ts"
 import type { ValEditing } from "./val-editing.ts"
@@ -39,6 +40,7 @@ export function useCodeActions(deps: {
     isBusy,
     async save() {
       if (!isOwn) return
+      if (shouldFormatOnSave.peek()) await editor.current?.format()
       const before = editing.val.peek().version
       if (!(await editing.save())) return showSaveError(editing)
       const { version } = editing.val.peek()

@@ -4,6 +4,8 @@ import { LazyCodeEditor } from "../../../editor/lazy.tsx"
 import { currentLocation } from "../../frame/location.ts"
 import { showError } from "../../frame/toast-list.ts"
 import { session } from "../../session/session.ts"
+import { DefinitionDialog } from "../editor/definition-dialog.tsx"
+import { editorFeatures } from "../editor/editor-features.ts"
 import { changeLayout, layout, paneLimits } from "../panes/layout.ts"
 import { drawerId, LogDrawer } from "../panes/log-drawer.tsx"
 import { SidePane } from "../panes/side-pane.tsx"
@@ -67,6 +69,7 @@ export function CodeTab(props: ValTabProps) {
         ) : null}
       </div>
       <ConflictDialog editing={editing} />
+      <DefinitionDialog />
     </>
   )
 }
@@ -90,6 +93,7 @@ function CodePane(props: ValTabProps) {
           readOnly={!isOwn}
           goTo={goTo}
           typeService={typeService}
+          {...editorFeatures(editing)}
           onChange={(text) => editing.type(text)}
           onSave={() => void actions.save()}
           onRun={() => void actions.start()}

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks"
 import { type PaletteCommand, pageCommands } from "../../frame/command-palette-state.ts"
 import { navigate } from "../../frame/location.ts"
+import { setFormatOnSave, shouldFormatOnSave } from "../editor/format-on-save.ts"
 
 interface CodeActions {
   save(): Promise<void>
@@ -34,6 +35,7 @@ export function useCodeCommands(
   const latest = useRef(props)
   latest.current = props
   const { isOwn, base } = props
+  const isFormattingOnSave = shouldFormatOnSave.value
   useEffect(() => {
     const go = (label: string, icon: PaletteCommand["icon"], part: string): PaletteCommand => ({
       label,
@@ -48,6 +50,11 @@ export function useCodeCommands(
         keys: "Shift Alt F",
         run: () => latest.current.format(),
       },
+      {
+        label: isFormattingOnSave ? "Stop formatting on save" : "Format on save",
+        icon: "save",
+        run: () => setFormatOnSave(!isFormattingOnSave),
+      },
     ]
     pageCommands.value = [
       { label: "Run", icon: "play", keys: "Ctrl Enter", run: () => void latest.current.start() },
@@ -60,5 +67,5 @@ export function useCodeCommands(
     return () => {
       pageCommands.value = []
     }
-  }, [isOwn, base])
+  }, [isOwn, base, isFormattingOnSave])
 }

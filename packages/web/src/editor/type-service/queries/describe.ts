@@ -1,6 +1,6 @@
 import ts from "typescript-js"
+import type { Description, Part, Span } from "../protocol.ts"
 import { findDetails } from "./complete.ts"
-import type { Description, Part, Span } from "./protocol.ts"
 
 const limits = {
   /** Longer types are truncated. */

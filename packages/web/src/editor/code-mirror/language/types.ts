@@ -8,17 +8,27 @@ import { localCompletionSource } from "@codemirror/lang-javascript"
 import { type Diagnostic, linter, lintGutter } from "@codemirror/lint"
 import { type Extension, StateEffect } from "@codemirror/state"
 import { type EditorView, hoverTooltip, type Tooltip, ViewPlugin } from "@codemirror/view"
-import type { CompletionOption, Description } from "../type-service/protocol.ts"
-import type { TypeService } from "../type-service/type-service.ts"
+import type { CompletionOption, Description, TextEdit } from "../../type-service/protocol.ts"
+import type { TypeService } from "../../type-service/type-service.ts"
+import { goToDefinition } from "./go-to-definition.ts"
+import type { LanguageContext } from "./language-context.ts"
+import { findFixCompletions, quickFixes } from "./quick-fixes.ts"
+import { rename } from "./rename.ts"
+import { signatureHelp } from "./signature-help.ts"
 
 const limits = { lintDelayMs: 500, hoverDelayMs: 300 }
 
 /** Earlier results may be out of date. */
 const typesChanged = StateEffect.define<null>()
 
-/** Completion, types and errors from the type service. The editor never waits for it. */
-export function typesOf(service: TypeService, path: string): Extension {
+/** What the type service knows of the code. The editor never waits for it. */
+export function typesOf(context: LanguageContext): Extension {
+  const { service, path } = context
   return [
+    signatureHelp(context),
+    goToDefinition(context),
+    rename(context),
+    quickFixes(context),
     ViewPlugin.define((view) => follow(service, path, view)),
     autocompletion({ override: [(context) => complete(service, path, context)], icons: true }),
     hoverTooltip((view, position) => hover(service, path, view, position), {
@@ -53,13 +63,17 @@ async function complete(
   context: CompletionContext,
 ): Promise<CompletionResult | null> {
   const { state, pos: position, explicit: isExplicit } = context
+  const fixes = isExplicit ? findFixCompletions(state) : undefined
+  if (fixes) return fixes
   const found = await service.query(path, state.doc, "complete", { position, isExplicit })
   if (found === undefined) return localCompletionSource(context)
   if (found === null || context.aborted) return null
   return {
     from: found.from,
-    options: found.options.map((option) => toCompletion(service, path, context, option)),
-    validFor: /^[\w$]*$/,
+    options: found.options.map((option) =>
+      toCompletion(service, path, context, { ...option, end: found.to }),
+    ),
+    validFor: found.isModule ? /^[^"'\s]*$/ : /^[\w$]*$/,
   }
 }
 
@@ -67,12 +81,13 @@ function toCompletion(
   service: TypeService,
   path: string,
   context: CompletionContext,
-  option: CompletionOption,
+  option: CompletionOption & { readonly end: number },
 ): Completion {
-  const { name, type, rank, insert } = option
+  const { name, type, rank, insert, source } = option
   return {
     label: name,
     type,
+    ...(source && { detail: source.specifier }),
     boost: Math.max(-99, 11 - rank),
     info: async () => {
       const state = context.view?.state ?? context.state
@@ -90,6 +105,27 @@ function toCompletion(
           userEvent: "input.complete",
         }),
     }),
+    ...(source && { apply: toImportingApply(name, source.edit, option.end) }),
+  }
+}
+
+/** Inserts the name and its import. Since the list was made, only text before `to` was typed. */
+function toImportingApply(
+  name: string,
+  edit: TextEdit,
+  end: number,
+): NonNullable<Exclude<Completion["apply"], string>> {
+  return (view, _, from, to) => {
+    const isBefore = edit.from <= from
+    const at = isBefore ? edit.from : edit.from + to - end
+    view.dispatch({
+      changes: [
+        { from: at, insert: edit.text },
+        { from, to, insert: name },
+      ],
+      selection: { anchor: from + name.length + (isBefore ? edit.text.length : 0) },
+      userEvent: "input.complete",
+    })
   }
 }
 

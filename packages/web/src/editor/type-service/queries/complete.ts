@@ -1,5 +1,8 @@
 import ts from "typescript-js"
-import type { CompletionOption, Completions } from "./protocol.ts"
+import type { Project } from "../project.ts"
+import type { CompletionOption, Completions } from "../protocol.ts"
+import { listImportable, toImportEdit } from "./auto-imports.ts"
+import { completeImport } from "./import-strings.ts"
 
 const limits = {
   /** More names than the list can show would be sorted on every key. */
@@ -13,27 +16,50 @@ const preferences: ts.UserPreferences = {
 
 /** The completions at a position; null where none are expected. */
 export function complete(
-  service: ts.LanguageService,
-  fileName: string,
-  text: string,
+  project: Project,
+  path: string,
   position: number,
   isExplicit: boolean,
 ): Completions | null {
+  const inImport = completeImport(project, path, position)
+  if (inImport) return inImport
+  const text = project.getText(path)
   const from =
     position - (/[\w$]*$/.exec(text.slice(Math.max(0, position - 100), position))?.[0].length ?? 0)
   const before = text[from - 1]
   const isAsked =
     isExplicit || from < position || (before !== undefined && `."'/<@`.includes(before))
   if (!isAsked || /^\d/.test(text.slice(from, position))) return null
-  const found = service.getCompletionsAtPosition(fileName, position, preferences)
+  const fileName = project.toFileName(path)
+  const found = project.service.getCompletionsAtPosition(fileName, position, preferences)
   if (!found) return null
   const span = found.optionalReplacementSpan
   const options = found.entries
     .filter(({ kind }) => kind !== ts.ScriptElementKind.warning)
     .slice(0, limits.optionsMax)
+    .map(toOption)
+  if (!found.isMemberCompletion && from < position) {
+    const known = new Set(options.map(({ name }) => name))
+    const typed = text.slice(from, position).toLowerCase()
+    options.push(...listImports(project, path, typed).filter(({ name }) => !known.has(name)))
+  }
   // Inside a string, names may contain any characters, and TypeScript reports where they begin.
-  return { from: span?.start ?? from, to: position, options: options.map(toOption) }
+  return { from: span?.start ?? from, to: position, options }
 }
+
+/** Names that are offered together with their import. */
+function listImports(project: Project, path: string, typed: string): CompletionOption[] {
+  const isWanted = (name: string) => name.toLowerCase().startsWith(typed)
+  return listImportable(project, path, isWanted).map((one) => ({
+    name: one.name,
+    type: one.symbol.flags & ts.SymbolFlags.Type ? "class" : "function",
+    rank: importRank,
+    source: { specifier: one.specifier, edit: toImportEdit(project, path, one) },
+  }))
+}
+
+/** After all names that need no import. */
+const importRank = 30
 
 /** A name from the list, as TypeScript describes it. */
 export function findDetails(

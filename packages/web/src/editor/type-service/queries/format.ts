@@ -1,8 +1,9 @@
 import ts from "typescript-js"
-import type { Project } from "./project.ts"
-import type { Formatted } from "./protocol.ts"
+import type { Project } from "../project.ts"
+import type { Formatted } from "../protocol.ts"
 
-const settings: ts.FormatCodeSettings = {
+/** How TypeScript writes code. */
+export const formatSettings: ts.FormatCodeSettings = {
   ...ts.getDefaultFormatCodeSettings("\n"),
   indentSize: 2,
   tabSize: 2,
@@ -21,7 +22,7 @@ export function format(project: Project, path: string): Formatted {
     const reason = ts.flattenDiagnosticMessageText(error.messageText, " ").replace(/\.$/, "")
     return { ok: false, message: `Cannot format the code: ${reason} (line ${line + 1})` }
   }
-  const edits = project.service.getFormattingEditsForDocument(fileName, settings)
+  const edits = project.service.getFormattingEditsForDocument(fileName, formatSettings)
   return {
     ok: true,
     edits: edits.map(({ span, newText }) => ({

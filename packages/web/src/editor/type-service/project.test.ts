@@ -1,0 +1,289 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { createProject, type Project } from "./project.ts"
+import { complete } from "./queries/complete.ts"
+import { findDefinition } from "./queries/definition.ts"
+import { diagnose } from "./queries/diagnose.ts"
+import { listFixes } from "./queries/fixes.ts"
+import { listParameters } from "./queries/parameters.ts"
+import { findRenamePlaces } from "./queries/rename.ts"
+import { helpWithCall } from "./queries/signature-help.ts"
+
+const zed = "zed@1.2.3/node_modules/zed"
+const bare = "@types+bare@4.1.0/node_modules/@types/bare"
+/** As the server responds, for a package with types of its own and one with `@types`. */
+const types = {
+  state: "ready",
+  imports: [
+    { specifier: "npm:zed@1", resolved: "npm:zed@1.2.3" },
+    { specifier: "npm:bare/sub", resolved: "npm:bare@4.0.0/sub" },
+    { specifier: "https://elsewhere.test/x", resolved: "https://elsewhere.test/x.js" },
+  ],
+  files: [
+    { path: `${zed}/package.json`, text: '{ "types": "./index.d.ts" }' },
+    {
+      path: `${zed}/index.d.ts`,
+      text: `import type { Inner } from "inner"
+export interface Schema<T> { parse(value: unknown): T; inner: Inner }
+/** Describes a text. */
+export declare function text(message?: string, code?: number): Schema<string>
+export * as z from "./index.js"
+`,
+    },
+    { path: "inner@2.0.0/node_modules/inner/index.d.ts", text: "export type Inner = 'inner'" },
+    { path: `${bare}/sub.d.ts`, text: "export const sub: 12" },
+  ],
+  links: [
+    { path: "imports/zed@1.2.3/node_modules/zed", target: `../../../${zed}` },
+    { path: "zed@1.2.3/node_modules/inner", target: "../../inner@2.0.0/node_modules/inner" },
+    { path: "imports/bare@4.0.0/node_modules/@types/bare", target: `../../../../${bare}` },
+    { path: "loop@1.0.0/node_modules/a", target: "b" },
+    { path: "loop@1.0.0/node_modules/b", target: "a" },
+    { path: "out@1.0.0/node_modules/out", target: "../../../../../../v/ada" },
+  ],
+}
+
+const modules: Readonly<Record<string, string>> = {
+  "/v/ada/greet":
+    "/** Says hello. */\nexport default function greet(name: string): string { return name }\n",
+  "/std/blob": "export const blob: { get(key: string): unknown } = null as never\n",
+}
+
+/** What TypeScript cannot do without. */
+const libs = {
+  "/lib/lib.esnext.d.ts":
+    "interface Array<T> { length: number }\ninterface Boolean {}\ninterface CallableFunction {}\ninterface Function {}\ninterface IArguments {}\ninterface NewableFunction {}\ninterface Number {}\ninterface Object {}\ninterface RegExp {}\ninterface String { length: number }\ntype Partial<T> = { [P in keyof T]?: T[P] }\n",
+  "/lib/deno.d.ts": "",
+  "/lib/prelude.d.ts": "",
+}
+
+let server: Bun.Server<undefined>
+/** Each is the response to one request for types; the last one is repeated. */
+let responses: object[] = [types]
+
+beforeAll(() => {
+  server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      const { pathname } = new URL(request.url)
+      if (pathname.endsWith("/types"))
+        return Response.json(responses.length > 1 ? responses.shift() : responses[0])
+      if (pathname === "/v1/me/vals")
+        return Response.json({ data: [{ name: "greet", author: { username: "ada" } }], links: {} })
+      const code = modules[pathname]
+      return code === undefined
+        ? new Response("", { status: 404 })
+        : new Response(code, { headers: { "content-type": "text/tsx" } })
+    },
+  })
+})
+
+afterAll(() => server.stop(true))
+
+interface OpenProject {
+  readonly project: Project
+  /** Waits until modules were loaded as often as this. */
+  changed(count: number): Promise<void>
+}
+
+const path = "ada/document.tsx"
+
+/** A project with one document, whose version has locked packages. */
+async function openProject(code: string, loads = 1): Promise<OpenProject> {
+  let count = 0
+  let wake = () => {}
+  const project = createProject({
+    libs,
+    baseUrl: server.url.origin,
+    readPageKey: () => "key",
+    onTypesChanged() {
+      count += 1
+      wake()
+    },
+  })
+  const changed = async (wanted: number) => {
+    while (count < wanted)
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+  }
+  project.open(path)
+  project.setText(path, code)
+  project.setLocked(path, { valId: "v1", version: 1 })
+  await changed(loads)
+  return { project, changed }
+}
+
+const messagesOf = (project: Project) => diagnose(project, path).map(({ message }) => message)
+const endOf = (code: string, text: string) => code.indexOf(text) + text.length
+
+describe("createProject", () => {
+  test("resolves packages by the lockfile, with their dependencies and their @types", async () => {
+    const code = `import { z } from "npm:zed@1"
+import { sub } from "npm:bare/sub"
+import other from "npm:other"
+export const one: "inner" = z.text().inner
+export const two: 12 = sub
+export const three: string = other
+export const wrong: string = sub
+`
+    const { project } = await openProject(code)
+    expect(messagesOf(project)).toEqual(["Type 'number' is not assignable to type 'string'."])
+  })
+
+  test("waits for a pending lockfile, and keeps to the versions of a document", async () => {
+    const pending = { state: "pending", imports: [], files: [], links: [] }
+    responses = [pending, pending, types]
+    const code = 'import { z } from "npm:zed@1"\nexport const wrong: number = z.text().parse(1)\n'
+    const { project } = await openProject(code)
+    expect(messagesOf(project)).toEqual(["Type 'string' is not assignable to type 'number'."])
+    responses = [types]
+  })
+})
+
+describe("complete", () => {
+  test("offers the members of a package's export", async () => {
+    const code = 'import { z } from "npm:zed@1"\nz.'
+    const { project } = await openProject(code)
+    const names = complete(project, path, code.length, false)?.options.map(({ name }) => name)
+    expect(names).toEqual(["text", "z"])
+  })
+
+  test("offers modules inside the string of an import", async () => {
+    const code = 'import {} from ""'
+    const { project } = await openProject(code)
+    const list = () =>
+      complete(project, path, code.length - 1, false)?.options.map(({ name }) => name) ?? []
+    expect(list()).toEqual(expect.arrayContaining(["npm:zed@1", "/std/sqlite", "node:fs"]))
+    // The vals of the user are loaded by then.
+    while (!list().includes("/v/ada/greet")) await new Promise((resolve) => setTimeout(resolve, 5))
+  })
+
+  test("offers names of known modules together with their import", async () => {
+    const code = 'import { z } from "npm:zed@1"\nimport "/v/ada/greet"\n\nconst a = tex'
+    const { project, changed } = await openProject(code, 2)
+    const find = (at: number, wanted: string) =>
+      complete(project, path, at, false)?.options.find(({ name }) => name === wanted)?.source
+    expect(find(code.length, "text")).toEqual({
+      specifier: "npm:zed@1",
+      edit: { from: endOf(code, "{ z"), to: endOf(code, "{ z"), text: ", text" },
+    })
+    const other = 'import "/v/ada/greet";\n\nconst a = gre'
+    project.setText(path, other)
+    const end = endOf(other, 'greet";')
+    expect(find(other.length, "greet")).toEqual({
+      specifier: "/v/ada/greet",
+      edit: { from: end, to: end, text: '\nimport greet from "/v/ada/greet";' },
+    })
+    // The standard library is loaded when an import was first asked for.
+    await changed(3)
+    project.setText(path, "/** @jsxImportSource x */\nconst a = blo")
+    const start = "/** @jsxImportSource x */\n".length
+    expect(find(start + 13, "blob")).toEqual({
+      specifier: "/std/blob",
+      edit: { from: start, to: start, text: 'import { blob } from "/std/blob"\n' },
+    })
+  })
+})
+
+describe("helpWithCall", () => {
+  test("has the parameters of a call, and which one is at the cursor", async () => {
+    const code = 'import { text } from "npm:zed@1"\ntext("a", '
+    const { project } = await openProject(code)
+    expect(helpWithCall(project.service, project.toFileName(path), code.length)).toMatchObject({
+      prefix: "text(",
+      parameters: ["message?: string", "code?: number"],
+      active: 1,
+      documentation: "Describes a text.",
+      count: 1,
+    })
+  })
+})
+
+describe("findDefinition", () => {
+  test("finds it in the document, in another val and in a package", async () => {
+    const code = `import greet from "./greet"\nimport { text } from "npm:zed@1"\nconst here = 1\ngreet; text; here\n`
+    const { project } = await openProject(code, 2)
+    const find = (text: string) => findDefinition(project, path, code.lastIndexOf(text))
+    const start = code.indexOf("here")
+    expect(find("here")).toEqual({ kind: "here", from: start, to: start + 4 })
+    const greet = { kind: "val", user: "ada", name: "greet", version: null, line: 2 } as const
+    expect(find("greet")).toEqual(greet)
+    expect(find("text")).toMatchObject({ kind: "file", title: "zed@1.2.3/index.d.ts", line: 4 })
+    expect(findDefinition(project, path, code.length)).toBeNull()
+  })
+})
+
+describe("findRenamePlaces", () => {
+  test("has all places of a name, and keeps the names of properties", async () => {
+    const code = "const one = 1\nexport const two = { one }\n"
+    const { project } = await openProject(code)
+    expect(findRenamePlaces(project, path, code.indexOf("one"))).toEqual({
+      ok: true,
+      name: "one",
+      places: [
+        { from: 6, to: 9, prefix: "", suffix: "" },
+        { from: endOf(code, "{ "), to: endOf(code, "{ one"), prefix: "one: ", suffix: "" },
+      ],
+    })
+  })
+
+  test("refuses a keyword, and a name of another module", async () => {
+    const code = 'import { text } from "npm:zed@1"\ntext()\n'
+    const { project } = await openProject(code)
+    expect(findRenamePlaces(project, path, 2).ok).toBe(false)
+    expect(findRenamePlaces(project, path, code.lastIndexOf("text")).ok).toBe(false)
+  })
+})
+
+describe("listFixes", () => {
+  test("has the fixes of TypeScript, and imports of known modules", async () => {
+    const code =
+      'import { z } from "npm:zed@1"\nexport const a = z.text()\ntext()\nasync () => 1\nfunction f() { await a }\n'
+    const { project } = await openProject(code)
+    const at = (text: string) => ({ from: code.lastIndexOf(text), to: code.lastIndexOf(text) })
+    expect(listFixes(project, path, at("text()\n"))).toContainEqual({
+      title: 'Import text from "npm:zed@1"',
+      edits: [{ from: endOf(code, "{ z"), to: endOf(code, "{ z"), text: ", text" }],
+    })
+    const { from } = at("function f")
+    expect(listFixes(project, path, at("await a"))).toContainEqual({
+      title: "Add async modifier to containing function",
+      edits: [{ from, to: from, text: "async " }],
+    })
+  })
+})
+
+describe("listParameters", () => {
+  const fieldsOf = async (code: string) => {
+    const { project } = await openProject(code)
+    return listParameters(project, path)?.map(({ name, isOptional, field }) => [
+      name,
+      isOptional,
+      field.kind === "choice" ? field.values : field.kind,
+    ])
+  }
+
+  test("describes the parameters of the default export", async () => {
+    const code = `type Size = "small" | "large" | 3
+export const helper = (x: unknown) => x
+export default async function run(name: string, { a, b }: { a: 1; b: 2 }, count = 1, isLoud?: boolean, size: Size = "small", ...rest: string[]) {}`
+    expect(await fieldsOf(code)).toEqual([
+      ["name", false, "text"],
+      ["argument 2", false, "json"],
+      ["count", true, "number"],
+      ["isLoud", true, "boolean"],
+      ["size", true, ["small", "large", 3]],
+      ["rest", true, "json"],
+    ])
+  })
+
+  test("describes the only exported function, and nothing without a function", async () => {
+    expect(await fieldsOf("export const add = (a: number, b: number) => a")).toEqual([
+      ["a", false, "number"],
+      ["b", false, "number"],
+    ])
+    expect(await fieldsOf("export const one = () => 1, two = () => 2")).toBeUndefined()
+    expect(await fieldsOf("export default 12")).toBeUndefined()
+  })
+})

@@ -1,0 +1,30 @@
+import type { Project } from "../project.ts"
+import type { RenamePlaces } from "../protocol.ts"
+
+/** All places of the name at a position, or why it cannot be renamed. */
+export function findRenamePlaces(project: Project, path: string, position: number): RenamePlaces {
+  const fileName = project.toFileName(path)
+  const info = project.service.getRenameInfo(fileName, position, {})
+  if (!info.canRename) return refuse("there is no name that can be changed at the cursor")
+  const found =
+    project.service.findRenameLocations(fileName, position, false, false, {
+      // `{ name }` becomes `{ name: renamed }`, because the property keeps its name.
+      providePrefixAndSuffixTextForRename: true,
+    }) ?? []
+  if (found.some((one) => one.fileName !== fileName))
+    return refuse(`"${info.displayName}" belongs to another module`)
+  return {
+    ok: true,
+    name: info.displayName,
+    places: found.map(({ textSpan: { start, length }, prefixText = "", suffixText = "" }) => ({
+      from: start,
+      to: start + length,
+      prefix: prefixText,
+      suffix: suffixText,
+    })),
+  }
+}
+
+function refuse(reason: string): RenamePlaces {
+  return { ok: false, message: `Cannot rename: ${reason}` }
+}
