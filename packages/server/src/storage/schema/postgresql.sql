@@ -32,6 +32,13 @@ create table bundle_files (
   constraint bundle_files_pkey PRIMARY KEY (bundle_hash)
 );
 
+create table bundle_types (
+  bundle_hash text collate "C" not null,
+  content bytea not null,
+  constraint bundle_types_bundle_hash_fkey FOREIGN KEY (bundle_hash) REFERENCES bundles(hash) ON DELETE CASCADE,
+  constraint bundle_types_pkey PRIMARY KEY (bundle_hash)
+);
+
 create table bundles (
   hash text collate "C" not null,
   created_at bigint not null,

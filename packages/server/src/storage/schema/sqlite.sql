@@ -31,6 +31,11 @@ CREATE TABLE bundle_files (
   content blob not null
 ) strict;
 
+CREATE TABLE bundle_types (
+  bundle_hash text primary key references bundles (hash) on delete cascade,
+  content blob not null
+) strict;
+
 CREATE TABLE bundles (
   hash text primary key,
   created_at integer not null,
