@@ -7,9 +7,9 @@ import { createSubject, type Subject } from "./subject.ts"
 
 /**
  * A link is visible only to its creator, a token has no session to sign out of, and evaluated code
- * is not the run of a val.
+ * is not the run of a val. Formatting changes nothing.
  */
-const unseen: readonly string[] = ["createSignInLink", "signOut", "evalCode"]
+const unseen: readonly string[] = ["createSignInLink", "signOut", "evalCode", "formatCode"]
 
 /** One row of the matrix: a route, on a val of the owner's with that privacy. */
 interface MatrixRow {
