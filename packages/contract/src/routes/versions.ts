@@ -1,6 +1,6 @@
 import { route } from "../route.ts"
-import { formattedCode, versionTypes } from "../schemas/editor.ts"
 import { createVersionBody, formatCodeBody, pageQuery, params } from "../schemas/inputs.ts"
+import { formattedCode, versionTypes } from "../schemas/modules/package-types.ts"
 import { page, val, version, versionLock } from "../schemas/records.ts"
 
 /** The versions of a val. */

@@ -74,7 +74,7 @@ function toTwins(path: string): string[] {
 const conditions = new Set(["types", "import", "require", "node", "deno", "default"])
 
 /** The paths that `exports` has for a subpath, in the order in which TypeScript tries them. */
-export function listTargets(exports: unknown, subpath: string): string[] {
+function listTargets(exports: unknown, subpath: string): string[] {
   const isMap = isRecord(exports) && Object.keys(exports).some((key) => key.startsWith("."))
   if (!isMap) return subpath === "." ? pick(exports, "", 0) : []
   if (Object.hasOwn(exports, subpath)) return pick(exports[subpath], "", 0)
