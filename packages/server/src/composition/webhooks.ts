@@ -21,8 +21,8 @@ const limits = {
    */
   concurrencyMax: 128,
   perOwnerMax: 8,
-  /** How often to look for events: they are stored by any node, in any transaction. */
-  pollMs: 500,
+  /** How often to look for events whose notice was lost. */
+  pollMs: 2_000,
   stopMs: 1_000,
   /** A webhook that had so many deliveries is checked for those beyond its limit. */
   deliveriesBetween: 100,

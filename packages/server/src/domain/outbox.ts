@@ -16,6 +16,11 @@ export interface OutboxQueue {
   giveBack(claim: OutboxClaim): Promise<void>
   /** The time until the next row is due, in milliseconds; undefined when none waits. */
   nextDueMs(): Promise<number | undefined>
+  /**
+   * Calls back when a row was added, by any node. Returns a function that ends it. A notice may get
+   * lost, so rows must also be looked for.
+   */
+  listen(onAdded: () => void): () => void
   /** For the metrics: rows that wait, and the age of the oldest of them. */
   stats(): Promise<OutboxStats>
 }

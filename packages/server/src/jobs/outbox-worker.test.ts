@@ -32,6 +32,10 @@ class Messages implements OutboxQueue {
     return this.waiting.length > 0 ? 0 : undefined
   }
 
+  listen() {
+    return () => {}
+  }
+
   async stats() {
     return { waiting: this.waiting.length, oldestMs: 0 }
   }

@@ -12,7 +12,7 @@ export interface OutboxWorkerOptions {
   readonly concurrencyMax: number
   /** How often the lease of a message is renewed while it is being sent. */
   readonly renewMs: number
-  /** How often to look for messages that other nodes have written or have not sent. */
+  /** How often to look for messages whose notice was lost, or that other nodes have not sent. */
   readonly pollMs: number
   /** How long messages may take to finish when the server stops. Then they are aborted. */
   readonly stopMs: number
@@ -30,6 +30,7 @@ export class OutboxWorker {
   readonly #inFlight = new Map<string, number>()
   #round: Promise<void> | undefined
   #timer: Timer | undefined
+  #unlisten: (() => void) | undefined
   #isAgain = false
   #isStopped = false
   #isFailing = false
@@ -39,10 +40,11 @@ export class OutboxWorker {
   }
 
   start(): void {
+    this.#unlisten ??= this.#options.outbox.listen(() => this.wake())
     this.wake()
   }
 
-  /** Looks for messages now. To be called after a message was committed. */
+  /** Looks for messages now. */
   wake(): void {
     if (this.#isStopped) return
     this.#isAgain = true
@@ -57,6 +59,7 @@ export class OutboxWorker {
   /** Starts no more messages, and waits a moment for those that are being sent. */
   async stop(): Promise<void> {
     this.#isStopped = true
+    this.#unlisten?.()
     clearTimeout(this.#timer)
     await this.#round
     const timer = setTimeout(() => this.#abort.abort(), this.#options.stopMs)

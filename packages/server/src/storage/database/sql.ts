@@ -7,6 +7,8 @@ export type SqlValue = string | number | null | Uint8Array
 export interface Statement {
   readonly text: string
   readonly values: readonly SqlValue[]
+  /** The channel whose listeners are told after the commit, as `Database.notify` tells them. */
+  readonly notice?: string
 }
 
 /** A part of a transaction: it yields statements and receives their rows. */
@@ -52,6 +54,11 @@ export function join(parts: readonly Statement[], separator: string): Statement 
  */
 export function raw(text: string): Statement {
   return { text, values: [] }
+}
+
+/** The statement, and a notice after the commit of its transaction. */
+export function withNotice({ text, values }: Statement, channel: string): Statement {
+  return { text, values, notice: channel }
 }
 
 function shifted(statement: Statement, by: number): string {

@@ -2,6 +2,7 @@ import type { Notice } from "../../domain/emails/emails.ts"
 import { firstRow } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { type Statements, sql } from "../database/sql.ts"
+import { asAdded } from "../outbox/outbox.ts"
 
 /** The setting with the address of notices. It is absent while the server sends no mail. */
 export const noticeSenderName = "mail_notice_sender"
@@ -31,6 +32,9 @@ export function* addNotice(
       and (select count(*) from emails e where e.account_id = ${userId} and e.kind = 'notice' and e.created_at > ${at - dayMs}) < ${limits.perDay}
     returning id`)
   if (!added) return false
-  yield sql`insert into email_contents (email_id, content) values (${id}, ${content})`
+  yield asAdded(
+    "emails",
+    sql`insert into email_contents (email_id, content) values (${id}, ${content})`,
+  )
   return true
 }

@@ -3,6 +3,7 @@ import { inBatches, list } from "../database/batch-sizes.ts"
 import { firstRow, rows } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, type Statement, type Statements, sql } from "../database/sql.ts"
+import { asAdded } from "../outbox/outbox.ts"
 
 const limits = {
   /** Deliveries to the webhooks of one owner within a minute. Further events are dropped. */
@@ -91,9 +92,12 @@ function* addDeliveries(
       const val = vals.get(event.valId) as EventValRow
       values.push(toValues(dialect, webhookId, event, { ...data, val: { ...val } }))
     }
-    yield sql`insert into webhook_deliveries (id, webhook_id, owner_id, type, event_key, at, depth, data, status, lane,
+    yield asAdded(
+      "webhook_deliveries",
+      sql`insert into webhook_deliveries (id, webhook_id, owner_id, type, event_key, at, depth, data, status, lane,
         next_attempt_at, tried_since, created_at)
-      values ${join(values, ", ")} on conflict (webhook_id, event_key) do nothing`
+      values ${join(values, ", ")} on conflict (webhook_id, event_key) do nothing`,
+    )
   }
   if (added.length < all.length) yield* countDropped(all.filter((one) => !added.includes(one)))
 }

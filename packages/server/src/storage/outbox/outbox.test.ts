@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test"
 import { describeEachDatabase, openAgain } from "../../../test/support/databases.ts"
+import { waitUntil } from "../../../test/support/wait-until.ts"
 import type { OutboxClaim } from "../../domain/outbox.ts"
 import type { Database } from "../database/database.ts"
 import { raw, sql } from "../database/sql.ts"
-import { createOutbox, type OutboxOptions } from "./outbox.ts"
+import { asAdded, createOutbox, type OutboxOptions } from "./outbox.ts"
 
 const options: OutboxOptions = {
   table: "messages",
@@ -49,6 +50,26 @@ describeEachDatabase("createOutbox", (open) => {
 
   const idsOf = (claims: readonly OutboxClaim[]) => claims.map(({ id }) => id)
   const sent = sql`status = 'sent'`
+
+  test("tells listeners of rows that were added", async () => {
+    const { db, outbox } = await setUp()
+    let told = 0
+    const unlisten = outbox.listen(() => {
+      told += 1
+    })
+    // A listener is also told when its connection is there: notices may have been lost before.
+    await waitUntil(async () => {
+      await db.write(function* () {
+        yield asAdded(
+          "messages",
+          sql`insert into messages (id, owner_id, next_attempt_at, created_at)
+            values (${Bun.randomUUIDv7()}, ${Bun.randomUUIDv7()}, 1, 1)`,
+        )
+      })
+      return told >= 2
+    })
+    unlisten()
+  })
 
   test("claims each row once while its lease lasts, and again afterwards", async () => {
     const { db, outbox } = await setUp()

@@ -1,7 +1,7 @@
 import type { OutboxClaim, OutboxQueue } from "../../domain/outbox.ts"
 import { list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
-import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
+import { raw, type Statement, type Statements, sql, withNotice } from "../database/sql.ts"
 
 /** The table of an outbox. */
 export interface OutboxOptions {
@@ -39,6 +39,15 @@ const limits = {
   countedMax: 10_000,
   /** Searches for claims of one owner in a transaction. */
   searchesMax: 8,
+}
+
+/** Part of a transaction that inserts rows of the table: those that send them learn of it at once. */
+export function asAdded(table: string, insert: Statement): Statement {
+  return withNotice(insert, toChannel(table))
+}
+
+function toChannel(table: string): string {
+  return `hamlet_${table}`
 }
 
 /** Sorts before all ids. */
@@ -99,6 +108,7 @@ export function createOutbox(db: Database, options: OutboxOptions): Outbox {
       const [next] = await db.read<{ ms: number | string }>(parts.next)
       return next && Math.max(0, Number(next.ms))
     },
+    listen: (onAdded) => db.listen(toChannel(options.table), onAdded),
     async stats() {
       const [found] = await db.read<{ count: number | string; ms: number | string | null }>(
         parts.waiting,

@@ -42,14 +42,15 @@ export async function openPostgres(
   )
   const searches = new PostgresSearches(searchReader, searchersMax, limits)
   const reader = new PostgresReader(new PostgresPool(reading, { graceMs: 0 }), watchdog, limits)
+  const notices = new PostgresNotices(
+    () => createClient({ url, connectionsMax: 1, limits, isReadonly: true }),
+    limits.connectMsMax,
+  )
   const writer = new PostgresWriter(
     new PostgresPool(writing, { graceMs: limits.statementMsMax }),
     watchdog,
     limits,
-  )
-  const notices = new PostgresNotices(
-    () => createClient({ url, connectionsMax: 1, limits, isReadonly: true }),
-    limits.connectMsMax,
+    (channel) => notices.notify(channel),
   )
   let stopped: Promise<void> | undefined
 

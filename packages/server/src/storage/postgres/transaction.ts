@@ -23,6 +23,8 @@ export interface TransactionOptions {
   /** Statements that come before those of the script. */
   readonly opening: readonly Statement[]
   onSilence(): void
+  /** Called after the commit, for each channel that a statement names. */
+  onNotice(channel: string): void
 }
 
 /**
@@ -34,11 +36,13 @@ export async function transact<T>(
   script: () => Script<T>,
   options: TransactionOptions,
 ): Promise<T> {
+  const notices = new Set<string>()
   try {
     await query(connection, { text: "begin", values: [] }, options)
     for (const statement of options.opening) await query(connection, statement, options)
-    const value = await run(connection, script, options)
+    const value = await run(connection, script, options, notices)
     await commit(connection, options)
+    for (const channel of notices) options.onNotice(channel)
     return value
   } catch (error) {
     await rollBack(connection, options)
@@ -56,7 +60,9 @@ export async function sendAlone(
 ): Promise<readonly unknown[]> {
   assertStorable(statement.values)
   try {
-    return await send(connection, statement, options)
+    const found = await send(connection, statement, options)
+    if (statement.notice !== undefined) options.onNotice(statement.notice)
+    return found
   } catch (error) {
     if (isConflict(error)) throw new Repeatable(error)
     throw isConnectionLost(error) ? maybeCommitted(error) : fromPostgresError(error)
@@ -69,12 +75,15 @@ async function run<T>(
   connection: ReservedSQL,
   script: () => Script<T>,
   options: TransactionOptions,
+  notices: Set<string>,
 ): Promise<T> {
   const lastSteps: LastSteps = new Map()
-  const value = await drive(script(), lastSteps, (statement) =>
-    query(connection, statement, options),
-  )
-  await drive(allLast(lastSteps), lastSteps, (statement) => query(connection, statement, options))
+  const send = (statement: Statement) => {
+    if (statement.notice !== undefined) notices.add(statement.notice)
+    return query(connection, statement, options)
+  }
+  const value = await drive(script(), lastSteps, send)
+  await drive(allLast(lastSteps), lastSteps, send)
   return value
 }
 

@@ -14,10 +14,17 @@ export class PostgresWriter {
   readonly #watchdog: PostgresWatchdog
   readonly #limits: PostgresLimits
   readonly #running = new Set<Promise<unknown>>()
+  readonly #onNotice: (channel: string) => void
   #inUse = 0
   #isStopping = false
 
-  constructor(pool: PostgresPool, watchdog: PostgresWatchdog, limits: PostgresLimits) {
+  constructor(
+    pool: PostgresPool,
+    watchdog: PostgresWatchdog,
+    limits: PostgresLimits,
+    onNotice: (channel: string) => void,
+  ) {
+    this.#onNotice = onNotice
     this.#pool = pool
     this.#watchdog = watchdog
     this.#limits = limits
@@ -106,6 +113,7 @@ export class PostgresWriter {
         resultMsMax: silenceMsMax + statementMsMax,
         opening: [],
         onSilence: () => this.#pool.replace(client),
+        onNotice: this.#onNotice,
       })
     } finally {
       this.#inUse -= 1

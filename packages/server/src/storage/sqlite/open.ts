@@ -56,13 +56,15 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
     () => (read(dataVersion) as [{ data_version: number }])[0].data_version,
   )
   const file = watchFile(path)
+  const notices = new EventEmitter()
+  const onNotice = (channel: string) => void notices.emit(channel)
   const writer = new SqliteWriter(writing, limits, {
     assertWritable: file.assertPresent,
     onCommit: changes.expire,
+    onNotice,
   })
-  const runWriter = new SqliteRunWriter(path, limits)
+  const runWriter = new SqliteRunWriter(path, limits, onNotice)
   const searches = new SqliteSearches(path, limits)
-  const notices = new EventEmitter()
   const database: Database = {
     dialect: sqliteDialect,
     openSearch: (searcher) => searches.open(searcher),
@@ -84,7 +86,7 @@ export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): D
       if (stopped !== undefined) throw unavailable("it is closed")
       return changes.read()
     },
-    notify: (channel) => void notices.emit(channel),
+    notify: onNotice,
     listen(channel, onNotice) {
       notices.on(channel, onNotice)
       return () => void notices.off(channel, onNotice)

@@ -1,6 +1,7 @@
 import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
 import { type RunValues, runScript } from "../database/database.ts"
+import type { Statement } from "../database/sql.ts"
 import { recordRuns } from "../runs/record-runs.ts"
 import { connect } from "./connection.ts"
 import { sqliteDialect } from "./dialect.ts"
@@ -19,27 +20,27 @@ if (process.platform === "linux") setPriority(0, niceness)
 const send = (reply: RunWriterReply) => parentPort?.postMessage(reply)
 
 parentPort?.on("message", (message: string) => {
-  if (message !== "")
-    return send(record(JSON.parse(message) as readonly RunValues[]) ? "written" : "failed")
+  if (message !== "") return send(record(JSON.parse(message) as readonly RunValues[]))
   connection.stop()
   send("closed")
 })
 send("ready")
 
-function record(runs: readonly RunValues[]): boolean {
+function record(runs: readonly RunValues[]): RunWriterReply {
+  const notices = new Set<string>()
+  const run = (statement: Statement) => {
+    if (statement.notice !== undefined) notices.add(statement.notice)
+    return connection.run(statement)
+  }
   try {
     connection.command("begin immediate")
-    runScript(
-      () => recordRuns(sqliteDialect, runs),
-      (statement) => connection.run(statement),
-      new Map(),
-    )
+    runScript(() => recordRuns(sqliteDialect, runs), run, new Map())
     connection.command("commit")
-    return true
+    return { notices: [...notices] }
   } catch {
     // Another process writes, or a run or the disk causes an error. The main thread tries again and
     // reports it.
     if (connection.isInTransaction) connection.command("rollback")
-    return false
+    return "failed"
   }
 }

@@ -21,6 +21,7 @@ let folder: string
 let path: string
 let db: Database
 let writer: SqliteRunWriter
+let notices: string[]
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "hamlet-test-"))
@@ -33,7 +34,8 @@ beforeEach(async () => {
       values (${val}, ${user}, 'hello', 'hello', 'public', 'http', 1, 1, 1, 1)`
     yield sql`insert into versions (val_id, version, created_at, code) values (${val}, 1, 1, '1')`
   })
-  writer = new SqliteRunWriter(path, limits)
+  notices = []
+  writer = new SqliteRunWriter(path, limits, (channel) => void notices.push(channel))
 })
 
 afterEach(async () => {
@@ -125,6 +127,18 @@ describe("SqliteRunWriter", () => {
     ).toEqual([{ run_started_at: 1, run_ended_at: 2 }])
   })
 
+  test("tells of messages to webhooks that its runs have caused", async () => {
+    await ready(toValues(2))
+    await writer.write(toValues(2))
+    expect(notices).toEqual([])
+    await db.write(function* () {
+      yield sql`insert into webhooks (id, owner_id, url, events, has_run_events, status, key_id, sealed, created_at, updated_at)
+        values (${Bun.randomUUIDv7()}, ${user}, 'https://x.example/', '["run.succeeded"]', 1, 'active', 'k', ${Buffer.of(1)}, 1, 1)`
+    })
+    await writer.write(toValues(2))
+    expect(notices).toEqual(["hamlet_webhook_deliveries"])
+  })
+
   test("writes nothing while another process writes, and never a part of a batch", async () => {
     await ready(toValues(2))
     const other = new Connection(path)
@@ -139,7 +153,7 @@ describe("SqliteRunWriter", () => {
   })
 
   test("writes nothing to a file that it cannot open", async () => {
-    const lost = new SqliteRunWriter(join(folder, "missing", "hamlet.db"), limits)
+    const lost = new SqliteRunWriter(join(folder, "missing", "hamlet.db"), limits, () => {})
     expect(lost.canWrite(toValues(2))).toBe(false)
     await lost.stop()
     expect(lost.canWrite(toValues(2))).toBe(false)

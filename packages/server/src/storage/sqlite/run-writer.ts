@@ -20,10 +20,10 @@ export interface RunWriterOptions extends ConnectLimits {
 }
 
 /**
- * Messages of the thread: it is ready; it has written all of a batch, or nothing of it; it has
- * closed the file.
+ * Messages of the thread: it is ready; it has written all of a batch, with the notices of its
+ * statements, or nothing of it; it has closed the file.
  */
-export type RunWriterReply = "ready" | "written" | "failed" | "closed"
+export type RunWriterReply = "ready" | { readonly notices: readonly string[] } | "failed" | "closed"
 
 /**
  * Writes runs on a thread of its own, over a connection of its own: there are thousands per second,
@@ -35,13 +35,15 @@ export type RunWriterReply = "ready" | "written" | "failed" | "closed"
 export class SqliteRunWriter {
   readonly #options: RunWriterOptions
   readonly #limits: RunWriterLimits
+  readonly #onNotice: (channel: string) => void
   #state: "none" | "starting" | "ready" | "gone" = "none"
   #thread: Worker | undefined
   #onReply: ((reply: RunWriterReply) => void) | undefined
 
-  constructor(path: string, limits: RunWriterLimits) {
+  constructor(path: string, limits: RunWriterLimits, onNotice: (channel: string) => void) {
     this.#options = { path, preparedMax: limits.preparedMax, openMsMax: limits.openMsMax }
     this.#limits = limits
+    this.#onNotice = onNotice
   }
 
   /** Whether the thread has the file open. */
@@ -65,7 +67,11 @@ export class SqliteRunWriter {
    * them itself and gets the error. One batch at a time.
    */
   async write(runs: readonly RunValues[]): Promise<boolean> {
-    return this.#state === "ready" && (await this.#send(JSON.stringify(runs))) === "written"
+    if (this.#state !== "ready") return false
+    const reply = await this.#send(JSON.stringify(runs))
+    if (typeof reply !== "object") return false
+    for (const channel of reply.notices) this.#onNotice(channel)
+    return true
   }
 
   async stop(): Promise<void> {

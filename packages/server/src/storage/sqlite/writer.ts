@@ -1,5 +1,6 @@
 import { allLast, type LastSteps, runScript, type Script } from "../database/database.ts"
 import { unavailable } from "../database/errors.ts"
+import type { Statement } from "../database/sql.ts"
 import type { SqliteConnection } from "./connection.ts"
 import { fromSqliteError, isBusy, isConstraint } from "./errors.ts"
 
@@ -24,6 +25,8 @@ export interface SqliteWriterHooks {
   assertWritable(): void
   /** Called before a commit is acknowledged. */
   onCommit(): void
+  /** Called after the commit, for each channel that a statement names. */
+  onNotice(channel: string): void
 }
 
 interface Job {
@@ -54,6 +57,8 @@ export class SqliteWriter {
   /** How many jobs of the queue can be delegated. */
   #delegable = 0
   #isScheduled = false
+  /** The channels that the statements of the open transaction name. */
+  readonly #notices = new Set<string>()
   #onIdle: (() => void) | undefined
 
   constructor(connection: SqliteConnection, limits: SqliteWriterLimits, hooks: SqliteWriterHooks) {
@@ -166,6 +171,7 @@ export class SqliteWriter {
   #begin(group: readonly Job[]): boolean {
     try {
       this.#rollBack()
+      this.#notices.clear()
       this.#connection.command("begin immediate")
       return true
     } catch (error) {
@@ -193,6 +199,7 @@ export class SqliteWriter {
       // If the file has disappeared meanwhile, the commit went to a file that is lost.
       this.#hooks.assertWritable()
       for (const settle of settlements) settle()
+      for (const channel of this.#notices) this.#hooks.onNotice(channel)
     } catch (error) {
       this.#rollBackQuietly()
       if (isBusy(error)) this.#tryLater(group, error)
@@ -246,7 +253,11 @@ export class SqliteWriter {
   }
 
   #runScript<T>(script: () => Script<T>, lastSteps: LastSteps): T {
-    return runScript(script, (statement) => this.#connection.run(statement), lastSteps)
+    const run = (statement: Statement) => {
+      if (statement.notice !== undefined) this.#notices.add(statement.notice)
+      return this.#connection.run(statement)
+    }
+    return runScript(script, run, lastSteps)
   }
 
   #runLast(lastSteps: LastSteps): void {
