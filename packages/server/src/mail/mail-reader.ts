@@ -10,6 +10,8 @@ import type { MailJob, MailJobResult } from "./thread/mail-job.ts"
 
 const limits = {
   workersMax: 4,
+  /** Most of the time a message waits for name servers, which its sender may slow down. */
+  messagesPerWorkerMax: 16,
   /** Messages that wait for a thread. */
   waitingMax: 128,
   /** Name servers get 12 seconds of it. */
@@ -27,6 +29,7 @@ export class ThreadMailReader implements MailReader {
     workersMax: limits.workersMax,
     waitingMax: limits.waitingMax,
     jobMsMax: limits.readMsMax,
+    jobsPerWorkerMax: limits.messagesPerWorkerMax,
   })
 
   constructor(options: ReaderOptions) {

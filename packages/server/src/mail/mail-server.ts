@@ -13,7 +13,7 @@ import { TokenBuckets } from "../shared/token-bucket.ts"
 import { Certificate, type CertificateFiles } from "./certificate.ts"
 import { MessageBudget, receiveMessage } from "./message-buffer.ts"
 import { isExpected, SmtpReply, toReply } from "./replies.ts"
-import { smtpLimits } from "./smtp-limits.ts"
+import { type SmtpTimes, smtpLimits } from "./smtp-limits.ts"
 import { SmtpSession } from "./smtp-session.ts"
 
 /** The settings of the server. */
@@ -27,6 +27,7 @@ export interface MailServerOptions {
   readonly messageBytesMax: number
   readonly perAddressPerMinute: number | undefined
   readonly certificate: CertificateFiles | undefined
+  readonly times?: SmtpTimes
 }
 
 /** What the server needs. */
@@ -62,6 +63,7 @@ type Callback = (error?: Error | null) => void
 export class MailServer {
   readonly #deps: MailServerDeps
   readonly #options: MailServerOptions
+  readonly #times: SmtpTimes
   readonly #smtp: SMTPServer
   readonly #certificate: Certificate | undefined
   readonly #sessions = new Map<string, SmtpSession>()
@@ -77,6 +79,7 @@ export class MailServer {
   constructor(deps: MailServerDeps, options: MailServerOptions) {
     this.#deps = deps
     this.#options = options
+    this.#times = options.times ?? smtpLimits
     this.#certificate = options.certificate && new Certificate(options.certificate)
     this.#connectionRates = new TokenBuckets(60_000, deps.now)
     this.#messageRates = new TokenBuckets(60_000, deps.now)
@@ -127,7 +130,7 @@ export class MailServer {
       maxClients: smtpLimits.connectionsMax,
       maxRecipients: smtpLimits.recipientsMax,
       maxCommandLength: smtpLimits.commandBytesMax,
-      socketTimeout: smtpLimits.idleMsMax,
+      socketTimeout: this.#times.idleMsMax,
       closeTimeout: smtpLimits.stopMsMax,
       onConnect: (session, callback) => this.#run(session, callback, () => this.#open(session)),
       onMailFrom: (_address, session, callback) =>
@@ -168,7 +171,7 @@ export class MailServer {
     const renewed = this.#certificate?.readIfChanged()
     if (renewed) this.#smtp.updateSecureContext(renewed)
     this.#sessions.set(id, new SmtpSession(address))
-    this.#disconnectAfter(id, smtpLimits.connectionMsMax)
+    this.#disconnectAfter(id, this.#times.connectionMsMax)
   }
 
   #beginMessage({ id }: SMTPServerSession): void {
@@ -197,13 +200,19 @@ export class MailServer {
     callback: (error?: Error | null, message?: string) => void,
   ): Promise<void> {
     const startedMs = performance.now()
-    const session = this.#get(id)
+    const session = this.#sessions.get(id)
+    if (!session) {
+      // The client has gone between its command and this call.
+      stream.resume()
+      callback(new SmtpReply(421, "4.3.2 The connection is closed"))
+      return
+    }
     session.isReceiving = true
-    this.#disconnectAfter(id, smtpLimits.messageMsMax)
+    this.#disconnectAfter(id, this.#times.messageMsMax)
     let bytes = 0
     const end = (code: number, reply: string) => {
       session.isReceiving = false
-      this.#disconnectAfter(id, smtpLimits.connectionMsMax)
+      this.#disconnectAfter(id, this.#times.connectionMsMax)
       this.#messages.increment(code)
       this.#bytes += bytes
       this.#deps.logMail({

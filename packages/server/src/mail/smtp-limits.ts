@@ -7,6 +7,8 @@ export const smtpLimits = {
   recipientsMax: 20,
   /** Refused recipients and messages, after which the connection is closed. */
   refusalsPerConnectionMax: 20,
+  /** The same for replies that begin with 4, such as those to recipients that need a message each. */
+  postponementsPerConnectionMax: 100,
   commandBytesMax: 2_048,
   /** A client that sends nothing for so long is disconnected. */
   idleMsMax: 60_000,
@@ -20,3 +22,6 @@ export const smtpLimits = {
   /** How often the files of the certificate are looked at. */
   certificateMs: 60_000,
 }
+
+/** How long a client may take. */
+export type SmtpTimes = Pick<typeof smtpLimits, "idleMsMax" | "messageMsMax" | "connectionMsMax">

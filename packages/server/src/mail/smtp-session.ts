@@ -18,6 +18,7 @@ export class SmtpSession {
   #hasHidden = false
   #messages = 0
   #refusals = 0
+  #postponements = 0
   /** Whether a message is being received or stored. */
   isReceiving = false
 
@@ -47,11 +48,16 @@ export class SmtpSession {
     this.#recipients.set(key, { address, val })
   }
 
-  /** Returns the reply, or that the connection ends if there were too many of them. */
+  /**
+   * Returns the reply, or that the connection ends if there were too many of them. A client that is
+   * asked to try again later gets more patience, because a server in trouble asks all of them.
+   */
   countRefusal(reply: SmtpReply): SmtpReply {
-    if (reply.responseCode < 500) return reply
-    this.#refusals += 1
-    return this.#refusals < smtpLimits.refusalsPerConnectionMax
+    if (reply.responseCode >= 500) this.#refusals += 1
+    else this.#postponements += 1
+    const { refusalsPerConnectionMax, postponementsPerConnectionMax } = smtpLimits
+    return this.#refusals < refusalsPerConnectionMax &&
+      this.#postponements < postponementsPerConnectionMax
       ? reply
       : new SmtpReply(421, "4.7.0 Too many refused recipients or messages")
   }

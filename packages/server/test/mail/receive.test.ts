@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { generateKeyPairSync } from "node:crypto"
+import { createTransport } from "nodemailer"
 import { expectStatus } from "../support/api.ts"
 import { describeMail, type MailSuite, mailDomain } from "./support/mail-suite.ts"
 import { SmtpClient } from "./support/smtp-client.ts"
@@ -182,6 +183,37 @@ function defineSenders(suite: MailSuite): void {
     const [run] = await suite.runsOf(ada, val.id, 1)
     expect(run.email.auth).toMatchObject({ dkim: "pass", isFromVerified: true })
     expect(run.returnValue.auth.isFromVerified).toBe(true)
+  })
+
+  test("a private val takes no copy of a signed message that was sent to another address", async () => {
+    const { domain, ada, val, message } = await open()
+    suite.names.records.set(`s._domainkey.${domain}`, key)
+    const envelope = { from: "eve@service.example", to: val.address }
+    const copy = { ...message, envelope, dkim: sign(domain) }
+    expect(await suite.send({ ...copy, to: "list@service.example" })).toBe(hidden)
+    // An unsigned header says nothing.
+    const unsigned = { ...sign(domain), skipFields: "to:cc" }
+    expect(await suite.send({ ...copy, dkim: unsigned })).toBe(hidden)
+    expect(await suite.send({ ...copy, date: new Date(Date.now() - 86_400_000) })).toBe(hidden)
+    expect(await suite.runsOf(ada, val.id, 0)).toHaveLength(0)
+  })
+
+  test("a signed message runs once, whatever is added to its copies", async () => {
+    const { domain, ada, val, message } = await open()
+    suite.names.records.set(`s._domainkey.${domain}`, key)
+    const composed = await createTransport({ streamTransport: true, buffer: true }).sendMail({
+      ...{ ...message, dkim: sign(domain) },
+    })
+    const send = async (added: string) => {
+      const client = await SmtpClient.open(suite.port)
+      await client.begin("eve@service.example", val.address)
+      const reply = await client.data(added + String(composed.message).trimEnd())
+      client.close()
+      return reply
+    }
+    expect(await send("")).toMatch(/^250 .* run /)
+    expect(await send("X-Copy: 1\r\n")).toBe("250 2.6.0 Message accepted: it had come before")
+    expect(await suite.runsOf(ada, val.id, 1)).toHaveLength(1)
   })
 
   test("a private val and an unknown address give others the same replies", async () => {

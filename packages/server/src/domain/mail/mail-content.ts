@@ -37,39 +37,46 @@ export interface MailFile {
  */
 export function encodeMail(email: EmailArgument, files: readonly MailFile[]): Uint8Array {
   const attachments = files.map(({ name, type, bytes }) => ({ name, type, size: bytes.length }))
-  return toFrame(
-    Buffer.from(JSON.stringify({ ...email, attachments })),
-    files.map(({ bytes }) => bytes),
+  const json = Buffer.from(JSON.stringify({ ...email, attachments }))
+  const frame = Buffer.allocUnsafeSlow(
+    files.reduce((sum, { bytes }) => sum + bytes.length, lengthBytes + json.length),
   )
-}
-
-/** Adds the address that the message was sent to. */
-export function withRecipient(content: Uint8Array, recipient: string): Uint8Array {
-  const bytes = Buffer.from(content.buffer, content.byteOffset, content.length)
-  const jsonEnd = lengthBytes + bytes.readUInt32BE(0)
-  // The JSON is an object with members.
-  const json = `{"recipient":${JSON.stringify(recipient)},`
-  return toFrame(Buffer.concat([Buffer.from(json), bytes.subarray(lengthBytes + 1, jsonEnd)]), [
-    bytes.subarray(jsonEnd),
-  ])
-}
-
-const lengthBytes = 4
-
-function toFrame(json: Uint8Array, rest: readonly Uint8Array[]): Uint8Array {
-  const length = new Uint8Array(lengthBytes)
-  new DataView(length.buffer).setUint32(0, json.length)
-  // A buffer of its own, so that a thread can hand it over.
-  const frame = new Uint8Array(
-    rest.reduce((sum, part) => sum + part.length, lengthBytes + json.length),
-  )
-  let at = 0
-  for (const part of [length, json, ...rest]) {
-    frame.set(part, at)
-    at += part.length
+  frame.writeUInt32BE(json.length, 0)
+  frame.set(json, lengthBytes)
+  let end = lengthBytes + json.length
+  for (const { bytes } of files) {
+    frame.set(bytes, end)
+    end += bytes.length
   }
   return frame
 }
+
+/**
+ * Adds the address that the message was sent to. The content comes in pieces, `bytes` in all, and is
+ * in memory once: it may be large, and several runs start at the same time.
+ */
+export async function withRecipient(
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  bytes: number,
+  recipient: string,
+): Promise<Uint8Array> {
+  // The JSON is an object with members: this one becomes the first.
+  const member = Buffer.from(`"recipient":${JSON.stringify(recipient)},`)
+  const frame = Buffer.allocUnsafeSlow(member.length + bytes)
+  let end = member.length
+  for await (const piece of pieces) {
+    if (end + piece.length > frame.length) throw new Error("Stored mail is longer than recorded")
+    frame.set(piece, end)
+    end += piece.length
+  }
+  if (end < frame.length) throw new Error("Stored mail is shorter than recorded")
+  frame.writeUInt32BE(frame.readUInt32BE(member.length) + member.length, 0)
+  frame.write("{", lengthBytes)
+  frame.set(member, lengthBytes + 1)
+  return frame
+}
+
+const lengthBytes = 4
 
 const recordedLimits = { textBytesMax: 20_000, headersMax: 50, headerBytesMax: 400, listMax: 50 }
 

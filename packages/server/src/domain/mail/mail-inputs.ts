@@ -15,15 +15,12 @@ export async function readMailInput(deps: MailInputDeps, messageId: string): Pro
   const stored = await deps.mails.findContent(messageId)
   if (!stored)
     throw new AppError("not_replayable", "Cannot run the val: its mail is no longer stored")
-  return { mail: withRecipient(await readContent(deps, stored), stored.to) }
+  return { mail: await withRecipient(toPieces(deps, stored), stored.bytes, stored.to) }
 }
 
-async function readContent(
+function toPieces(
   { objects }: MailInputDeps,
-  { content }: StoredMail,
-): Promise<Uint8Array> {
-  if (content instanceof Uint8Array) return content
-  const pieces: Uint8Array[] = []
-  for await (const piece of objects.read(content, 0, content.size)) pieces.push(piece)
-  return Buffer.concat(pieces)
+  { content, bytes }: StoredMail,
+): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
+  return content instanceof Uint8Array ? [content] : objects.read(content, 0, bytes)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import type { MailAuth, MailRefused } from "./mail.ts"
+import type { MailAuth, MailRefused, MailSignature } from "./mail.ts"
 import { assertNoLoop, assertReceives, type MailVal } from "./mail-rules.ts"
 
 const val: MailVal = {
@@ -11,7 +11,10 @@ const val: MailVal = {
 }
 const verified: MailAuth = { spf: "pass", dkim: "none", dmarc: "none", isFromVerified: true }
 const forged: MailAuth = { spf: "fail", dkim: "none", dmarc: "fail", isFromVerified: false }
-const sender = (fromAddress: string, auth: MailAuth) => ({ fromAddress, email: { auth } })
+const sender = (fromAddress: string, auth: MailAuth, signature?: MailSignature) => ({
+  ...{ fromAddress, email: { auth }, signature },
+})
+const arrival = { address: "Ada.Inbox@vals.example.com", at: 100 * 3_600_000 }
 const reasonOf = (work: () => void) => {
   try {
     work()
@@ -59,14 +62,32 @@ describe("assertReceives", () => {
   ]
   for (const [title, of, from, auth, reason] of cases)
     test(`${title}: ${reason}`, () => {
-      expect(reasonOf(() => assertReceives(of, sender(from, auth)))).toBe(reason)
+      expect(reasonOf(() => assertReceives(of, sender(from, auth), arrival))).toBe(reason)
     })
+
+  test("a signature proves only a recent message to this address", () => {
+    const judge = (recipients: readonly string[], ageHours: number | undefined, of = val) => {
+      const at = ageHours === undefined ? undefined : arrival.at - ageHours * 3_600_000
+      const signed = sender("ada@example.com", verified, { recipients, at })
+      return reasonOf(() => assertReceives(of, signed, arrival))
+    }
+    const to = ["bob@example.com", "ada.inbox@vals.example.com"]
+    expect([judge(to, 1), judge(to, 19), judge(to, -0.5)]).toEqual(Array(3).fill("accepted"))
+    expect([
+      judge(["list@example.com"], 1),
+      judge([], 1),
+      judge(to, 21),
+      judge(to, -2),
+      judge(to, undefined),
+    ]).toEqual(Array(5).fill("unknown_recipient"))
+    expect(judge([], 1_000, { ...val, privacy: "public" })).toBe("accepted")
+  })
 
   test("postpones a sender that could not be checked, whether the val exists or not", () => {
     const undecided = sender("ada@example.com", { ...forged, dkim: "temperror" })
-    expect(reasonOf(() => assertReceives(val, undecided))).toBe("sender_undecided")
-    expect(reasonOf(() => assertReceives(undefined, undecided))).toBe("sender_undecided")
-    expect(reasonOf(() => assertReceives({ ...val, privacy: "public" }, undecided))).toBe(
+    expect(reasonOf(() => assertReceives(val, undecided, arrival))).toBe("sender_undecided")
+    expect(reasonOf(() => assertReceives(undefined, undecided, arrival))).toBe("sender_undecided")
+    expect(reasonOf(() => assertReceives({ ...val, privacy: "public" }, undecided, arrival))).toBe(
       "accepted",
     )
   })

@@ -1,5 +1,5 @@
 import type { Privacy } from "../vals/vals.ts"
-import { type MailLoop, MailRefused, type ReadMail } from "./mail.ts"
+import { type MailLoop, MailRefused, type MailSignature, type ReadMail } from "./mail.ts"
 import { isOfDomain } from "./mail-address.ts"
 
 /** What the rules know of a val of type `email` and its owner. */
@@ -13,8 +13,25 @@ export interface MailVal {
 }
 
 /** What the rules know of the sender. */
-export type MailSender = Pick<ReadMail, "fromAddress"> & {
+export type MailSender = Pick<ReadMail, "fromAddress" | "signature"> & {
   readonly email: Pick<ReadMail["email"], "auth">
+}
+
+/** Where and when a message arrives. */
+export interface MailArrival {
+  /** The address of the val, as the sender wrote it. */
+  readonly address: string
+  readonly at: number
+}
+
+const limits = {
+  /**
+   * How old a message may be that only a signature proves. A second copy of it is dropped for a day
+   * after the first one, which is longer.
+   */
+  signedMsMax: 72_000_000,
+  /** How far the clock of the sender may be ahead. */
+  aheadMsMax: 3_600_000,
 }
 
 /**
@@ -25,8 +42,9 @@ export type MailSender = Pick<ReadMail, "fromAddress"> & {
 export function assertReceives(
   val: MailVal | undefined,
   sender: MailSender,
+  arrival: MailArrival,
 ): asserts val is MailVal {
-  if (!val || (val.privacy === "private" && !isFromOwner(val, sender))) {
+  if (!val || (val.privacy === "private" && !isFromOwner(val, sender, arrival))) {
     if (isUndecided(sender))
       throw new MailRefused("sender_undecided", "the sender could not be checked; try again later")
     throw new MailRefused("unknown_recipient", "no val has this address, or not for this sender")
@@ -35,8 +53,27 @@ export function assertReceives(
     throw new MailRefused("suspended", "the account of the recipient is suspended")
 }
 
-function isFromOwner(val: MailVal, { fromAddress, email }: MailSender): boolean {
-  return val.ownerAddress !== null && email.auth.isFromVerified && fromAddress === val.ownerAddress
+function isFromOwner(val: MailVal, sender: MailSender, arrival: MailArrival): boolean {
+  const { fromAddress, email, signature } = sender
+  return (
+    val.ownerAddress !== null &&
+    email.auth.isFromVerified &&
+    fromAddress === val.ownerAddress &&
+    (signature === undefined || isMeantFor(signature, arrival))
+  )
+}
+
+/**
+ * Whether the owner has sent the message to this address, and lately. Otherwise anybody who got a
+ * message from the owner could send it to the owner's private vals.
+ */
+function isMeantFor({ recipients, at }: MailSignature, arrival: MailArrival): boolean {
+  const ageMs = at === undefined ? Number.POSITIVE_INFINITY : arrival.at - at
+  return (
+    recipients.includes(arrival.address.toLowerCase()) &&
+    ageMs <= limits.signedMsMax &&
+    ageMs >= -limits.aheadMsMax
+  )
 }
 
 /** A name server did not answer: with its answer, the sender might be verified. */

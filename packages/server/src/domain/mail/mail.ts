@@ -25,7 +25,20 @@ export interface ReadMail {
    * in the message tells it apart from another one with the same text.
    */
   readonly fingerprint: string | undefined
+  /** Set if the sender is verified by a DKIM signature only, not by the connection. */
+  readonly signature: MailSignature | undefined
   readonly loop: MailLoop
+}
+
+/**
+ * What a DKIM signature says. Every recipient of a message has a copy of it with a valid signature,
+ * and can send that to any address, at any time.
+ */
+export interface MailSignature {
+  /** The addresses in the signed `To` and `Cc` headers, in lower case. */
+  readonly recipients: readonly string[]
+  /** The signed date of the message, or when it was signed, in milliseconds. */
+  readonly at: number | undefined
 }
 
 /** The connection over which a message came. */

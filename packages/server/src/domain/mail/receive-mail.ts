@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import type { TokenBuckets } from "../../shared/token-bucket.ts"
 import { AppError } from "../app-error.ts"
-import type { NewObject, ObjectStore } from "../blobs/objects.ts"
+import type { NewObject, ObjectStore, StoredObject } from "../blobs/objects.ts"
 import type { Allowances } from "../limits/allowances.ts"
 import type { QueueRoom, RunQueue } from "../queue/run-queue.ts"
 import { type MailAuth, MailRefused, type ReadMail, type RunEmail } from "./mail.ts"
@@ -29,10 +29,21 @@ export interface NewMail {
   readonly at: number
 }
 
+/** A message for one val that is not stored yet. */
+export type MailCandidate = Pick<NewMail, "val" | "bytes" | "key" | "at">
+
 /** Stores mail. */
 export interface MailStore {
   /** The val of type `email` at that address. */
   findVal(target: MailTarget): Promise<MailVal | undefined>
+  /**
+   * The messages that `add` would store as things are now. Throws MailRefused as it does. For large
+   * messages: their content is not written only to be deleted again.
+   */
+  findNew<Mail extends MailCandidate>(
+    mails: readonly Mail[],
+    limits: MailboxLimits,
+  ): Promise<readonly Mail[]>
   /**
    * Stores all messages and queues their runs, or does neither. `assert` gets each val as it is in
    * the transaction. Returns the ids of the runs; a message that had come before has none.
@@ -40,7 +51,7 @@ export interface MailStore {
   add(
     mails: readonly NewMail[],
     limits: MailboxLimits,
-    assert: (val: MailVal | undefined) => void,
+    assert: (mail: NewMail, val: MailVal | undefined) => void,
   ): Promise<readonly string[]>
   /** The content of the message that started the run, and the address it was sent to. */
   findContent(runId: string): Promise<StoredMail | undefined>
@@ -53,7 +64,9 @@ export interface MailStore {
 /** A stored message. */
 export interface StoredMail {
   readonly to: string
-  readonly content: Uint8Array | (NewObject & { readonly size: number })
+  readonly content: Uint8Array | StoredObject
+  /** Its size. */
+  readonly bytes: number
 }
 
 /** What receiving mail needs. */
@@ -105,29 +118,33 @@ export async function receiveMail(
   // A val has several addresses, and gets a message once.
   const byVal = new Map<string, { readonly address: string; readonly val: MailVal }>()
   for (const { address, val } of recipients) {
-    if (!isTest) assertReceives(val, mail)
+    if (!isTest) assertReceives(val, mail, { address, at: deps.now() })
     if (val && !byVal.has(val.id)) byVal.set(val.id, { address, val })
   }
   for (const { val } of byVal.values()) await takeAllowance(deps, val.ownerId)
+  const received = [...byVal.values()].map(({ address, val }) => ({
+    runId: deps.newId(),
+    val,
+    email: { ...mail.email, to: address, isTest },
+    recorded: mail.recorded,
+    bytes: mail.content.length,
+    key: isTest ? undefined : toKey(mail.fingerprint, val.id),
+    at: deps.now(),
+  }))
+  const isLarge = mail.content.length > limits.rowBytesMax
+  const stored = isLarge ? await deps.mails.findNew(received, mailbox) : received
   const objects: NewObject[] = []
   try {
     const mails: NewMail[] = []
-    for (const { address, val } of byVal.values()) {
-      const content = await storeContent(deps, val, mail.content)
+    for (const one of stored) {
+      const content = isLarge
+        ? await deps.objects.write(one.val.ownerId, inPieces(mail.content))
+        : mail.content
       if (!(content instanceof Uint8Array)) objects.push(content)
-      mails.push({
-        runId: deps.newId(),
-        val,
-        email: { ...mail.email, to: address, isTest },
-        recorded: mail.recorded,
-        content,
-        bytes: mail.content.length,
-        key: isTest ? undefined : toKey(mail.fingerprint, val.id),
-        at: deps.now(),
-      })
+      mails.push({ ...one, content })
     }
-    const runIds = await deps.mails.add(mails, mailbox, (val) => {
-      if (!isTest) assertReceives(val, mail)
+    const runIds = await deps.mails.add(mails, mailbox, ({ email, at }, val) => {
+      if (!isTest) assertReceives(val, mail, { address: email.to, at })
       else if (!val) throw new MailRefused("unknown_recipient", "the val was deleted meanwhile")
     })
     if (runIds.length > 0) deps.queue.wake()
@@ -161,15 +178,6 @@ async function takeAllowance(
       throw new MailRefused("account_limit", "the recipient has too many runs; try again later")
     throw error
   }
-}
-
-async function storeContent(
-  { objects }: ReceiveDeps,
-  { ownerId }: MailVal,
-  content: Uint8Array,
-): Promise<Uint8Array | NewObject> {
-  if (content.length <= limits.rowBytesMax) return content
-  return objects.write(ownerId, inPieces(content))
 }
 
 /** Pieces, so that the store writes while other requests go on. */

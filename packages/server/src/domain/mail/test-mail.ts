@@ -87,7 +87,7 @@ async function composeMail(
   const files = (input.attachments ?? []).map(toFile)
   const content = encodeMail(email, files)
   return {
-    ...{ fromAddress, content, fingerprint: undefined },
+    ...{ fromAddress, content, fingerprint: undefined, signature: undefined },
     email: {
       from: email.from,
       subject: input.subject ?? null,

@@ -2,7 +2,8 @@ import type { DKIMResult } from "mailauth"
 import { dkimVerify } from "mailauth/lib/dkim/verify"
 import { dmarc } from "mailauth/lib/dmarc"
 import { spf } from "mailauth/lib/spf"
-import type { MailAuth } from "../../domain/mail/mail.ts"
+import { type Address, addressParser } from "postal-mime"
+import type { MailAuth, MailSignature } from "../../domain/mail/mail.ts"
 import { noMailAuth } from "../../domain/mail/receive-mail.ts"
 import type { MailJob } from "./mail-job.ts"
 import { createNameResolver } from "./name-resolver.ts"
@@ -11,9 +12,9 @@ import { createNameResolver } from "./name-resolver.ts"
  * Checks the sender with SPF, DKIM and DMARC. `fromAddress` is the only address in the `From`
  * header: it is what the val reads, and what the checks must be about.
  */
-export async function checkSender(job: MailJob, fromAddress: string): Promise<MailAuth> {
+export async function checkSender(job: MailJob, fromAddress: string): Promise<CheckedSender> {
   const { connection, raw, serverName, nameServers } = job
-  if (!connection) return noMailAuth
+  if (!connection) return { auth: noMailAuth, proof: undefined }
   const resolver = createNameResolver(nameServers)
   const { address: ip, helo, mailFrom: sender } = connection
   const message = Buffer.from(raw.buffer, raw.byteOffset, raw.length)
@@ -35,16 +36,52 @@ export async function checkSender(job: MailJob, fromAddress: string): Promise<Ma
   // The parsers must agree on who the sender is.
   const isOne =
     signed.headerFrom?.length === 1 && signed.headerFrom[0]?.toLowerCase() === fromAddress
+  const aligned = passed.filter(({ status }) => Boolean(status.aligned))
+  const isSent =
+    policy === false || dmarcResult === "none"
+      ? sender !== "" && isSameDomain(spfDomain, fromAddress)
+      : policy.alignment?.spf.result !== undefined
   const isAligned =
-    dmarcResult === "pass" ||
-    (dmarcResult === "none" &&
-      (passed.some(({ status }) => Boolean(status.aligned)) ||
-        (sender !== "" && isSameDomain(spfDomain, fromAddress))))
+    dmarcResult === "pass" || (dmarcResult === "none" && (aligned.length > 0 || isSent))
+  const isFromVerified = isOne && isAligned
   return {
-    spf: sent.status.result,
-    dkim: toSignatureResult(signatures),
-    dmarc: dmarcResult,
-    isFromVerified: isOne && isAligned,
+    auth: {
+      spf: sent.status.result,
+      dkim: toSignatureResult(signatures),
+      dmarc: dmarcResult,
+      isFromVerified,
+    },
+    proof: isFromVerified && !isSent ? toProof(aligned[0]) : undefined,
+  }
+}
+
+/** The checks, and the signature if nothing else proves the sender. */
+export interface CheckedSender {
+  readonly auth: MailAuth
+  readonly proof: SignatureProof | undefined
+}
+
+/** A signature with its hash: a copy of the message has the same one, whatever was added to it. */
+interface SignatureProof {
+  readonly signature: MailSignature
+  readonly hash: string
+}
+
+/** Only signed headers are considered: others may have been added to a copy of the message. */
+function toProof(result: DKIMResult | undefined): SignatureProof {
+  const headers = (result?.signingHeaders?.headers ?? []).map((line) => {
+    const colon = line.indexOf(":")
+    return { name: line.slice(0, colon).trim().toLowerCase(), value: line.slice(colon + 1).trim() }
+  })
+  const recipients = headers
+    .filter(({ name }) => name === "to" || name === "cc")
+    .flatMap(({ value }) => addressParser(value, { flatten: true }) as readonly Address[])
+    .flatMap(({ address }) => address?.toLowerCase() ?? [])
+  const date = headers.find(({ name }) => name === "date")?.value ?? result?.signTime ?? ""
+  const at = Date.parse(date.replace(/\([^()]*\)/g, ""))
+  return {
+    signature: { recipients, at: Number.isNaN(at) ? undefined : at },
+    hash: result?.id ?? "",
   }
 }
 

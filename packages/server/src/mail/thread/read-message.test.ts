@@ -240,7 +240,8 @@ describe("withRecipient", () => {
       btoa("file"),
       "--b--",
     ])
-    const content = withRecipient(mail.content, 'a"b@x')
+    const pieces = [mail.content.subarray(0, 2), mail.content.subarray(2)]
+    const content = await withRecipient(pieces, mail.content.length, 'a"b@x')
     expect(argumentOf({ ...mail, content })).toMatchObject({
       recipient: 'a"b@x',
       from: "Eve <eve@example.com>",

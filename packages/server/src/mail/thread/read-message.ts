@@ -27,7 +27,7 @@ export async function readMessage(job: MailJob): Promise<ReadMail> {
   assertStructure(raw)
   const parsed = await parse(raw)
   const fromAddress = findFromAddress(parsed)
-  const auth = await checkSender(job, fromAddress)
+  const { auth, proof } = await checkSender(job, fromAddress)
   const { email, files } = toEmailArgument(parsed, auth, job.connection?.mailFrom ?? fromAddress)
   const content = encodeMail(email, files)
   assertGrowth(raw.length, content.length)
@@ -44,7 +44,8 @@ export async function readMessage(job: MailJob): Promise<ReadMail> {
     },
     recorded: toRecordedArgument(email, files),
     content,
-    fingerprint: toFingerprint(parsed, raw, auth),
+    fingerprint: proof ? `dkim/${proof.hash}` : toFingerprint(parsed, raw, auth),
+    signature: proof?.signature,
     loop: {
       autoSubmitted: findAutoSubmitted(parsed),
       messageId,

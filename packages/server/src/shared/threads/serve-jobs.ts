@@ -1,6 +1,6 @@
 import { setPriority } from "node:os"
 import { parentPort, type Transferable } from "node:worker_threads"
-import type { WorkerReply } from "./worker-pool.ts"
+import type { WorkerJob, WorkerReply } from "./worker-pool.ts"
 
 const niceness = 5
 
@@ -10,19 +10,22 @@ export interface JobResult<Result> {
   readonly transfer?: readonly Transferable[]
 }
 
-/** The thread side of a WorkerPool: runs one job after the other. */
+/**
+ * The thread side of a WorkerPool. It runs as many jobs at the same time as the pool allows: while
+ * one waits, another goes on.
+ */
 export function serveJobs<Job, Result>(
   work: (job: Job) => JobResult<Result> | Promise<JobResult<Result>>,
 ): void {
   // The main thread comes first. On Linux 0 is the thread that asks, elsewhere it would be the
   // whole program.
   if (process.platform === "linux") setPriority(0, niceness)
-  parentPort?.on("message", async (job: Job) => {
+  parentPort?.on("message", async ({ number, job }: WorkerJob<Job>) => {
     try {
       const { result, transfer = [] } = await work(job)
-      reply({ result }, transfer)
+      reply({ number, result }, transfer)
     } catch (error) {
-      reply({ error: error instanceof Error ? error.message : String(error) }, [])
+      reply({ number, error: error instanceof Error ? error.message : String(error) }, [])
     }
   })
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test"
 import { WorkerPool, WorkerPoolError, type WorkerPoolOptions } from "./worker-pool.ts"
 
 type Job =
-  | { readonly say: string }
+  | { readonly say: string; readonly wait?: true; readonly release?: true }
   | { readonly fail: string }
   | { readonly spin: true }
   | { readonly exit: true }
@@ -62,6 +62,25 @@ describe("WorkerPool", () => {
     open()
     expect(await reasonOf(pool.run("ada", { exit: true }))).toBe("failed")
     expect(await pool.run("ada", { say: "still here" })).toBe("still here")
+  })
+
+  test("runs several jobs on a thread while they wait, if it is told to", async () => {
+    open({ jobsPerWorkerMax: 3 })
+    const waiting = [
+      pool.run("ada", { say: "a", wait: true }),
+      pool.run("bob", { say: "b", wait: true }),
+    ]
+    expect(await pool.run("cem", { say: "c", release: true })).toBe("c")
+    expect(await Promise.all(waiting)).toEqual(["a", "b"])
+  })
+
+  test("a job that takes too long fails its neighbours, and none of them is to blame", async () => {
+    open({ jobsPerWorkerMax: 2, jobMsMax: 200 })
+    const jobs = [
+      reasonOf(pool.run("ada", { say: "a", wait: true })),
+      reasonOf(pool.run("bob", { spin: true })),
+    ]
+    expect(await Promise.all(jobs)).toEqual(["overloaded", "overloaded"])
   })
 
   test("stop ends running and waiting jobs", async () => {

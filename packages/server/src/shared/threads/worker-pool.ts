@@ -10,8 +10,13 @@ export interface WorkerPoolOptions {
   readonly workersMax: number
   /** Jobs that may wait for a thread; one key may use a quarter. */
   readonly waitingMax: number
-  /** The time limit of a job. Its thread is terminated then. */
+  /** The time limit of a job. Its thread is terminated then, with the other jobs that it has. */
   readonly jobMsMax: number
+  /**
+   * Jobs that a thread has at the same time; 1 by default. For jobs that wait, such as for a name
+   * server: those of other senders go on meanwhile.
+   */
+  readonly jobsPerWorkerMax?: number
   /** How long an idle thread is kept. */
   readonly idleMsMax?: number
 }
@@ -26,8 +31,17 @@ export class WorkerPoolError extends Error {
   }
 }
 
-/** The message of a thread when its job has ended. */
-export type WorkerReply<Result> = { readonly result: Result } | { readonly error: string }
+/** A job as a thread gets it. */
+export interface WorkerJob<Job> {
+  readonly number: number
+  readonly job: Job
+}
+
+/** The message of a thread when a job has ended. */
+export type WorkerReply<Result> = { readonly number: number } & (
+  | { readonly result: Result }
+  | { readonly error: string }
+)
 
 interface Waiting<Job, Result> {
   readonly job: Job
@@ -67,16 +81,26 @@ export class WorkerPool<Job, Result> {
     this.#isStopped = true
     for (let next = this.#queue.shift(); next; next = this.#queue.shift())
       next.reject(new WorkerPoolError("failed", "the pool is stopped"))
-    await Promise.all([...this.#threads].map((thread) => thread.end("failed")))
+    await Promise.all([...this.#threads].map((thread) => thread.end()))
   }
 
   #assign(): void {
     while (this.#queue.size > 0) {
-      const idle = [...this.#threads].find((thread) => thread.isIdle)
-      if (!idle && this.#threads.size >= this.#options.workersMax) return
+      const thread = this.#findThread()
+      if (!thread) return
       const next = this.#queue.shift()
-      if (next) (idle ?? this.#start()).begin(next)
+      if (next) thread.begin(next)
     }
+  }
+
+  /** An idle thread, else a new one, else the one with the fewest jobs that can take another. */
+  #findThread(): PoolThread<Job, Result> | undefined {
+    const { workersMax, jobsPerWorkerMax = 1 } = this.#options
+    const open = [...this.#threads]
+      .filter((thread) => !thread.isEnding && thread.jobs < jobsPerWorkerMax)
+      .sort((one, other) => one.jobs - other.jobs)
+    if (open[0]?.jobs === 0 || this.#threads.size >= workersMax) return open[0]
+    return this.#start()
   }
 
   #start(): PoolThread<Job, Result> {
@@ -94,7 +118,7 @@ export class WorkerPool<Job, Result> {
 }
 
 /**
- * One thread, one job at a time.
+ * One thread with its jobs.
  *
  *   idle ◀──▶ busy ──▶ ending ──▶ gone
  *
@@ -104,8 +128,9 @@ class PoolThread<Job, Result> {
   readonly #worker: Worker
   readonly #options: WorkerPoolOptions
   readonly #onIdle: () => void
-  #current: Waiting<Job, Result> | undefined
-  #timer: Timer | undefined
+  readonly #jobs = new Map<number, CurrentJob<Job, Result>>()
+  #number = 0
+  #idleTimer: Timer | undefined
   #isEnding = false
 
   constructor(options: WorkerPoolOptions, onIdle: () => void, onGone: () => void) {
@@ -121,47 +146,73 @@ class PoolThread<Job, Result> {
     })
   }
 
-  get isIdle(): boolean {
-    return this.#current === undefined && !this.#isEnding
+  get jobs(): number {
+    return this.#jobs.size
+  }
+
+  get isEnding(): boolean {
+    return this.#isEnding
   }
 
   begin(waiting: Waiting<Job, Result>): void {
-    this.#current = waiting
-    this.#arm(this.#options.jobMsMax, "timed_out")
-    this.#worker.postMessage(waiting.job, [...waiting.transfer])
+    clearTimeout(this.#idleTimer)
+    const number = ++this.#number
+    const timer = setTimeout(() => void this.#endOverdue(number), this.#options.jobMsMax)
+    timer.unref()
+    for (const other of this.#jobs.values()) other.isAlone = false
+    this.#jobs.set(number, { waiting, timer, isAlone: this.#jobs.size === 0 })
+    this.#worker.postMessage({ number, job: waiting.job } satisfies WorkerJob<Job>, [
+      ...waiting.transfer,
+    ])
   }
 
-  async end(reason: "timed_out" | "failed"): Promise<void> {
-    this.#fail(
-      new WorkerPoolError(
-        reason,
-        reason === "timed_out" ? "the job took too long" : "the pool is stopped",
-      ),
-    )
+  async end(): Promise<void> {
+    this.#fail(new WorkerPoolError("failed", "the pool is stopped"))
+    await this.#worker.terminate()
+  }
+
+  /**
+   * Only a job that was alone all the time is known to have taken too long: another one may have
+   * waited for its neighbours.
+   */
+  async #endOverdue(number: number): Promise<void> {
+    const overdue = this.#jobs.get(number)
+    if (overdue?.isAlone) this.#fail(new WorkerPoolError("timed_out", "the job took too long"))
+    else this.#fail(new WorkerPoolError("overloaded", "a job of the thread took too long"))
     await this.#worker.terminate()
   }
 
   #settle(reply: WorkerReply<Result>): void {
-    const current = this.#current
+    const current = this.#jobs.get(reply.number)
     if (!current || this.#isEnding) return
-    this.#current = undefined
-    this.#arm(this.#options.idleMsMax ?? idleMsMaxDefault, "failed")
-    if ("result" in reply) current.resolve(reply.result)
-    else current.reject(new WorkerPoolError("failed", reply.error))
+    clearTimeout(current.timer)
+    this.#jobs.delete(reply.number)
+    if (this.#jobs.size === 0) {
+      this.#idleTimer = setTimeout(
+        () => void this.end(),
+        this.#options.idleMsMax ?? idleMsMaxDefault,
+      )
+      this.#idleTimer.unref()
+    }
+    if ("result" in reply) current.waiting.resolve(reply.result)
+    else current.waiting.reject(new WorkerPoolError("failed", reply.error))
     this.#onIdle()
-  }
-
-  #arm(ms: number, reason: "timed_out" | "failed"): void {
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => void this.end(reason), ms)
-    this.#timer.unref()
   }
 
   #fail(error: WorkerPoolError): void {
     this.#isEnding = true
-    clearTimeout(this.#timer)
-    const current = this.#current
-    this.#current = undefined
-    current?.reject(error)
+    clearTimeout(this.#idleTimer)
+    for (const { waiting, timer } of this.#jobs.values()) {
+      clearTimeout(timer)
+      waiting.reject(error)
+    }
+    this.#jobs.clear()
   }
+}
+
+interface CurrentJob<Job, Result> {
+  readonly waiting: Waiting<Job, Result>
+  readonly timer: Timer
+  /** Whether the thread has had no other job since this one began. */
+  isAlone: boolean
 }

@@ -4,6 +4,7 @@ import type { MailTarget } from "../../domain/mail/mail-address.ts"
 import type { MailVal } from "../../domain/mail/mail-rules.ts"
 import type {
   MailboxLimits,
+  MailCandidate,
   MailStore,
   NewMail,
   StoredMail,
@@ -31,6 +32,7 @@ export function createMailStore(db: Database): MailStore {
       const [row] = await db.read<ValRow>(selectVal(toCondition(target)))
       return row && toMailVal(row)
     },
+    findNew: (mails, mailbox) => findNew(db, mails, mailbox),
     add: (mails, mailbox, assert) => db.write(() => addMails(db.dialect, mails, mailbox, assert)),
     async findContent(runId) {
       const [row] = await db.read<ContentRow>(sql`
@@ -77,14 +79,14 @@ function* addMails(
   dialect: Dialect,
   mails: readonly NewMail[],
   mailbox: MailboxLimits,
-  assert: (val: MailVal | undefined) => void,
+  assert: (mail: NewMail, val: MailVal | undefined) => void,
 ): Script<readonly string[]> {
   const runIds: string[] = []
   for (const mail of mails) {
     const val = yield* firstRow<ValRow>(selectVal(sql`v.id = ${mail.val.id}`))
-    assert(val && toMailVal(val))
+    assert(mail, val && toMailVal(val))
     if (mail.key !== undefined && !(yield* isFirst(mail.key, mail.at))) continue
-    yield* assertRoom(mail, mailbox)
+    assertRoomFor(yield* firstRow<UsedRow>(selectUsed(mail.val.ownerId)), [mail], mailbox)
     yield* enqueueRuns(dialect, [
       {
         id: mail.runId,
@@ -114,13 +116,46 @@ function* isFirst(key: string, at: number): Statements<boolean> {
   return added !== undefined
 }
 
-function* assertRoom({ val, bytes }: NewMail, mailbox: MailboxLimits): Statements<void> {
-  const used = yield* firstRow<{ messages: number | string; bytes: number | string }>(sql`
-    select count(*) as messages, coalesce(sum(bytes), 0) as bytes from mail_contents where owner_id = ${val.ownerId}`)
-  if (
-    Number(used?.messages ?? 0) >= mailbox.messagesMax ||
-    Number(used?.bytes ?? 0) + bytes > mailbox.bytesMax
-  )
+async function findNew<Mail extends MailCandidate>(
+  db: Database,
+  mails: readonly Mail[],
+  mailbox: MailboxLimits,
+): Promise<readonly Mail[]> {
+  const found: Mail[] = []
+  for (const mail of mails) {
+    const { key, at } = mail
+    const earlier =
+      key === undefined
+        ? []
+        : await db.read(
+            sql`select key from mail_keys where key = ${key} and received_at >= ${at - limits.keyMs}`,
+          )
+    if (earlier.length === 0) found.push(mail)
+  }
+  for (const [ownerId, ofOwner] of Map.groupBy(found, ({ val }) => val.ownerId)) {
+    const [used] = await db.read<UsedRow>(selectUsed(ownerId))
+    assertRoomFor(used, ofOwner, mailbox)
+  }
+  return found
+}
+
+interface UsedRow {
+  readonly messages: number | string
+  readonly bytes: number | string
+}
+
+function selectUsed(ownerId: string): Statement {
+  return sql`
+    select count(*) as messages, coalesce(sum(bytes), 0) as bytes from mail_contents where owner_id = ${ownerId}`
+}
+
+function assertRoomFor(
+  used: UsedRow | undefined,
+  mails: readonly MailCandidate[],
+  { messagesMax, bytesMax }: MailboxLimits,
+): void {
+  const bytes = mails.reduce((sum, mail) => sum + mail.bytes, Number(used?.bytes ?? 0))
+  if (Number(used?.messages ?? 0) + mails.length > messagesMax || bytes > bytesMax)
     throw new MailRefused("mailbox_full", "the recipient has too much mail; try again later")
 }
 
@@ -149,8 +184,8 @@ function toStoredMail({ email, bytes, content, object_id: id, place }: ContentRo
   const { to } = JSON.parse(email) as { readonly to: string }
   return {
     to,
-    content:
-      id !== null && place !== null ? { id, place, size: bytes } : (content ?? new Uint8Array()),
+    content: id !== null && place !== null ? { id, place } : (content ?? new Uint8Array()),
+    bytes,
   }
 }
 
