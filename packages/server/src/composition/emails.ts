@@ -73,7 +73,10 @@ export function createEmails(foundation: Foundation) {
         worker?.start()
       },
       wake: () => worker?.wake(),
-      stop: async () => worker?.stop(),
+      async stop() {
+        await worker?.stop()
+        await transport?.stop()
+      },
     },
   }
 }

@@ -1,10 +1,11 @@
 import { type Backoff, type OutboxClaim, type OutboxStats, toRetryDelayMs } from "../outbox.ts"
-import type { Email, EmailContent, EmailOutcome, EmailStore, Recipient } from "./emails.ts"
+import type { Email, EmailOutcome, EmailStore, Recipient } from "./emails.ts"
 
 /** Hands messages to the operator's mail server. */
 export interface MailTransport {
   /** Never throws, except when the signal is aborted. */
   send(message: OutgoingMessage, signal: AbortSignal): Promise<TransportOutcome>
+  stop(): Promise<void>
 }
 
 /** A message as it is handed to a mail server. The same id gives the same bytes. */
@@ -13,7 +14,8 @@ export interface OutgoingMessage {
   readonly createdAt: number
   /** Its sender is a program of the server itself: it gets no replies and no bounces. */
   readonly isNotice: boolean
-  readonly content: EmailContent
+  /** The JSON of an EmailContent. It may be large, and is parsed where the message is written. */
+  readonly content: Uint8Array
   /** Those who have not got it yet. */
   readonly recipients: readonly string[]
 }
@@ -40,7 +42,7 @@ export type TransportOutcome =
 /** What delivering emails needs. */
 export interface DeliveryDeps {
   readonly emails: Pick<EmailStore, "findToSend" | "record">
-  readonly transport: MailTransport
+  readonly transport: Pick<MailTransport, "send">
   onOutcome(status: "sent" | "failed" | "retried"): void
   /** Called when the mail server cannot be used, and without a problem when it can again. */
   onAvailability(problem: string | undefined): void

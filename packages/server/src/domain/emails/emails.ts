@@ -110,8 +110,8 @@ export type Resending =
 /** An email that is to be sent now. */
 export interface EmailToSend {
   readonly email: Email
-  /** Null if it is not stored any more. */
-  readonly content: EmailContent | null
+  /** The JSON of an EmailContent. Null if it is not stored any more. */
+  readonly content: Uint8Array | null
   /** The account is suspended or deleted: it sends nothing. */
   readonly isSuspended: boolean
 }

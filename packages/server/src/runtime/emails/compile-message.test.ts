@@ -12,18 +12,20 @@ const toMessage = (
   more: Partial<OutgoingMessage> = {},
 ): OutgoingMessage => ({
   ...{ id, createdAt: 1_700_000_000_000, isNotice: false, recipients: ["bob@example.org"] },
-  content: {
-    from: { address: "ada.hello@hamlet.test", name: "Ada" },
-    to: [{ address: "bob@example.org", name: 'Bob "B"' }],
-    subject: "Hi",
-    ...content,
-  },
+  content: Buffer.from(
+    JSON.stringify({
+      from: { address: "ada.hello@hamlet.test", name: "Ada" },
+      to: [{ address: "bob@example.org", name: 'Bob "B"' }],
+      subject: "Hi",
+      ...content,
+    }),
+  ),
   ...more,
 })
 
 const compile = async (content: Partial<EmailContent>, more?: Partial<OutgoingMessage>) => {
   const { bytes, sender } = await compileMessage(identity, toMessage(content, more))
-  return { text: bytes.toString(), sender }
+  return { text: Buffer.from(bytes).toString(), sender }
 }
 
 const file = { content: btoa("content"), filename: "ä\u202e.txt", type: "text/plain" }

@@ -1,7 +1,7 @@
 import DKIM from "nodemailer/lib/dkim"
 import MailComposer from "nodemailer/lib/mail-composer"
 import type { OutgoingMessage } from "../../domain/emails/deliver-email.ts"
-import type { MailAddress } from "../../domain/emails/emails.ts"
+import type { EmailContent, MailAddress } from "../../domain/emails/emails.ts"
 
 /** What the headers of all messages have in common. */
 export interface MessageIdentity {
@@ -23,7 +23,7 @@ export interface DkimKey {
 
 /** A message in the format of the internet, and the addresses of its envelope. */
 export interface CompiledMessage {
-  readonly bytes: Buffer
+  readonly bytes: Uint8Array
   /** Empty for a message of the server itself, which gets no replies, not even a bounce. */
   readonly sender: string
 }
@@ -34,8 +34,10 @@ export interface CompiledMessage {
  */
 export async function compileMessage(
   identity: MessageIdentity,
-  { id, createdAt, isNotice, content, recipients }: OutgoingMessage,
+  { id, createdAt, isNotice, content: json, recipients }: OutgoingMessage,
 ): Promise<CompiledMessage> {
+  // We wrote it.
+  const content = JSON.parse(Buffer.from(json).toString()) as EmailContent
   const from = content.from ?? { address: identity.noticeAddress }
   const to = content.to ?? recipients.map((address) => ({ address }))
   const message = new MailComposer({

@@ -2,22 +2,25 @@ import { afterAll, describe, expect, test } from "bun:test"
 import { type Certificate, createAuthority } from "../../../test/support/certificates.ts"
 import { startMailSink } from "../../../test/support/fakes/mail-sink.ts"
 import type { OutgoingMessage } from "../../domain/emails/deliver-email.ts"
+import type { EmailContent } from "../../domain/emails/emails.ts"
 import { checkSmtpServer, createSmtpTransport, type SmtpServer } from "./smtp-transport.ts"
 
 const identity = { domain: "hamlet.test", noticeAddress: "hamlet@hamlet.test", dkim: undefined }
 const limits = { connectMsMax: 5_000, idleMsMax: 5_000, sendMsMax: 10_000 }
 const never = new AbortController().signal
 
+const content: EmailContent = {
+  from: { address: "ada.hello@hamlet.test" },
+  to: [{ address: "bob@example.org" }],
+  subject: "Hi",
+  text: "é",
+}
+const toJson = (value: unknown) => Buffer.from(JSON.stringify(value))
 const message: OutgoingMessage = {
   id: "0190a6b1-7e3c-7c4d-8f5e-0123456789ab",
   createdAt: 1_700_000_000_000,
   isNotice: false,
-  content: {
-    from: { address: "ada.hello@hamlet.test" },
-    to: [{ address: "bob@example.org" }],
-    subject: "Hi",
-    text: "é",
-  },
+  content: toJson(content),
   recipients: ["bob@example.org"],
 }
 
@@ -47,6 +50,20 @@ describe("createSmtpTransport", () => {
       rejected: [],
     })
     expect(sink.messages).toMatchObject([{ sender: "ada.hello@hamlet.test", recipients }])
+    await sink.stop()
+  })
+
+  test("hands over a large message whole, which a thread has written", async () => {
+    const sink = await startMailSink()
+    const bytes = Buffer.alloc(1_500_000, "..\r\n.a")
+    const file = { content: bytes.toString("base64"), filename: "a.bin" }
+    const large = toJson({ ...content, text: ".".repeat(200_000), attachments: [file] })
+    expect(await open(plain(sink.port)).send({ ...message, content: large }, never)).toEqual({
+      kind: "sent",
+      rejected: [],
+    })
+    const { text = "" } = sink.messages[0] ?? {}
+    expect(text.replaceAll("\r\n", "")).toContain(file.content)
     await sink.stop()
   })
 
@@ -122,10 +139,12 @@ describe("createSmtpTransport", () => {
   })
 
   test("gives up on a message that cannot be written, and reports why", async () => {
-    const content = { ...message.content, attachments: [{}] as never }
-    const outcome = await open(plain(1)).send({ ...message, content }, never)
-    expect(outcome).toMatchObject({ kind: "failed", isPermanent: true })
-    expect(errors.splice(0)).toHaveLength(1)
+    for (const text of ["small", "large ".repeat(50_000)]) {
+      const bad = toJson({ ...content, text, attachments: [{}] })
+      const outcome = await open(plain(1)).send({ ...message, content: bad }, never)
+      expect(outcome).toMatchObject({ kind: "failed", isPermanent: true })
+      expect(errors.splice(0)).toHaveLength(1)
+    }
   })
 
   test("upgrades the connection, and then logs in", async () => {

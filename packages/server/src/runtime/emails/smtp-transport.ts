@@ -1,6 +1,9 @@
+import { Readable } from "node:stream"
 import SMTPConnection from "nodemailer/lib/smtp-connection"
 import type { MailTransport, TransportOutcome } from "../../domain/emails/deliver-email.ts"
-import { compileMessage, type MessageIdentity } from "./compile-message.ts"
+import { WorkerPoolError } from "../../shared/threads/worker-pool.ts"
+import type { CompiledMessage, MessageIdentity } from "./compile-message.ts"
+import { MessageCompiler } from "./message-compiler.ts"
 import { type SmtpError, toTransportOutcome } from "./smtp-outcome.ts"
 
 /** The operator's mail server. */
@@ -37,16 +40,22 @@ export function createSmtpTransport(
   onError: (error: unknown) => void,
   limits: SmtpLimits = defaults,
 ): MailTransport {
+  const compiler = new MessageCompiler(identity)
   return {
     async send(message, signal) {
-      const compiled = await compileMessage(identity, message).catch(onError)
-      if (!compiled) return notCompiled
+      const compiled = await compiler.compile(message).catch((error: unknown) => error)
+      if (!isCompiled(compiled)) {
+        signal.throwIfAborted()
+        onError(compiled)
+        return toNotCompiled(compiled)
+      }
       const { bytes, sender } = compiled
       const envelope = { from: sender, to: [...message.recipients], size: bytes.length }
       return withConnection(server, identity.domain, limits, signal, (connection) =>
         send(connection, envelope, bytes),
       )
     },
+    stop: () => compiler.stop(),
   }
 }
 
@@ -60,12 +69,19 @@ export async function checkSmtpServer(
   if (outcome.kind === "failed") throw new Error(outcome.cause)
 }
 
-/** No further attempt: it would fail in the same way. */
-const notCompiled: TransportOutcome = {
-  kind: "failed",
-  error: "the server could not write the message",
-  cause: "",
-  isPermanent: true,
+function isCompiled(compiled: unknown): compiled is CompiledMessage {
+  return compiled instanceof Object && "bytes" in compiled
+}
+
+/** No further attempt if it would fail in the same way. */
+function toNotCompiled(error: unknown): TransportOutcome {
+  const isBusy = error instanceof WorkerPoolError && error.reason !== "failed"
+  return {
+    kind: "failed",
+    error: "the server could not write the message",
+    cause: error instanceof Error ? error.message : String(error),
+    isPermanent: !isBusy,
+  }
 }
 
 const nothingSent: TransportOutcome = { kind: "sent", rejected: [] }
@@ -121,13 +137,22 @@ async function open(connection: SMTPConnection, { login }: SmtpServer): Promise<
 async function send(
   connection: SMTPConnection,
   envelope: { readonly from: string; readonly to: string[]; readonly size: number },
-  bytes: Buffer,
+  bytes: Uint8Array,
 ): Promise<TransportOutcome> {
   const info = await new Promise<{ rejectedErrors?: SmtpError[] | undefined }>((resolve, reject) =>
-    connection.send(envelope, bytes, (error, sent) => (error ? reject(error) : resolve(sent))),
+    connection.send(envelope, Readable.from(inPieces(bytes)), (error, sent) =>
+      error ? reject(error) : resolve(sent),
+    ),
   )
   return toTransportOutcome({ rejectedErrors: info.rejectedErrors ?? [] })
 }
+
+/** Nodemailer looks at every byte: in pieces, so that other requests are served in between. */
+function* inPieces(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
+}
+
+const pieceBytes = 65_536
 
 function toOptions(server: SmtpServer, name: string, limits: SmtpLimits) {
   return {

@@ -1,7 +1,6 @@
 import { toEmailStatus } from "../../domain/emails/deliver-email.ts"
 import type {
   EmailAllowance,
-  EmailContent,
   EmailOutcome,
   EmailRefusal,
   EmailStore,
@@ -15,7 +14,7 @@ import type { Dialect } from "../database/dialect.ts"
 import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
 import { nothing, raw, type Statement, type Statements, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
-import type { Outbox } from "../outbox/outbox.ts"
+import { asAdded, type Outbox } from "../outbox/outbox.ts"
 import { addNotice, noticeSenderName } from "./add-notice.ts"
 import { type EmailRow, emailColumns, toEmail } from "./email-rows.ts"
 
@@ -62,9 +61,8 @@ export function createEmailStore(
         from emails e left join email_contents c on c.email_id = e.id join users u on u.id = e.account_id
         where e.id = ${id} and e.next_attempt_at is not null`)
       if (!row) return undefined
-      const content =
-        row.content && (JSON.parse(Buffer.from(row.content).toString()) as EmailContent)
-      return { email: toEmail(row), content, isSuspended: row.suspended_at !== null }
+      const { content, suspended_at } = row
+      return { email: toEmail(row), content, isSuspended: suspended_at !== null }
     },
     record: (claim, outcome) => db.write(() => record(outbox, claim, outcome)),
     addNotice: (notice) => db.write(() => addNotice(db.dialect, notice)),
@@ -100,7 +98,10 @@ function* addEmail(
     insert into emails (id, account_id, kind, run_id, val_id, val_name, sender, recipients, recipient_count, subject, bytes, stored_bytes, status, next_attempt_at, created_at)
     values (${id}, ${accountId}, ${kind}, ${email.runId}, ${email.val?.id ?? null}, ${email.val?.name ?? null}, ${email.from}, ${JSON.stringify(recipients)},
       ${cost.recipients}, ${email.subject}, ${cost.bytes}, ${cost.bytes}, 'waiting', ${dialect.now}, ${createdAt})`
-  yield sql`insert into email_contents (email_id, content) values (${id}, ${content})`
+  yield asAdded(
+    "emails",
+    sql`insert into email_contents (email_id, content) values (${id}, ${content})`,
+  )
   return undefined
 }
 
