@@ -213,7 +213,7 @@ function differences(
 async function enrich(
   api: TestApi,
   { db }: TestDatabase,
-  { ada, bob, library }: SampleData,
+  { ada, bob, library, emailId }: SampleData,
 ): Promise<void> {
   const call = async (method: string, path: string, as: TestUser, body: unknown, status: number) =>
     expectStatus(await api.call(method, path, { as, body }), status)
@@ -243,6 +243,8 @@ async function enrich(
   ])
     await call("POST", "/v1/sqlite/execute", ada, { statement }, 200)
   await db.write(function* () {
+    // One that waits would not be restored as it is.
+    yield sql`update emails set status = 'failed', next_attempt_at = null, ended_at = ${Date.now()} where id = ${emailId}`
     const resolution = JSON.stringify({ packages: [] })
     yield sql`insert into bundles (hash, created_at, code, cache) values ('h1', 5, ${Buffer.from([0, 1, 255, 13, 10])}, null)`
     yield sql`insert into bundle_files (bundle_hash, content) values ('h1', ${Buffer.from([255, 0, 10])})`

@@ -121,7 +121,8 @@ function toMessage(baseUrl: string, user: User, code: string): EmailContent {
       "",
       `    ${code.slice(0, 4)} ${code.slice(4)}`,
       "",
-      "The code is valid for an hour. If it was not you, ignore this message: you will get no other.",
+      "The code is valid for an hour. If it was not you, ignore this message: without the code,",
+      "the server uses this address for nothing else.",
     ].join("\n"),
   }
 }

@@ -2,7 +2,7 @@
 export type Treatment =
   /** Its rows with all columns; with `where`, only those that match. */
   | { readonly kind: "rows"; readonly where?: string }
-  /** The objects that blobs refer to, each with its bytes, from the database or the bucket. */
+  /** What blobs and received mail refer to, each with its bytes, from the database or the bucket. */
   | { readonly kind: "objects" }
   /** Not in a backup, for the given reason. */
   | { readonly kind: "none"; readonly why: string }
@@ -25,8 +25,7 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
   used_sign_ins: { kind: "none", why: "they expire after a quarter of an hour" },
   secrets: { kind: "rows" },
   email_codes: { kind: "none", why: "they expire after an hour" },
-  // A restored server sends the emails that were waiting. The other server may have sent them
-  // meanwhile: they keep their ids, by which receivers tell.
+  // Those that wait have failed on the restored server: the other one may have sent them meanwhile.
   emails: { kind: "rows" },
   email_contents: { kind: "rows" },
   invitations: { kind: "rows" },

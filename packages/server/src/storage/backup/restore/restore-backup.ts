@@ -15,6 +15,7 @@ import {
 } from "./content-loader.ts"
 import { type Loader, RestoreRefused } from "./loader.ts"
 import type { RestoreFiles } from "./restore-files.ts"
+import { createRowChange } from "./restored-rows.ts"
 
 /** The server that a backup is restored into. */
 export interface RestoreTarget {
@@ -180,6 +181,7 @@ function createTableLoader(
 ): ContentLoader {
   const names = columns.map(({ name }) => name)
   const objectAt = names.indexOf("object_id")
+  const change = createRowChange(table, names, Date.now())
   return {
     async add(frame: Frame) {
       const rows = toRows(frame, table, columns)
@@ -187,7 +189,7 @@ function createTableLoader(
         objectAt === -1
           ? rows
           : rows.map((row) => row.with(objectAt, moveObject(row[objectAt] ?? null, objectIds)))
-      await translate(table, () => loader.insert(table, names, moved))
+      await translate(table, () => loader.insert(table, names, change ? moved.map(change) : moved))
     },
     end: () => Promise.resolve(),
   }
