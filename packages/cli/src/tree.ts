@@ -216,6 +216,11 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
         summary: "Send a message again",
         load: () => import("./commands/webhook/redeliver.ts"),
       },
+      pause: { summary: "Pause a webhook", load: () => import("./commands/webhook/pause.ts") },
+      resume: {
+        summary: "Resume a paused or disabled webhook",
+        load: () => import("./commands/webhook/resume.ts"),
+      },
       rotate: {
         summary: "Replace the secret of a webhook",
         load: () => import("./commands/webhook/rotate.ts"),

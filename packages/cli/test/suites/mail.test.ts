@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { useStage } from "../support/shared-stage.ts"
 
 // The server of the stage has a mail server that never answers, so that mail waits.
@@ -30,6 +32,38 @@ describe("mail, user email", () => {
       stdout: "",
       stderr: expect.stringContaining("it has not failed"),
     })
+  })
+
+  test("mail address prints the address of a val, and mail test runs it with a mail", async () => {
+    const ada = await stage().person("mail4")
+    await ada.client.saveVal({
+      name: "inbox",
+      type: "email",
+      code: "export default async (mail) => [mail.from, mail.subject, await mail.attachments[0]?.text()]",
+    })
+    await ada.client.saveVal({ name: "other", code: "1" })
+    // The server of the stage receives no mail.
+    expect((await ada.hamlet(["mail", "address", "inbox"])).stderr).toContain(
+      "the server receives no mail",
+    )
+    expect((await ada.hamlet(["mail", "address", "other"])).stderr).toContain("not email")
+    const file = join(ada.folder, "note.txt")
+    writeFileSync(file, "hello")
+    const parts = ["--from", "eve@example.org", "--subject", "Hi", "--attach", file]
+    expect(JSON.parse(await ada.print(["mail", "test", "inbox", ...parts]))).toEqual([
+      ...["eve@example.org", "Hi", "hello"],
+    ])
+    const raw = await ada.hamlet(["mail", "test", "inbox", "--raw", "-", "--detach"], {
+      input: "From: Eve <eve@example.org>\nSubject: raw\n\nx",
+    })
+    const run_id = raw.stdout.trimEnd()
+    expect((await ada.client.getRun({ run_id })).email).toMatchObject({
+      ...{ from: "Eve <eve@example.org>", subject: "raw", isTest: true },
+    })
+    const both = ["mail", "test", "inbox", "--raw", file, "--subject", "x"]
+    expect((await ada.hamlet(both)).stderr).toContain("Cannot combine --raw")
+    expect((await ada.hamlet(["mail", "test", "inbox", "--raw", "missing.eml"])).exit).toBe(2)
+    expect((await ada.hamlet(["mail", "test", "other"])).stderr).toContain("type")
   })
 
   test("mail confirm sends a code, and confirms the address with it", async () => {

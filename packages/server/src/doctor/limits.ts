@@ -15,6 +15,8 @@ export const doctorLimits = {
   /** A write-ahead log of this size means that a long-running reader blocks checkpoints. */
   walBytesMax: 1_024 * mega,
   problemsMax: 5,
+  /** A message that waits so long after it was due is sent by no server. */
+  lateMsMax: 600_000,
   /** Certificates are renewed some weeks before they expire. */
   certificateDaysMin: 14,
   /** Nodes compare times of each other's clocks. */

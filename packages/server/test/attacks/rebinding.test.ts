@@ -94,8 +94,11 @@ const title = "names that change their addresses"
 const reason = whyNoNameServer()
 if (reason !== undefined) notRun(title, reason)
 else {
+  /** The address of a receiver of webhooks, which moves. */
+  let hookAddress = good
   const names = await NameServer.listen(nameServerAddress, (name, type, query) => {
     const label = name.split(".").at(-2) ?? ""
+    if (label === "hook") return only4(hookAddress)(name, type, query)
     return label === "silent" ? undefined : lies[label]?.zone(name, type, query)
   })
   const [friend, ...forbidden] = (await Canary.listenTogether([good, ...bad])) as [
@@ -215,6 +218,29 @@ else {
           expect(got).toBe("refused")
         }
         expectNobody()
+      })
+
+      probe(getServer, "a receiver of webhooks moves to a forbidden address", async (server) => {
+        const body = { url: `http://hook.test:${friend.port}/`, events: ["val.saved"] }
+        const as = server.mallory
+        const path = `/v1/me/webhooks/${(await server.call("POST", "/v1/me/webhooks", { as, body })).json.id}`
+        const send = async () => {
+          const { json } = await server.call("POST", `${path}/test`, { as })
+          return waitUntil(async () => {
+            const sent = await server.call("GET", `${path}/deliveries/${json.id}`, { as })
+            return sent.json.attempts > 0 && (sent.json.status === "delivered" || sent.json.error)
+          })
+        }
+        expect(await send()).toBe(true)
+        hookAddress = "127.0.0.1"
+        // What was found before is used for a moment.
+        const error = await waitUntil(async () => {
+          const outcome = await send()
+          return outcome !== true && outcome
+        })
+        expect(error).toContain("hook.test resolves to a private address")
+        expectNobody()
+        await server.call("DELETE", path, { as })
       })
 
       probe(getServer, "a name that nobody answers for holds up nobody else", async () => {

@@ -11,8 +11,9 @@ import { type Finding, failure, fine, toReason, warning } from "../finding.ts"
 import { doctorLimits as limits } from "../limits.ts"
 import { lookAtPostgres } from "../postgres-view.ts"
 import { lookAtSqlite } from "../sqlite-view.ts"
+import { checkOutboxes } from "./check-outboxes.ts"
 
-/** Checks the database, its schema, and whether the encryption key fits. */
+/** Checks the database, its schema, whether the encryption key fits, and what waits to be sent. */
 export async function checkDatabase(config: Config): Promise<readonly Finding[]> {
   const { finding, view } = config.databaseUrl
     ? await lookAtPostgres(config.databaseUrl, config.databaseConnectionsMax)
@@ -24,6 +25,7 @@ export async function checkDatabase(config: Config): Promise<readonly Finding[]>
       await checkSchema(view),
       await checkKey(config, view),
       ...(await checkDatabaseClock(view)),
+      ...(await checkOutboxes(view)),
     ]
   } finally {
     await view.stop()
