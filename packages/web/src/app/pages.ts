@@ -15,6 +15,7 @@ export interface PageRow {
 
 // One function for all paths of a page: the app recognises a loaded page by it.
 const loadAccount = () => import("./pages/account.tsx")
+const loadMail = () => import("./mail/mail-page.tsx")
 const loadVal = () => import("./pages/val.tsx")
 
 /** All pages. The server also lists their first segments: `http/pages/web-app.ts`. */
@@ -32,6 +33,8 @@ const pages: readonly PageRow[] = [
   { pattern: "/runs", isPersonal: true, load: () => import("./pages/runs.tsx") },
   { pattern: "/runs/{runId}", isPersonal: true, load: () => import("./pages/run.tsx") },
   { pattern: "/schedules", isPersonal: true, load: () => import("./pages/schedules.tsx") },
+  { pattern: "/mail", isPersonal: true, load: loadMail },
+  { pattern: "/mail/{section}", isPersonal: true, load: loadMail },
   { pattern: "/webhooks", isPersonal: true, load: () => import("./pages/webhooks.tsx") },
   { pattern: "/webhooks/{webhookId}", isPersonal: true, load: () => import("./pages/webhook.tsx") },
   {

@@ -89,6 +89,8 @@ export const pageCases: Readonly<
       path: (seeded) => `/webhooks/${seeded.webhookId}/${seeded.deliveryId}`,
       text: "Send again",
     },
+    { name: "mail", path: "/mail", text: "Daily report" },
+    { name: "received mail", path: "/mail/incoming", text: "test message" },
     { name: "val, mail", path: "/u/ada/inbox/mail", text: "Send a test message" },
     {
       name: "run of a mail",
@@ -126,6 +128,8 @@ export const pageCases: Readonly<
     { name: "new", path: "/new", text: "Or start with an example" },
     { name: "runs", path: "/runs", text: "No runs in this period" },
     { name: "schedules", path: "/schedules", text: "No schedules" },
+    { name: "mail", path: "/mail", text: "No mail yet" },
+    { name: "received mail", path: "/mail/incoming", text: "No mail has come" },
     { name: "webhooks", path: "/webhooks", text: "No webhooks" },
     { name: "secrets", path: "/account/secrets", text: "No secrets" },
     { name: "user", path: "/u/newcomer", text: "has no vals that you can see" },

@@ -107,6 +107,7 @@ export async function seedPages(stage: AppStage): Promise<SeededPages> {
   const { id: deliveryId } = await client.testWebhook({ webhook_id: hook.id })
   const inbox = await client.createVal({ name: "inbox", code: mailCode, type: "email" })
   const mailRun = await client.sendTestEmail({ val_id: inbox.id, subject: "endless".repeat(40) })
+  await client.sendEmail({ to: "bob@example.com", subject: `Daily report ${"endless".repeat(40)}` })
   const run = async (...args: unknown[]) => (await client.createRun({ val_id: val.id, args })).id
   return {
     ada,

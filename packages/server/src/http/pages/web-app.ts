@@ -13,6 +13,7 @@ const pages: ReadonlySet<string> = new Set([
   "account",
   "embed",
   "invitation",
+  "mail",
   "new",
   "people",
   "runs",

@@ -40,6 +40,9 @@ export function Profile() {
         </Field>
       </Form>
       {me.email !== null && !me.emailVerified ? <EmailConfirmation email={me.email} /> : null}
+      <p>
+        <a href="/mail">The mail that your vals have sent and received</a>
+      </p>
     </>
   )
 }

@@ -26,6 +26,9 @@ export function AccountMenu({ me }: { me: Me }) {
       <a role="menuitem" href="/schedules">
         <Icon name="timer" /> Schedules
       </a>
+      <a role="menuitem" href="/mail">
+        <Icon name="mail" /> Mail
+      </a>
       <a role="menuitem" href="/webhooks">
         <Icon name="link" /> Webhooks
       </a>

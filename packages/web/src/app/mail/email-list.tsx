@@ -15,30 +15,49 @@ const statuses = {
   failed: ["Failed", "failed"],
 } as const
 
-/** The mails that a run sent, with what became of them. */
+/** The mails that a run sent. */
 export function EmailList(props: { emails: readonly Email[]; onChange: () => void }) {
-  const { emails, onChange } = props
   return (
     <Section title="Outgoing mail">
-      <DataTable
-        columns={{
-          Status: "",
-          To: "",
-          Size: "only-wide table-number",
-          Time: "only-wide table-number",
-          Actions: "hidden",
-        }}
-        isScrolling
-      >
-        {emails.map((email) => (
-          <Row key={email.id} email={email} onChange={onChange} />
-        ))}
-      </DataTable>
+      <EmailTable {...props} />
     </Section>
   )
 }
 
-function Row({ email, onChange }: { email: Email; onChange: () => void }) {
+/** Mails that vals sent, with what became of them. `onChange` is called when one is sent again. */
+export function EmailTable(props: {
+  emails: readonly Email[]
+  /** Whether each row names the val, with a link to the run. */
+  hasVal?: boolean
+  onChange: () => void
+}) {
+  const { emails, hasVal = false, onChange } = props
+  return (
+    <DataTable
+      columns={{
+        Status: "",
+        To: "",
+        ...(hasVal ? { From: "only-wide" } : {}),
+        Size: "only-wide table-number",
+        Time: "only-wide table-number",
+        Actions: "hidden",
+      }}
+      isScrolling
+    >
+      {emails.map((email) => (
+        <Row key={email.id} email={email} hasVal={hasVal} onChange={onChange} />
+      ))}
+    </DataTable>
+  )
+}
+
+interface RowProps {
+  readonly email: Email
+  readonly hasVal: boolean
+  readonly onChange: () => void
+}
+
+function Row({ email, hasVal, onChange }: RowProps) {
   const { status, to, from, subject, error, attempts, bytes, createdAt } = email
   const { isBusy, run } = useAction()
   const [label, kind] = statuses[status]
@@ -60,6 +79,11 @@ function Row({ email, onChange }: { email: Email; onChange: () => void }) {
           </span>
         )}
       </td>
+      {hasVal ? (
+        <td class="only-wide quiet">
+          <Origin email={email} />
+        </td>
+      ) : null}
       <td class="only-wide table-number quiet">{toBytes(bytes)}</td>
       <td class="only-wide table-number quiet">
         <MailTime email={email} createdAt={createdAt} />
@@ -78,6 +102,14 @@ function Row({ email, onChange }: { email: Email; onChange: () => void }) {
       </td>
     </tr>
   )
+}
+
+const kinds = { val: "A val", api: "API", notice: "Notice", confirmation: "Confirmation" } as const
+
+/** What sent the mail; a link to its run as long as that is stored. */
+function Origin({ email: { kind, val, runId } }: { email: Email }) {
+  const name = val?.name ?? kinds[kind]
+  return runId === null ? name : <a href={`/runs/${runId}`}>{name}</a>
 }
 
 function MailTime({

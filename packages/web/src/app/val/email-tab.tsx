@@ -35,7 +35,14 @@ export function EmailTab({ editing, isOwn }: ValTabProps) {
           ) : null}
         </section>
       )}
-      {isOwn ? <TestMessage valId={id} /> : null}
+      {isOwn ? (
+        <>
+          <p>
+            <a href="/mail/incoming">All mail that your vals have received</a>
+          </p>
+          <TestMessage valId={id} />
+        </>
+      ) : null}
     </div>
   )
 }
