@@ -18,7 +18,7 @@ export function CodeButtons(props: Pick<ValTabProps, "editing" | "actions" | "is
       {isOwn ? (
         <button
           type="button"
-          class="button button-quiet button-small"
+          class="button button-quiet button-small val-save"
           title="Save (Ctrl S)"
           disabled={!editing.isDirty.value}
           onClick={() => void actions.save()}

@@ -5,7 +5,7 @@ import { Menu } from "../../parts/menu.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
 import type { TypedRequest } from "./request-history.ts"
 import { toCurl } from "./to-curl.ts"
-import type { ValRequests } from "./val-requests.ts"
+import { hasBody, type ValRequests } from "./val-requests.ts"
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 
@@ -127,7 +127,7 @@ function toTitle({ method, path, body }: TypedRequest): string {
 function Details({ requests }: { requests: ValRequests }) {
   const { method, headers, body } = requests.draft.value
   const isOpen = useSignal(headers !== "" || body !== "")
-  const hasBody = method !== "GET" && method !== "HEAD"
+  const isWithBody = hasBody({ method })
   const count = headers.split("\n").filter((line) => line.trim() !== "").length
   return (
     <details
@@ -138,8 +138,8 @@ function Details({ requests }: { requests: ValRequests }) {
       }}
     >
       <summary>
-        <Icon name="chevron" /> Headers{hasBody ? " and body" : ""}
-        {count > 0 || (hasBody && body !== "") ? <span class="quiet"> (set)</span> : null}
+        <Icon name="chevron" /> Headers{isWithBody ? " and body" : ""}
+        {count > 0 || (isWithBody && body !== "") ? <span class="quiet"> (set)</span> : null}
       </summary>
       <textarea
         class="input input-mono"
@@ -150,7 +150,7 @@ function Details({ requests }: { requests: ValRequests }) {
         value={headers}
         onInput={(event) => requests.change({ headers: event.currentTarget.value })}
       />
-      {hasBody ? (
+      {isWithBody ? (
         <textarea
           class="input input-mono"
           aria-label="Body"

@@ -4,9 +4,11 @@ import { Loaded } from "../../data/loaded.tsx"
 import type { UsedResource } from "../../data/resource.ts"
 import type { ValTabProps } from "../val-tab-props.ts"
 
+type FrameProps = Pick<ValTabProps, "editing" | "requests" | "recent">
+
 /** The val's page in a frame on its own origin. */
 export function PageFrame(
-  props: Pick<ValTabProps, "editing" | "requests"> & {
+  props: FrameProps & {
     readonly address: UsedResource<{ readonly url: string; readonly expiresAt: string | null }>
     readonly isShown: boolean
     readonly toUrl: (path: string, url: string) => string
@@ -21,6 +23,11 @@ export function PageFrame(
   }, [number])
   return (
     <div class="page-host" hidden={!isShown}>
+      {isLeaving(props) ? (
+        <p class="notice" role="status">
+          The val redirects. Pages of other sites are not shown here: open it in a new tab.
+        </p>
+      ) : null}
       <Loaded of={address} skeleton={<Bars count={4} />}>
         {({ url }) =>
           number === 0 ? null : (
@@ -39,5 +46,17 @@ export function PageFrame(
         }
       </Loaded>
     </div>
+  )
+}
+
+/** Whether the last request was redirected, and not to the val: there is no request after it. */
+function isLeaving({ requests, recent }: FrameProps): boolean {
+  const run = requests.run.value
+  const status = run?.request?.status ?? 200
+  return (
+    requests.exchange.value.kind === "shown" &&
+    status >= 300 &&
+    status < 400 &&
+    recent.runs.value[0]?.id === run?.id
   )
 }

@@ -63,10 +63,11 @@ export class ValRequests {
   async send(): Promise<void> {
     const request = { ...this.draft.peek(), path: toPath(this.draft.peek().path) }
     this.draft.value = request
-    this.history.value = rememberRequest(this.#editing.val.peek().id, request)
+    const sent = { ...request, body: hasBody(request) ? request.body : "" }
+    this.history.value = rememberRequest(this.#editing.val.peek().id, sent)
     const isPlain = request.method === "GET" && request.headers.trim() === ""
     if (isPlain && this.#mainView() === "page") await this.loadPage(request.path)
-    else await this.#sendByApi(request)
+    else await this.#sendByApi(sent)
   }
 
   /** Loads the page in the frame. */
@@ -124,8 +125,10 @@ export class ValRequests {
         method,
         path,
         headers: parseHeaders(headers),
-        ...(method !== "GET" && method !== "HEAD" && body !== "" ? { body } : {}),
+        ...(body === "" ? {} : { body }),
       }
+      // It may have changed what the page shows.
+      if (hasBody(request)) this.#isPageStale = true
       const sent = api.sendValRequest(input, { signal })
       void this.#findRun(known, path, signal, () => this.exchange.peek().kind !== "sending")
       const response = await sent
@@ -208,6 +211,11 @@ export class ValRequests {
   #mainView(): RequestView {
     return this.view.peek() === "error" ? this.#viewBeforeError : this.view.peek()
   }
+}
+
+/** Whether requests with that method have a body. */
+export function hasBody({ method }: Pick<TypedRequest, "method">): boolean {
+  return method !== "GET" && method !== "HEAD"
 }
 
 /** Always a path of the val: `//host` and `/\host` would be another host. */

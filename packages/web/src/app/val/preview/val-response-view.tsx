@@ -2,24 +2,14 @@ import type { Output } from "@hamlet/contract/client"
 import { useEffect, useMemo } from "preact/hooks"
 import { CodeBlock } from "../../../ui/code/code-block.tsx"
 import { formatBody } from "../../../ui/code/print-json.ts"
-import { HeaderList, StatusCode } from "../../../ui/response-view.tsx"
-import { toDuration } from "../../../ui/units.ts"
+import { HeaderList } from "../../../ui/response-view.tsx"
 
 type ValResponse = Output<"sendValRequest">
 
-/** The response of a val: status, headers, and the body as text or as an image. */
+/** The response of a val: its headers, and its body as text or as an image. */
 export function ValResponseView({ response }: { response: ValResponse }) {
   return (
     <>
-      <p class="run-line">
-        <StatusCode status={response.status} statusText={response.statusText} />
-        <span class="quiet">{toDuration(response.durationMs)}</span>
-        {response.runId ? (
-          <a class="run-link" href={`/runs/${response.runId}`}>
-            Open the run
-          </a>
-        ) : null}
-      </p>
       <HeaderList headers={response.headers} />
       <Body response={response} />
       {response.isTruncated ? <p class="quiet">The rest is not shown.</p> : null}

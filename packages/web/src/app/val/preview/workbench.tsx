@@ -16,7 +16,7 @@ import { PageFrame } from "./page-frame.tsx"
 import type { RequestView } from "./val-requests.ts"
 import { ValResponseView } from "./val-response-view.tsx"
 
-type Props = Pick<ValTabProps, "editing" | "isOwn" | "requests"> & {
+type Props = Pick<ValTabProps, "editing" | "isOwn" | "requests" | "recent"> & {
   readonly onGoTo: (line: number) => void
 }
 
@@ -98,7 +98,10 @@ function Summary({ requests }: Props) {
   return (
     <p class="bench-summary">
       {status === undefined || exchange.kind === "sending" ? null : (
-        <StatusCode status={status} statusText="" />
+        <StatusCode
+          status={status}
+          statusText={exchange.kind === "received" ? exchange.response.statusText : ""}
+        />
       )}
       {durationMs === undefined || durationMs === null || exchange.kind === "sending" ? null : (
         <span class="quiet">{toDuration(durationMs)}</span>
@@ -134,8 +137,8 @@ function Content({ requests, onGoTo }: Props) {
   if (view === "error") return <p class="quiet">The last request has no error.</p>
   if (view === "logs") return <p class="quiet">The last request has not logged anything.</p>
   return (
-    <EmptyState icon="external" title="No response yet">
-      <p>Send a request to see its status, headers and body.</p>
+    <EmptyState icon="external" title="Not sent from here">
+      <p>The page was loaded by the browser. Send shows the status, the headers and the body.</p>
     </EmptyState>
   )
 }
