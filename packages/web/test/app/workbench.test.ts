@@ -34,11 +34,15 @@ describeApp("the workbench of an http val", (app) => {
     const { page } = own
     const code = `export default async (request: Request) => {
       console.log("it is a", request.method)
+      if (request.method === "GET") return new Response("page " + crypto.randomUUID())
       return Response.json({ method: request.method, path: new URL(request.url).search, kind: request.headers.get("x-kind"), body: await request.text() },
         { status: 418, headers: { "x-answer": "yes" } })
     }`
     const val = await makeVal(app.stage.admin, { code, type: "http" })
     await page.goto(val.path)
+    const frame = page.frameLocator("iframe").locator("body")
+    const readPage = async () => (await frame.textContent()) ?? ""
+    const first = await eventually(readPage, (text) => expect(text).toStartWith("page "))
     await page.getByLabel("Method").selectOption("PUT")
     await page.getByLabel("Path", { exact: true }).fill("/things?a=1")
     await page.getByText("Headers and body").click()
@@ -53,7 +57,10 @@ describeApp("the workbench of an http val", (app) => {
     await result.getByText("x-answer").waitFor()
     await page.getByRole("tab", { name: "Logs" }).click()
     await result.getByRole("log").getByText("it is a PUT").waitFor()
-    // The same request after a reload.
+    // The request may have changed the page.
+    await page.getByRole("tab", { name: "Page" }).click()
+    await eventually(readPage, (text) => expect(text).not.toBe(first))
+    // The same request after a reload of the app.
     await page.reload()
     await page.getByRole("button", { name: "History" }).click()
     await page.getByRole("menuitem", { name: "PUT /things?a=1" }).click()
@@ -146,6 +153,17 @@ describeApp("the workbench of an http val", (app) => {
     await page.getByRole("tab", { name: "Page" }).click()
     await frame.getByRole("heading", { name: "here /" }).waitFor()
     expect(own.problems).toEqual([])
+  })
+
+  test("says that a page of another site is not shown", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const code = `export default () => Response.redirect("https://elsewhere.invalid/")`
+    const val = await makeVal(app.stage.admin, { code, type: "http" })
+    await page.route("https://elsewhere.invalid/", (route) => route.abort())
+    await page.goto(val.path)
+    await page.getByText("Pages of other sites are not shown here").waitFor()
+    await page.unrouteAll()
   })
 
   test("copies the request as a curl command", async () => {

@@ -8,7 +8,8 @@ import { ValView } from "../val/val-view.tsx"
 
 /** The page of a val. */
 export function Page({ username = "", valName = "", tab = "" }: PageProps) {
-  useTitle(`${username}/${valName}`)
+  const tabName = tab.charAt(0).toUpperCase() + tab.slice(1)
+  useTitle(`${username}/${valName}${tab === "" ? "" : ` · ${tabName}`}`)
   // After signing in, a user may see more. After the session has ended, the val and the input stay.
   const viewer =
     session.value.kind === "signed-in" || session.value.kind === "ended" ? session.value.me.id : ""
