@@ -1,3 +1,4 @@
+import type { Allowances } from "../domain/limits/allowances.ts"
 import { createPrograms, type ProgramDeps } from "../domain/modules/programs.ts"
 import { toRetryDelay } from "../domain/queue/backoff.ts"
 import { createBegunRuns } from "../domain/queue/begun-runs.ts"
@@ -22,6 +23,7 @@ const queueChannel = "hamlet_queue"
 export function createRuns(
   foundation: Foundation,
   deps: Omit<ProgramDeps, keyof Foundation> & {
+    readonly allowances: Allowances
     readonly vals: ValStore
     readonly versions: VersionStore
     readonly mailInputs: ArgumentDeps["mailInputs"]

@@ -1,3 +1,4 @@
+import type { Allowances } from "../domain/limits/allowances.ts"
 import type { QueueRoom } from "../domain/queue/run-queue.ts"
 import { createRetentionCounts } from "../domain/runs/live-runs.ts"
 import type { Cipher } from "../domain/secrets/cipher.ts"
@@ -36,6 +37,7 @@ export function createWebhooks(
     readonly cipher: Cipher
     readonly links: MessageLinks
     readonly queue: { wake(): void }
+    readonly allowances: Allowances
     readonly queueRoom: QueueRoom
   },
   webhookClient: WebhookClient,

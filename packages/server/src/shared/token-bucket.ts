@@ -102,6 +102,24 @@ export class TokenBuckets {
     return bucket.take(amount, nowMs) ? 0 : bucket.msUntilToken
   }
 
+  /** Whether `take` would succeed. */
+  hasToken(key: string, capacity: number): boolean {
+    return this.#refilled(key, capacity).hasToken
+  }
+
+  /** Takes tokens as `TokenBucket.charge` does. */
+  charge(key: string, capacity: number, amount = 1): void {
+    this.#refilled(key, capacity).charge(amount)
+  }
+
+  #refilled(key: string, capacity: number): TokenBucket {
+    const nowMs = this.#now()
+    const bucket = this.#buckets.get(key) ?? this.#add(key, capacity, nowMs)
+    bucket.resize(capacity)
+    bucket.refill(nowMs)
+    return bucket
+  }
+
   #add(key: string, capacity: number, nowMs: number): TokenBucket {
     if (this.#buckets.size >= limits.keysMax) this.#evict(nowMs)
     const bucket = new TokenBucket(capacity, this.#periodMs, nowMs)

@@ -573,6 +573,28 @@ describeApi(
       await waitForDelivery(id, isDelivered)
     })
 
+    test("a message for a val waits while the owner has used up the runs of the minute", async () => {
+      const { ada, subscribe, waitForDelivery, passTime } = await open()
+      const target = await val(ada)
+      const { id } = await subscribe(["run.failed"], { url: undefined, targetValId: target.id })
+      const limit = async (runsPerMinute: number) =>
+        expectStatus(
+          await call("PUT", `/v1/users/${ada.id}/quotas`, {
+            ...{ as: suite.api.admin, body: { runsPerMinute } },
+          }),
+          200,
+        )
+      await limit(1)
+      for (let count = 0; count < 2; count++) suite.api.hamlet.deps.allowances.countRun(ada.id)
+      expectStatus(await call("POST", `/v1/me/webhooks/${id}/test`, { as: ada }), 202)
+      expect(await waitForDelivery(id, hasFailedOnce)).toMatchObject({
+        error: expect.stringContaining("the account has used up its runs for this minute"),
+      })
+      await limit(60_000)
+      await passTime(id)
+      await waitForDelivery(id, isDelivered)
+    })
+
     test("other users cannot see, change or use a webhook", async () => {
       const { subscribe } = await open()
       const bob = await addUser()

@@ -43,4 +43,18 @@ describe("createAllowances", () => {
     allowances.takeRun("ada")
     expect(() => allowances.takeRun("ada")).toThrow("used up its runs")
   })
+
+  test("hasRun says whether a run is left, and countRun counts one that starts anyway", () => {
+    const clock = { at: start }
+    const allowances = createAllowances({ ...none, runsPerMinute: 2 }, () => clock.at)
+    expect(allowances.hasRun("ada")).toBe(true)
+    for (let count = 0; count < 3; count++) allowances.countRun("ada")
+    expect(allowances.hasRun("ada")).toBe(false)
+    expect(allowances.hasRun("bob")).toBe(true)
+    expect(() => allowances.takeRun("ada")).toThrow("try again in 60 s")
+    expect(allowances.usedBy("ada").runs).toEqual({ lastMinute: 3, sinceStart: 3 })
+    clock.at += 60_000
+    expect(allowances.hasRun("ada")).toBe(true)
+    expect(createAllowances(none, () => start).hasRun("ada")).toBe(true)
+  })
 })

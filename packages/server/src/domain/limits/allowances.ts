@@ -17,6 +17,10 @@ export interface Allowances {
   limitsOf(userId: string): AllowanceLimits
   /** Call before a run starts, with the user of its account. */
   takeRun(userId: string): void
+  /** Whether `takeRun` would succeed. */
+  hasRun(userId: string): boolean
+  /** Counts a run that starts, whether the allowance is used up or not. */
+  countRun(userId: string): void
   /** Call when a val has sent or received bytes, with the user of its account. */
   takeBytes(userId: string, bytes: number): void
   /** Call before a request to blobs or SQLite. */
@@ -49,6 +53,8 @@ export function createAllowances(
       storageRequestsPerMinute: own("storageRequestsPerMinute")(userId),
     }),
     takeRun: (userId) => runs.take(userId, 1),
+    hasRun: (userId) => runs.hasLeft(userId),
+    countRun: (userId) => runs.charge(userId, 1),
     takeBytes: (userId, amount) => bytes.take(userId, amount),
     takeStorageRequest: (userId) => requests.take(userId, 1),
     usedBy: (userId) => ({

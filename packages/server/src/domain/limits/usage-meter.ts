@@ -15,6 +15,10 @@ export interface UsageMeter {
    * then waits until the debt is paid, but not longer than a minute.
    */
   take(userId: string, amount: number): void
+  /** Whether `take` would succeed. */
+  hasLeft(userId: string): boolean
+  /** As `take`, whether anything is left or not. */
+  charge(userId: string, amount: number): void
   usedBy(userId: string): Used
 }
 
@@ -45,17 +49,29 @@ export function createUsageMeter(
 ): UsageMeter {
   const buckets = new TokenBuckets(minuteMs, now)
   const counters = new Map<string, Counter>()
+  const count = (userId: string, amount: number) => {
+    const counter = counters.get(userId) ?? addCounter(counters, userId)
+    const slot = Math.floor(now() / limits.slotMs)
+    if (slot !== counter.slot) advance(counter, slot)
+    const index = slot % limits.slotCount
+    counter.counts[index] = (counter.counts[index] ?? 0) + amount
+    counter.total += amount
+  }
   return {
     take(userId, amount) {
       const perMinute = perMinuteOf(userId)
       const waitMs = perMinute === undefined ? 0 : buckets.take(userId, perMinute, amount)
       if (waitMs > 0) throw new RateLimited(Math.ceil(waitMs / 1000), refusal)
-      const counter = counters.get(userId) ?? addCounter(counters, userId)
-      const slot = Math.floor(now() / limits.slotMs)
-      if (slot !== counter.slot) advance(counter, slot)
-      const index = slot % limits.slotCount
-      counter.counts[index] = (counter.counts[index] ?? 0) + amount
-      counter.total += amount
+      count(userId, amount)
+    },
+    hasLeft(userId) {
+      const perMinute = perMinuteOf(userId)
+      return perMinute === undefined || buckets.hasToken(userId, perMinute)
+    },
+    charge(userId, amount) {
+      const perMinute = perMinuteOf(userId)
+      if (perMinute !== undefined) buckets.charge(userId, perMinute, amount)
+      count(userId, amount)
     },
     usedBy(userId) {
       const counter = counters.get(userId)

@@ -1,5 +1,6 @@
 import { errorCodes } from "@hamlet/contract"
 import { AppError } from "../app-error.ts"
+import type { Allowances } from "../limits/allowances.ts"
 import { callWith, type ExecuteDeps, type RunWork } from "../runs/execute-run.ts"
 import type { LiveRun, RunEnd } from "../runs/live-run.ts"
 import { sendRequest } from "../runs/replay-run.ts"
@@ -13,6 +14,7 @@ import type { ClaimedRun } from "./queued-run.ts"
 /** What running claimed runs needs. */
 export interface RunClaimedDeps extends Omit<ExecuteDeps, "allowances"> {
   readonly queueStore: Pick<QueueStore, "drop">
+  readonly allowances: Pick<Allowances, "hasRun" | "countRun">
   readonly begunRuns: BegunRuns
   /** The delay after a failed attempt. */
   delayOf(attempt: number): number
@@ -27,10 +29,11 @@ export interface BegunRuns {
 }
 
 /**
- * How it went with a claimed run: it is over for this node, or this node could not start it and must
- * return it to the queue.
+ * How it went with a claimed run: it is over, or it is over but not recorded yet, or this node must
+ * return it to the queue, because it could not start it or the account has used up its runs for this
+ * minute.
  */
-export type ClaimedOutcome = "over" | "not_started"
+export type ClaimedOutcome = "over" | "unrecorded" | "not_started" | "over_limit"
 
 /** Runs a claimed run to its end. Rejects when the database fails before it has started. */
 export async function runClaimed(deps: RunClaimedDeps, run: ClaimedRun): Promise<ClaimedOutcome> {
@@ -40,12 +43,18 @@ export async function runClaimed(deps: RunClaimedDeps, run: ClaimedRun): Promise
     return "over"
   }
   const { val, refusal } = found
+  // Other runs were counted when they were queued, and the caller was refused.
+  const isCounted = run.source !== "interval"
+  if (!isCounted && !deps.allowances.hasRun(run.accountId)) return "over_limit"
   const live = deps.liveRuns.adopt({
     ...run,
     version: val?.version ?? run.version,
     startedAt: run.queuedAt,
     delayOf: deps.delayOf,
-    noteBegin: () => deps.begunRuns.note(run),
+    noteBegin() {
+      if (!isCounted) deps.allowances.countRun(run.accountId)
+      return deps.begunRuns.note(run)
+    },
   })
   if (refusal !== undefined || val === undefined) {
     live.finish({ status: "failed", error: refusal ?? deleted(run), isFinal: true })
@@ -154,8 +163,9 @@ async function settle(deps: RunClaimedDeps, live: LiveRun): Promise<ClaimedOutco
   try {
     await live.settled()
     deps.begunRuns.forget(live.id)
+    return "over"
   } catch {
     // The recorder reports it.
+    return live.isLost ? "over" : "unrecorded"
   }
-  return "over"
 }

@@ -1,5 +1,6 @@
 import { AppError } from "../app-error.ts"
 import { depthMax } from "../egress.ts"
+import type { Allowances } from "../limits/allowances.ts"
 import { type Backoff, type OutboxClaim, type OutboxStats, toRetryDelayMs } from "../outbox.ts"
 import type { QueueRoom } from "../queue/run-queue.ts"
 import type { Cipher } from "../secrets/cipher.ts"
@@ -23,6 +24,7 @@ export interface SendDeps {
   readonly cipher: Cipher
   readonly links: MessageLinks
   readonly queue: { wake(): void }
+  readonly allowances: Pick<Allowances, "takeRun">
   readonly queueRoom: QueueRoom
   newId(): string
   now(): number
@@ -150,9 +152,9 @@ async function startRun(
   const event = { id: claim.id, ...toEventPayload(message, deps.links) }
   const run = { id: deps.newId(), valId, ownerId: webhook.ownerId, depth, args: [event] }
   const at = deps.now()
-  const full = await findFullQueue(deps, webhook.ownerId)
-  if (full !== undefined) {
-    const outcome = { request: null, response: null, error: full }
+  const refusal = await findRunRefusal(deps, webhook.ownerId)
+  if (refusal !== undefined) {
+    const outcome = { request: null, response: null, error: refusal }
     return record(deps, claim, due, outcome, { at, durationMs: 0 })
   }
   const attempt: RecordedAttempt = {
@@ -165,12 +167,14 @@ async function startRun(
 }
 
 /** Why the owner cannot queue another run now. */
-async function findFullQueue({ queueRoom }: SendDeps, ownerId: string) {
+async function findRunRefusal({ allowances, queueRoom }: SendDeps, ownerId: string) {
   try {
+    allowances.takeRun(ownerId)
     await queueRoom.take(ownerId)
     return undefined
   } catch (error) {
-    if (error instanceof AppError && error.code === "queue_full") return error.message
+    if (error instanceof AppError && ["rate_limited", "queue_full"].includes(error.code))
+      return error.message
     throw error
   }
 }
