@@ -19,7 +19,10 @@ const slot: RunSlot = {
 
 const coldStarts = new Histogram()
 const runner: Runner = {
-  acquire: async () => slot,
+  async acquire(_, run) {
+    await run.begin?.(slot)
+    return slot
+  },
   retire() {},
   endAllOf() {},
   status: () => ({

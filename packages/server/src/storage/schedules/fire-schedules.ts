@@ -8,9 +8,9 @@ import type {
   ScheduleWork,
 } from "../../domain/schedules/schedules.ts"
 import type { ValType } from "../../domain/vals/vals.ts"
-import { inBatches, list } from "../database/batch-sizes.ts"
 import { type Database, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
+import { firstId } from "../database/pagination.ts"
 import { type Statement, type Statements, sql } from "../database/sql.ts"
 import { enqueueRuns } from "../runs/enqueue-runs.ts"
 import { toTime } from "../vals/val-rows.ts"
@@ -75,7 +75,7 @@ export function* fireDue(
     order by next_at limit ${countMax} ${dialect.skipLocked}`)
   if (due.length === 0) return { delaysMs: [], dropped: 0 }
   // Read after the lock: only then a run that another node has started just now is visible.
-  const states = yield* readStates(due)
+  const states = yield* readStates(dialect, due)
   const fired = due.map((row) => ({
     row,
     id: newId(),
@@ -90,20 +90,20 @@ export function* fireDue(
   }
 }
 
-function* readStates(due: readonly DueRow[]): Statements<ReadonlyMap<string, StateRow>> {
-  const states = new Map<string, StateRow>()
-  for (const ids of inBatches(due.map((row) => row.val_id))) {
-    const found = yield* rows<StateRow>(sql`
-      select s.val_id, v.type, case when u.suspended_at is null then 0 else 1 end as is_suspended,
-        case when r.id is not null and r.ended_at is null then 1 else 0 end as has_open_run,
-        case when s.overlap <> 'allow' then 0 when exists (select 1 from runs q where q.account_id = s.owner_id
-          and q.due_at is not null order by q.due_at, q.id limit 1 offset ${limits.waitingMax - 1}) then 1 else 0 end as is_crowded
-      from schedules s join vals v on v.id = s.val_id join users u on u.id = s.owner_id
-      left join runs r on r.id = s.last_run_id
-      where s.val_id in (${list(ids)})`)
-    for (const state of found) states.set(state.val_id, state)
-  }
-  return states
+function* readStates(
+  dialect: Dialect,
+  due: readonly DueRow[],
+): Statements<ReadonlyMap<string, StateRow>> {
+  const ids = due.map((row) => ({ due_val_id: row.val_id }))
+  const found = yield* rows<StateRow>(sql`
+    select s.val_id, v.type, case when u.suspended_at is null then 0 else 1 end as is_suspended,
+      case when r.id is not null and r.ended_at is null then 1 else 0 end as has_open_run,
+      case when s.overlap <> 'allow' then 0 when exists (select 1 from runs q where q.account_id = s.owner_id
+        and q.due_at is not null order by q.due_at, q.id limit 1 offset ${limits.waitingMax - 1}) then 1 else 0 end as is_crowded
+    from ${dialect.fromJson(ids, { due_val_id: "id" })} join schedules s on s.val_id = due_val_id
+    join vals v on v.id = s.val_id join users u on u.id = s.owner_id
+    left join runs r on r.id = s.last_run_id`)
+  return new Map(found.map((state) => [state.val_id, state]))
 }
 
 function toDue(row: DueRow, state: StateRow | undefined): DueSchedule {
@@ -158,9 +158,6 @@ function moveOn(dialect: Dialect, fired: readonly Fired[]): Statement {
       last_run_at = coalesce(run_at, last_run_at), last_status = case when run_id is null then last_status else 'queued' end
     from ${table} where val_id = moved_val_id`
 }
-
-/** Below all ids: a search from there on in an index, where a database would scan the index. */
-const firstId = "00000000-0000-0000-0000-000000000000"
 
 /** What there is to do, by the clock of the database. Reads two small indexes. */
 export async function findWork(db: Database): Promise<ScheduleWork> {

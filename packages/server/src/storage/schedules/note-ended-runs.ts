@@ -1,10 +1,18 @@
 import type { EndedRun } from "../../domain/queue/queued-run.ts"
 import { findNotice, isFailure, toPausedReason } from "../../domain/schedules/failures.ts"
-import { firstRow } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { nothing, raw, type Statement, type Statements, sql } from "../database/sql.ts"
+import { rows } from "../database/database.ts"
+import type { Dialect, JsonColumns } from "../database/dialect.ts"
+import { nothing, type Statements, sql } from "../database/sql.ts"
+
+const columns: JsonColumns = {
+  run_id: "id",
+  run_val_id: "id",
+  run_status: "text",
+  has_failed: "integer",
+}
 
 interface CountRow {
+  readonly val_id: string
   readonly failure_count: number
   readonly is_paused: number
 }
@@ -16,25 +24,51 @@ interface CountRow {
  */
 export function* noteScheduledRuns(dialect: Dialect, ended: readonly EndedRun[]): Statements<void> {
   const runs = ended.filter(({ source }) => source === "interval")
-  for (const run of runs.toSorted((left, right) => (left.valId < right.valId ? -1 : 1))) {
-    const schedule = yield* firstRow<CountRow>(sql`
-      update schedules set failure_count = ${countAfter(run)},
-        last_status = case when last_run_id = ${run.id} then ${run.status} else last_status end,
-        released_at = case when waits_for_id = ${run.id} then ${dialect.now} else released_at end,
-        waits_for_id = case when waits_for_id = ${run.id} then null else waits_for_id end
-      where val_id = ${run.valId} returning failure_count, is_paused`)
-    if (schedule && isFailure(run.status)) yield* noteFailure(dialect, run, schedule)
+  for (const round of inRounds(runs)) yield* noteRound(dialect, round)
+}
+
+/** A statement changes a row once, so runs of the same val are in different rounds, in order. */
+function inRounds(runs: readonly EndedRun[]): readonly (readonly EndedRun[])[] {
+  const rounds: EndedRun[][] = []
+  const counts = new Map<string, number>()
+  for (const run of runs.toSorted(byVal)) {
+    const index = counts.get(run.valId) ?? 0
+    counts.set(run.valId, index + 1)
+    const round = rounds[index] ?? []
+    rounds[index] = round
+    round.push(run)
   }
+  return rounds
+}
+
+function byVal(one: EndedRun, other: EndedRun): number {
+  if (one.valId === other.valId) return 0
+  return one.valId < other.valId ? -1 : 1
 }
 
 // A run that was cancelled says nothing about the val.
-function countAfter({ status }: EndedRun): Statement {
-  if (isFailure(status)) return raw("failure_count + 1")
-  return raw(status === "succeeded" ? "0" : "failure_count")
+function* noteRound(dialect: Dialect, runs: readonly EndedRun[]): Statements<void> {
+  const values = runs.map(({ id, valId, status }) => ({
+    run_id: id,
+    run_val_id: valId,
+    run_status: status,
+    has_failed: isFailure(status) ? 1 : 0,
+  }))
+  const schedules = yield* rows<CountRow>(sql`
+    update schedules set
+      failure_count = case when has_failed = 1 then failure_count + 1 when run_status = 'succeeded' then 0 else failure_count end,
+      last_status = case when last_run_id = run_id then run_status else last_status end,
+      released_at = case when waits_for_id = run_id then ${dialect.now} else released_at end,
+      waits_for_id = case when waits_for_id = run_id then null else waits_for_id end
+    from ${dialect.fromJson(values, columns)}
+    where val_id = run_val_id returning val_id, failure_count, is_paused`)
+  const failed = new Set(runs.filter(({ status }) => isFailure(status)).map(({ valId }) => valId))
+  for (const schedule of schedules)
+    if (failed.has(schedule.val_id)) yield* noteFailure(dialect, schedule)
 }
 
-function* noteFailure(dialect: Dialect, run: EndedRun, schedule: CountRow): Statements<void> {
-  const { failure_count: count } = schedule
+function* noteFailure(dialect: Dialect, schedule: CountRow): Statements<void> {
+  const { val_id: valId, failure_count: count } = schedule
   const notice = findNotice(count, schedule.is_paused === 1)
   if (notice === undefined) return
   const pause =
@@ -43,5 +77,5 @@ function* noteFailure(dialect: Dialect, run: EndedRun, schedule: CountRow): Stat
       : sql`, is_paused = 1, paused_reason = ${toPausedReason(count)}, next_at = null, waits_for_id = null,
           updated_at = ${dialect.now}`
   // The owner is told by a job: this may run on a thread that cannot.
-  yield sql`update schedules set notice = ${notice} ${pause} where val_id = ${run.valId}`
+  yield sql`update schedules set notice = ${notice} ${pause} where val_id = ${valId}`
 }
