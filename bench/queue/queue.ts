@@ -1,18 +1,27 @@
 import { join } from "node:path"
-import { SQL } from "bun"
 import type { Benchmark, Context } from "../harness/benchmark.ts"
-import { atLeast } from "../harness/report.ts"
-import { median, takeTurns } from "../harness/stats.ts"
+import { createPostgresDatabase } from "../harness/databases.ts"
+import { atLeast, type Cell, type Table } from "../harness/report.ts"
+import { createScratchFolder } from "../harness/scratch.ts"
+import { median, percentile, takeTurns } from "../harness/stats.ts"
 import { describeQueues, ensurePeers, findNewNode } from "../peers/install.ts"
 
-const limits = { jobs: 20_000, rounds: 5, ratioMin: 1 }
+const limits = {
+  jobs: 20_000,
+  rounds: 5,
+  ratioMin: 1,
+  /** Runs that a node has at once: the default, and as many as the four loops of pg-boss have. */
+  atOnce: { byDefault: 256, wide: 2_000 },
+  crowd: { waiting: 100_000, rounds: 200 },
+}
 
-const contenders = ["ours", "graphile", "boss"] as const
+const contenders = ["ours", "wide", "graphile", "boss", "sqlite"] as const
 type Contender = (typeof contenders)[number]
 
 /**
  * How many runs per second one node takes from the queue and records as ended, against job queues on
- * the same PostgreSQL, each with the settings that make it fastest. No code runs.
+ * the same PostgreSQL, each with the settings that make it fastest; and how long a run of one account
+ * waits while another has many. No code runs.
  */
 export const queue: Benchmark = {
   name: "queue",
@@ -21,68 +30,122 @@ export const queue: Benchmark = {
     const { postgresUrl } = context
     if (postgresUrl === undefined) return []
     await ensurePeers(context.report)
-    const names = contenders.map((name) => [name, `hamlet_bench_queue_${name}`] as const)
-    await onServer(postgresUrl, async (server) => {
-      for (const [, database] of names) await server.unsafe(`create database ${database}`)
-    })
-    try {
-      return [await measure(context, postgresUrl)]
-    } finally {
-      await onServer(postgresUrl, async (server) => {
-        for (const [, database] of names)
-          await server.unsafe(`drop database ${database} with (force)`)
-      })
-    }
+    return [await measureRates(context, postgresUrl), await measureCrowd(context, postgresUrl)]
   },
 }
 
-async function measure(context: Context, postgresUrl: string) {
-  const of = (name: Contender) => () => drain(name, postgresUrl)
-  const measures = { ours: of("ours"), graphile: of("graphile"), boss: of("boss") }
-  // The first round migrates the databases.
-  await takeTurns(1, measures)
-  const rates = await takeTurns(limits.rounds, measures)
+async function measureRates(context: Context, postgresUrl: string): Promise<Table> {
+  const rates = await inDatabases(postgresUrl, async (places) => {
+    const of = (name: Contender) => () => drain(name, places[name])
+    const measures = Object.fromEntries(contenders.map((name) => [name, of(name)])) as Record<
+      Contender,
+      () => Promise<number>
+    >
+    // The first round migrates the databases.
+    await takeTurns(1, measures)
+    return takeTurns(limits.rounds, measures)
+  })
   const better = rates.graphile.map((rate, round) => Math.max(rate, rates.boss[round] ?? 0))
-  const ratios = rates.ours.map((rate, round) => rate / (better[round] ?? Number.NaN))
-  const ratio = median(ratios)
-  context.report(`queue: ${ratio.toFixed(2)} of the better one`)
-  const { graphile, boss } = describeQueues()
   const show = (values: readonly number[]) => median(values).toFixed(0)
-  const spread = `${Math.min(...ratios).toFixed(2)} – ${Math.max(...ratios).toFixed(2)}`
+  const toRow = (label: string, values: readonly number[]): Cell[] => {
+    const ratios = values.map((rate, round) => rate / (better[round] ?? Number.NaN))
+    const ratio = median(ratios)
+    context.report(`queue, ${label}: ${show(values)}/s, ${ratio.toFixed(2)} of the better one`)
+    const spread = `${Math.min(...ratios).toFixed(2)} – ${Math.max(...ratios).toFixed(2)}`
+    return [label, show(values), ratio.toFixed(2), spread, atLeast(ratio, limits.ratioMin)]
+  }
+  const { graphile, boss } = describeQueues()
+  const { byDefault, wide } = limits.atOnce
   return {
     title: `queue: ${limits.jobs} runs without code, from claim to recorded outcome, by one node`,
     columns: ["queue", "1/s", "ratio to the better", "smallest – largest", "bar"],
     rows: [
-      ["Hamlet", show(rates.ours), ratio.toFixed(2), spread, atLeast(ratio, limits.ratioMin)],
+      toRow(`Hamlet, PostgreSQL, ${byDefault} at once (default)`, rates.ours),
+      toRow(`Hamlet, PostgreSQL, ${wide} at once`, rates.wide),
       [`${graphile}: 24 at once, 500 fetched at a time`, show(rates.graphile), "", "", ""],
       [`${boss}: 4 loops of 500`, show(rates.boss), "", "", ""],
+      [`Hamlet, SQLite, ${byDefault} at once (default)`, show(rates.sqlite), "", "", ""],
     ],
   }
 }
 
-const commands: Readonly<Record<Contender, () => readonly string[]>> = {
-  ours: () => [process.execPath, join(import.meta.dir, "..", "drain-queue.ts")],
-  graphile: () => [findNewNode(), join(import.meta.dir, "..", "peers", "graphile-worker.mjs")],
-  boss: () => [findNewNode(), join(import.meta.dir, "..", "peers", "pg-boss.mjs")],
+/** Each has a database of its own, in which the jobs of all rounds stay. */
+async function inDatabases<T>(
+  postgresUrl: string,
+  work: (places: Readonly<Record<Contender, string>>) => Promise<T>,
+): Promise<T> {
+  const names = contenders.filter((name) => name !== "sqlite")
+  const databases = await Promise.all(
+    names.map(async (name) => [name, await createPostgresDatabase(postgresUrl, name)] as const),
+  )
+  const places = Object.fromEntries(databases.map(([name, { url }]) => [name, url]))
+  try {
+    const sqlite = join(createScratchFolder(), "queue.db")
+    return await work({ ...places, sqlite } as Record<Contender, string>)
+  } finally {
+    for (const [, database] of databases) await database.drop()
+  }
 }
 
-async function drain(name: Contender, postgresUrl: string): Promise<number> {
-  const url = new URL(postgresUrl)
-  url.pathname = `/hamlet_bench_queue_${name}`
-  const child = Bun.spawn([...commands[name](), url.href, String(limits.jobs)], {
-    stdout: "pipe",
-    stderr: "inherit",
-  })
-  const perSecond = Number(await new Response(child.stdout).text())
+/** The program of a contender and its arguments; the database comes behind the file. */
+const commands: Readonly<Record<Contender, () => readonly [string, string, ...string[]]>> = {
+  ours: () => [process.execPath, "drain-queue.ts", String(limits.atOnce.byDefault)],
+  wide: () => [process.execPath, "drain-queue.ts", String(limits.atOnce.wide)],
+  sqlite: () => [process.execPath, "drain-queue.ts", String(limits.atOnce.byDefault)],
+  graphile: () => [findNewNode(), "peers/graphile-worker.mjs"],
+  boss: () => [findNewNode(), "peers/pg-boss.mjs"],
+}
+
+async function drain(name: Contender, place: string): Promise<number> {
+  const [program, file, ...rest] = commands[name]()
+  const perSecond = Number(await print([program, file, place, String(limits.jobs), ...rest]))
   if (!(perSecond > 0)) throw new Error(`Cannot measure ${name}: the program failed`)
   return perSecond
 }
 
-async function onServer(url: string, work: (server: SQL) => Promise<unknown>): Promise<void> {
-  const server = new SQL(url, { adapter: "postgres", max: 1 })
-  try {
-    await work(server)
-  } finally {
-    await server.close()
+/** How long single runs of one account wait, beside nothing and beside many of another account. */
+async function measureCrowd(context: Context, postgresUrl: string): Promise<Table> {
+  const rows: Cell[][] = []
+  for (const database of ["PostgreSQL", "SQLite"])
+    for (const waiting of [0, limits.crowd.waiting]) {
+      const delays = await measureDelays(postgresUrl, database, waiting)
+      const [p50, p99] = [percentile(delays, 50).toFixed(1), percentile(delays, 99).toFixed(1)]
+      context.report(`queue, ${database}, ${waiting} wait: p50 ${p50} ms, p99 ${p99} ms`)
+      rows.push([database, String(waiting), p50, p99])
+    }
+  return {
+    title: `queue: from a queued run of one account to its start, ${limits.crowd.rounds} runs one after the other`,
+    columns: ["database", "runs of another account that wait", "p50, ms", "p99, ms"],
+    rows,
   }
+}
+
+async function measureDelays(
+  postgresUrl: string,
+  database: string,
+  waiting: number,
+): Promise<readonly number[]> {
+  const measure = async (place: string) =>
+    JSON.parse(
+      await print([
+        ...[process.execPath, "crowd-queue.ts", place],
+        ...[String(waiting), String(limits.crowd.rounds)],
+      ]),
+    )
+  if (database === "SQLite") return measure(join(createScratchFolder(), "crowd.db"))
+  const { url, drop } = await createPostgresDatabase(postgresUrl, "crowd")
+  try {
+    return await measure(url)
+  } finally {
+    await drop()
+  }
+}
+
+/** What a program prints. Its file is named from the folder of the benchmarks. */
+async function print([program = "", file = "", ...rest]: readonly string[]): Promise<string> {
+  const child = Bun.spawn([program, join(import.meta.dir, "..", file), ...rest], {
+    stdout: "pipe",
+    stderr: "inherit",
+  })
+  return new Response(child.stdout).text()
 }

@@ -540,7 +540,7 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
     expect(await runs.requestCancel(asked.id, { name: "Cancelled", message: "" }, Date.now())).toBe(
       true,
     )
-    expect(await runs.listCancelRequests(nodeId)).toEqual([])
+    expect(await runs.listCancelRequests()).toEqual([])
     expect(await runs.findInput(asked.id)).toBeUndefined()
     const queue = createQueueStore(recording(database.db, (it) => recorded.push(it)))
     const error = { name: "Error", message: "gone" }

@@ -1,4 +1,10 @@
-import type { ClaimedBatch, Fenced, QueueDepth, QueueStore } from "../domain/queue/queue-store.ts"
+import type {
+  ClaimedBatch,
+  Fenced,
+  HeldClaim,
+  QueueDepth,
+  QueueStore,
+} from "../domain/queue/queue-store.ts"
 import type { ClaimedRun } from "../domain/queue/queued-run.ts"
 import { type RunClaimedDeps, runClaimed } from "../domain/queue/run-claimed.ts"
 import type { QueueStats, RunQueue } from "../domain/queue/run-queue.ts"
@@ -13,6 +19,8 @@ export interface QueueWorkerLimits {
   readonly pollMs: number
   /** The delay before a run that could not start is tried again; up to twice as long, at random. */
   readonly returnMs: number
+  /** The same, at most, for a run whose account has used up its runs for this minute. */
+  readonly limitedMsMax: number
   /** How many waiting runs the metrics count, and for how long a count is valid. */
   readonly countMax: number
   readonly countedMs: number
@@ -23,6 +31,7 @@ export const queueWorkerLimits: QueueWorkerLimits = {
   runsPerAccountMax: 64,
   pollMs: 1_000,
   returnMs: 1_000,
+  limitedMsMax: 30_000,
   countMax: 100_000,
   countedMs: 5_000,
 }
@@ -57,6 +66,8 @@ export class QueueWorker implements RunQueue {
   /** The claimed runs by id. */
   readonly #active = new Map<string, ClaimedRun>()
   readonly #perAccount = new Map<string, number>()
+  /** Runs that have ended, but could not be recorded yet. They stay claimed. */
+  readonly #unrecorded = new Map<string, ClaimedRun>()
   #state: "new" | "started" | "stopped" = "new"
   #endListening: (() => void) | undefined
   #timer: Timer | undefined
@@ -165,7 +176,7 @@ export class QueueWorker implements RunQueue {
   /** Claims until nothing is due or this node has no room. */
   async #claimAll(): Promise<void> {
     try {
-      await this.#releaseUnknown()
+      await this.#endUnknown()
       let hasClaimed = true
       while (this.#state === "started" && (hasClaimed || this.#mustClaimAgain)) {
         this.#mustClaimAgain = false
@@ -201,6 +212,7 @@ export class QueueWorker implements RunQueue {
     const { queueStore, nodeId, limits } = this.#deps
     const claim = await queueStore.claim({
       nodeId,
+      held: this.#listHeld(),
       runsMax,
       after: this.#after,
       roomOf: (accountId) => {
@@ -222,6 +234,10 @@ export class QueueWorker implements RunQueue {
       const outcome = await runClaimed(this.#deps, run)
       if (outcome === "not_started")
         await this.#return([run], limits.returnMs * (1 + Math.random()))
+      if (outcome === "unrecorded") this.#unrecorded.set(run.id, run)
+      // Hundreds of runs may wait for the same allowance: they are not all tried again at once.
+      if (outcome === "over_limit")
+        await this.#return([run], limits.returnMs + limits.limitedMsMax * Math.random())
     } catch (error) {
       this.#report(error)
       await this.#return([run], limits.returnMs * (1 + Math.random()))
@@ -235,10 +251,10 @@ export class QueueWorker implements RunQueue {
   /** Has no effect on runs that have started. */
   async #return(runs: readonly Fenced[], delayMs: number): Promise<void> {
     if (runs.length === 0) return
-    const { queueStore, nodeId, liveRuns } = this.#deps
+    const { queueStore, liveRuns } = this.#deps
     this.#returned += runs.length
     try {
-      await queueStore.release(nodeId, runs, Math.round(delayMs))
+      await queueStore.release(runs, Math.round(delayMs))
     } catch (error) {
       this.#mayHaveUnknown = true
       this.#report(error)
@@ -246,11 +262,16 @@ export class QueueWorker implements RunQueue {
     for (const { id } of runs) liveRuns.forget(id)
   }
 
-  async #releaseUnknown(): Promise<void> {
+  async #endUnknown(): Promise<void> {
     if (!this.#mayHaveUnknown) return
-    const { queueStore, nodeId } = this.#deps
-    await queueStore.releaseUnknown(nodeId, new Set(this.#active.keys()))
+    await this.#deps.queueStore.saveClaims(this.#deps.nodeId, this.#listHeld())
     this.#mayHaveUnknown = false
+  }
+
+  #listHeld(): readonly HeldClaim[] {
+    for (const id of this.#unrecorded.keys())
+      if (!this.#deps.liveRuns.find(id)) this.#unrecorded.delete(id)
+    return [...this.#active.values(), ...this.#unrecorded.values()]
   }
 
   #count(accountId: string, change: number): void {

@@ -1,6 +1,8 @@
 import type { NodeStore } from "../domain/nodes.ts"
-import { type Database, rows, type Script } from "./database/database.ts"
+import { type Database, firstRow, type Script } from "./database/database.ts"
+import type { Dialect } from "./database/dialect.ts"
 import { nothing, type Statement, sql } from "./database/sql.ts"
+import { hasOpenClaims, parseClaims } from "./runs/claims.ts"
 import { removeEmptyNode } from "./runs/take-over-runs.ts"
 
 interface NodeRow {
@@ -20,7 +22,7 @@ export function createNodeStore(db: Database): NodeStore {
       db.write(function* () {
         yield sql`insert into nodes (id, host, pid, pid_started, lease_until)
           values (${node.id}, ${node.host}, ${node.pid}, ${node.pidStarted}, ${now} + ${leaseMs})
-          on conflict (id) do update set lease_until = excluded.lease_until, is_gone = 0, begun = null`
+          on conflict (id) do update set lease_until = excluded.lease_until, is_gone = 0, begun = null, claims = null`
       }),
     async renew(id, leaseMs) {
       const renewed = await db.writeOne(
@@ -46,15 +48,15 @@ export function createNodeStore(db: Database): NodeStore {
       )
       return saved.length > 0
     },
-    end: (id) => db.write(() => endNode(id, nothing)),
-    endExpired: (id) => db.write(() => endNode(id, sql`and lease_until < ${now}`)),
+    end: (id) => db.write(() => endNode(db.dialect, id, nothing)),
+    endExpired: (id) => db.write(() => endNode(db.dialect, id, sql`and lease_until < ${now}`)),
   }
 }
 
 /** A node without runs is removed at once. */
-function* endNode(id: string, condition: Statement): Script<void> {
-  const gone = yield* rows(
-    sql`update nodes set is_gone = 1 where id = ${id} ${condition} returning id`,
+function* endNode(dialect: Dialect, id: string, condition: Statement): Script<void> {
+  const gone = yield* firstRow<{ claims: string | null }>(
+    sql`update nodes set is_gone = 1 where id = ${id} ${condition} returning claims`,
   )
-  if (gone.length > 0) yield removeEmptyNode(id)
+  if (gone && !(yield* hasOpenClaims(dialect, parseClaims(gone.claims)))) yield removeEmptyNode(id)
 }

@@ -94,10 +94,8 @@ async function untilClaimed(fixture: ServerFixture, id: string): Promise<void> {
   const db = await fixture.connect()
   try {
     await waitUntil(async () => {
-      const [row] = await db.read<{ status: string; node_id: string | null }>(
-        sql`select status, node_id from runs where id = ${id}`,
-      )
-      return row?.status === "queued" && row.node_id !== null
+      const nodes = await db.read<{ claims: string | null }>(sql`select claims from nodes`)
+      return nodes.some(({ claims }) => claims?.includes(id))
     })
   } finally {
     await db.stop()

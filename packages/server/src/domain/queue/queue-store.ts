@@ -4,6 +4,8 @@ import type { ClaimedRun, NewQueuedRun } from "./queued-run.ts"
 /** Which runs a node claims. */
 export interface ClaimRequest {
   readonly nodeId: string
+  /** The claims that the node has, which stay. */
+  readonly held: readonly HeldClaim[]
   readonly runsMax: number
   /** Accounts take turns in the order of their ids: the account behind this one is next. */
   readonly after: string | null
@@ -22,6 +24,11 @@ export interface ClaimedBatch {
 export interface Fenced {
   readonly id: string
   readonly fence: number
+}
+
+/** A claim of a node to a run on an account. */
+export interface HeldClaim extends Fenced {
+  readonly accountId: string
 }
 
 /** How runs are taken from a node that is gone. */
@@ -66,12 +73,12 @@ export interface QueueStore {
   enqueue(run: NewQueuedRun): Promise<string | null>
   /** The number of runs on the account that wait, counted up to `countMax`. */
   countWaiting(accountId: string, countMax: number): Promise<number>
-  /** Binds some due runs to the node, unless the node has lost its lease. */
+  /** Claims some due runs for the node, unless the node has lost its lease. */
   claim(request: ClaimRequest): Promise<ClaimedBatch>
   /** Puts claimed runs that have not started into the queue again. */
-  release(nodeId: string, runs: readonly Fenced[], delayMs: number): Promise<void>
-  /** Puts the claimed runs into the queue again that the node does not know of. */
-  releaseUnknown(nodeId: string, known: ReadonlySet<string>): Promise<void>
+  release(runs: readonly Fenced[], delayMs: number): Promise<void>
+  /** Ends all claims of the node but these. Returns false when the node is gone. */
+  saveClaims(nodeId: string, held: readonly HeldClaim[]): Promise<boolean>
   /** Deletes a claimed run whose val is gone. */
   drop(run: Fenced): Promise<void>
   /** Takes some runs of nodes that are gone. */

@@ -179,8 +179,7 @@ export class LiveRuns {
     const { open } = this.#recorder
     if (open.size === 0) return
     try {
-      for (const id of await this.#deps.runs.listCancelRequests(this.#deps.nodeId))
-        open.get(id)?.cancel()
+      for (const id of await this.#deps.runs.listCancelRequests()) open.get(id)?.cancel()
     } catch {
       // The recorder reports that the database is unavailable. The requests stay in the database,
       // so they are read when it is back.

@@ -166,8 +166,8 @@ export interface RunStore {
    * the run had ended before.
    */
   requestCancel(id: string, error: RunError, at: number): Promise<boolean>
-  /** The ids of the runs on the node that are to be cancelled. */
-  listCancelRequests(nodeId: string): Promise<readonly string[]>
+  /** The ids of the runs, on any node, that are to be cancelled. */
+  listCancelRequests(): Promise<readonly string[]>
   /** Deletes some runs of deleted vals. Returns false when there are none. */
   purge(runsMax: number): Promise<boolean>
   /** Deletes some runs that started before then. Returns false when there are none left. */

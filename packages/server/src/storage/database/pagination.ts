@@ -3,6 +3,9 @@ import { AppError } from "../../domain/app-error.ts"
 import type { Page, PageRequest, Period } from "../../domain/paging.ts"
 import { join, nothing, raw, type Statement, sql } from "./sql.ts"
 
+/** Below all ids: a search from there on in an index, where a database would scan the index. */
+export const firstId = "00000000-0000-0000-0000-000000000000"
+
 /**
  * Selects one row more than the page holds: its presence shows that there is a next page, without
  * counting.

@@ -19,6 +19,7 @@ import { begunRuns } from "./0017-begun-runs.ts"
 import { identities } from "./0018-identities.ts"
 import { invitedPeople } from "./0019-invited-people.ts"
 import { bundleTypes } from "./0020-bundle-types.ts"
+import { claims } from "./0021-claims.ts"
 
 /** Every migration, in the order of their numbers. One that has landed is never changed again. */
 export const migrations: readonly Migration[] = [
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   identities,
   invitedPeople,
   bundleTypes,
+  claims,
 ]

@@ -1,10 +1,10 @@
 import type { ClaimedBatch, ClaimRequest, Fenced } from "../../domain/queue/queue-store.ts"
 import type { ClaimedRun } from "../../domain/queue/queued-run.ts"
 import type { LogLine, RunRequest, RunSource } from "../../domain/runs/runs.ts"
-import { inBatches, list } from "../database/batch-sizes.ts"
 import { type Database, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
+import { claimsTable, lockClaims, saveClaims, selectClaims, toNodeClaims } from "./claims.ts"
 import { fromStoredInput, type StoredRunInput } from "./run-input.ts"
 import { fromJson } from "./run-rows.ts"
 
@@ -17,6 +17,7 @@ const limits = {
 
 interface TurnRow {
   readonly account_id: string
+  readonly place: number
   /** Whether it has a run that is due. */
   readonly is_due: number
 }
@@ -25,6 +26,12 @@ interface TurnRow {
 interface Turns {
   readonly shares: readonly { readonly accountId: string; readonly runsMax: number }[]
   readonly next: string | null
+}
+
+interface DueRow {
+  readonly id: string
+  readonly fence: number
+  readonly account_id: string
 }
 
 interface ClaimedRow {
@@ -50,44 +57,60 @@ interface ClaimedRow {
 }
 
 /**
- * Binds due runs to the node. Accounts take turns: one with many runs delays the others by no more
- * than its share of one claim. Neither statement reads more rows than it returns, however many wait.
+ * Claims due runs for the node. Accounts take turns: one with many runs delays the others by no more
+ * than its share of one claim. Neither statement reads more rows than it returns and are claimed
+ * already, however many wait.
  */
 export async function claimRuns(db: Database, request: ClaimRequest): Promise<ClaimedBatch> {
-  const turns = share(await db.read<TurnRow>(listTurns(db.dialect, request.after)), request)
+  const found = await db.read<TurnRow>(listTurns(db.dialect, request.after))
+  const turns = share(
+    found.toSorted((one, other) => one.place - other.place),
+    request,
+  )
   if (turns.shares.length === 0) return { runs: [], next: turns.next }
-  const claimed = await db.writeOne<ClaimedRow>(bindRuns(db.dialect, request.nodeId, turns))
+  const claimed = await db.write(() => claimOf(db.dialect, request, turns))
   return { runs: claimed.map(toClaimedRun).sort(bySchedule), next: turns.next }
 }
 
-/** Puts claimed runs into the queue again. Their claims are over. */
+/** Of its own claims the node knows better than the database: those are over that it has not. */
+function* claimOf(
+  dialect: Dialect,
+  { nodeId, held }: ClaimRequest,
+  { shares }: Turns,
+): Script<readonly ClaimedRow[]> {
+  yield* lockClaims(dialect)
+  const nodes = toNodeClaims(yield selectClaims)
+  const others = nodes.filter((node) => node.nodeId !== nodeId).flatMap(({ claims }) => claims)
+  const claimed = new Map<string, Map<string, number>>()
+  for (const { accountId, id, fence } of [...others, ...held]) {
+    const fences = claimed.get(accountId) ?? new Map<string, number>()
+    claimed.set(accountId, fences.set(id, fence))
+  }
+  const due = yield* rows<DueRow>(listDue(dialect, shares, claimed))
+  const taken = shares.flatMap(({ accountId, runsMax }) => {
+    const fences = claimed.get(accountId)
+    // A claim under another number is over.
+    const isFree = ({ id, fence }: DueRow) => fences?.get(id) !== fence
+    return due.filter((run) => run.account_id === accountId && isFree(run)).slice(0, runsMax)
+  })
+  if (taken.length === 0) return []
+  const claims = taken.map(({ id, fence, account_id: accountId }) => ({ id, fence, accountId }))
+  if (!(yield* saveClaims(nodeId, [...held, ...claims]))) return []
+  return yield* rows<ClaimedRow>(readClaimed(dialect, claims))
+}
+
+/**
+ * Puts claimed runs into the queue again. Their claims are over. With a plain condition on the status,
+ * PostgreSQL would search all open runs for them.
+ */
 export function* releaseRuns(
   dialect: Dialect,
-  nodeId: string,
   runs: readonly Fenced[],
   delayMs: number,
 ): Script<void> {
   yield sql`update runs set node_id = null, due_at = ${dialect.now} + ${delayMs}, fence = runs.fence + 1
-    from ${dialect.fromJson(
-      runs.map(({ id, fence }) => ({ run_id: id, run_fence: fence })),
-      { run_id: "id", run_fence: "integer" },
-    )}
-    where runs.id = run_id and runs.fence = run_fence and runs.node_id = ${nodeId} and runs.status = 'queued'`
-}
-
-/** Puts the claimed runs into the queue again that the node does not know of. */
-export function* releaseUnknown(
-  dialect: Dialect,
-  nodeId: string,
-  known: ReadonlySet<string>,
-): Script<void> {
-  const claimed = yield* rows<{ id: string }>(sql`
-    select r.id from runs r where r.status <> 'succeeded' and r.status in ('queued', 'running')
-      and r.node_id = ${nodeId} and r.status = 'queued' and r.fence > 0`)
-  const unknown = claimed.map(({ id }) => id).filter((id) => !known.has(id))
-  for (const ids of inBatches(unknown))
-    yield sql`update runs set node_id = null, due_at = ${dialect.now}, fence = fence + 1
-      where id in (${list(ids)}) and node_id = ${nodeId} and status = 'queued' and fence > 0`
+    from ${claimsTable(dialect, runs)}
+    where runs.id = claimed_id and runs.fence = claimed_fence and case runs.status when 'queued' then 1 else 0 end = 1`
 }
 
 /**
@@ -107,7 +130,7 @@ function listTurns(dialect: Dialect, after: string | null): Statement {
         order by n.account_id, n.due_at, n.id limit 1)
       where t.place < ${limits.accountsSeenMax}
     )
-    select account_id, case when due_at <= ${dialect.now} then 1 else 0 end as is_due from turns order by place`
+    select account_id, place, case when due_at <= ${dialect.now} then 1 else 0 end as is_due from turns`
 }
 
 /** Divides the runs among the accounts that have any, as equally as their room allows. */
@@ -129,24 +152,30 @@ function share(turns: readonly TurnRow[], { runsMax, roomOf }: ClaimRequest): Tu
   }
 }
 
-// Materialized: PostgreSQL could otherwise run the selects that lock rows more than once. The update
-// does not repeat their conditions: with statistics from when nothing waited, PostgreSQL would search
-// all waiting runs for those of `due`. The node is locked, so that no run is bound to a node that is
-// being declared gone.
-function bindRuns(dialect: Dialect, nodeId: string, { shares }: Turns): Statement {
-  const parts = shares.map(
-    ({ accountId, runsMax }) => sql`
-      select id from (select r.id from runs r where r.account_id = ${accountId} and r.due_at is not null
-        and r.due_at <= ${dialect.now} order by r.due_at, r.id limit ${runsMax} ${dialect.skipLocked}) part`,
-  )
+/**
+ * The first due runs of each account: behind those that are claimed there may be as many as it gets.
+ * The caller compares the claims, because PostgreSQL would prepare to do so for each account.
+ */
+function listDue(
+  dialect: Dialect,
+  shares: Turns["shares"],
+  claimed: ReadonlyMap<string, ReadonlyMap<string, number>>,
+): Statement {
+  const parts = shares.map(({ accountId, runsMax }) => {
+    const countMax = runsMax + (claimed.get(accountId)?.size ?? 0)
+    return sql`
+      select id, fence, account_id from (select r.id, r.fence, r.account_id from runs r where r.account_id = ${accountId}
+        and r.due_at is not null and r.due_at <= ${dialect.now} order by r.due_at, r.id limit ${countMax}) part`
+  })
+  return join(parts, " union all ")
+}
+
+function readClaimed(dialect: Dialect, claims: readonly Fenced[]): Statement {
   return sql`
-    with node (id) as materialized (select id from nodes where id = ${nodeId} and is_gone = 0 ${dialect.forUpdate}),
-      due (id) as materialized (${join(parts, " union all ")})
-    update runs set node_id = ${nodeId}, due_at = null, fence = fence + 1
-    where id in (select id from due) and exists (select 1 from node)
-    returning id, val_id, version, follows_current, account_id, owner_id, parent_id, source, started_at,
-      args, input, request, logs, logs_truncated, fence, attempt, retries, depth,
-      (select case when u.suspended_at is null then 0 else 1 end from users u where u.id = runs.account_id) as is_suspended`
+    select r.id, r.val_id, r.version, r.follows_current, r.account_id, r.owner_id, r.parent_id, r.source, r.started_at,
+      r.args, r.input, r.request, r.logs, r.logs_truncated, r.fence, r.attempt, r.retries, r.depth,
+      case when u.id is not null and u.suspended_at is null then 0 else 1 end as is_suspended
+    from ${claimsTable(dialect, claims)} join runs r on r.id = claimed_id left join users u on u.id = r.account_id`
 }
 
 function toClaimedRun(row: ClaimedRow): ClaimedRun {
@@ -170,7 +199,7 @@ function toClaimedRun(row: ClaimedRow): ClaimedRun {
     retries: row.retries,
     depth: row.depth,
     // An account that is gone runs nothing either.
-    isAccountSuspended: row.is_suspended !== 0,
+    isAccountSuspended: row.is_suspended === 1,
   }
 }
 

@@ -1,52 +1,71 @@
 import { limits } from "@hamlet/contract"
 import type { NewQueuedRun } from "../../domain/queue/queued-run.ts"
 import { truncateValue } from "../../domain/runs/truncate.ts"
-import { inBatches, list } from "../database/batch-sizes.ts"
 import { rows } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
-import { join, type Statement, type Statements, sql } from "../database/sql.ts"
+import type { Dialect, JsonColumns } from "../database/dialect.ts"
+import { type Statements, sql } from "../database/sql.ts"
 import { countTextBytes } from "./record-runs.ts"
 import { toJson } from "./run-rows.ts"
 
-interface ValRow {
-  readonly id: string
-  readonly version: number
-  readonly owner_id: string
+/** The values of a new run, prefixed so that they differ from the columns. */
+const columns: JsonColumns = {
+  new_id: "id",
+  new_val_id: "id",
+  /** Null for the version that is current when the run starts. */
+  new_version: "integer",
+  new_account_id: "id",
+  new_parent_id: "id",
+  new_source: "text",
+  new_request: "text",
+  new_input: "text",
+  new_args: "text",
+  new_bytes: "integer",
+  /** Null: at once. */
+  new_due_at: "time",
+  new_retries: "integer",
+  new_depth: "integer",
 }
 
 /**
- * Adds runs to the queue, as part of a transaction. Returns the ids of those that were added: a run
- * of a val that is gone is not. Call `RunQueue.wake` after the commit.
+ * Adds runs to the queue in one statement, as part of a transaction. Returns the ids of those that
+ * were added: a run of a val that is gone is not. Call `RunQueue.wake` after the commit.
  */
 export function* enqueueRuns(
   dialect: Dialect,
   runs: readonly NewQueuedRun[],
 ): Statements<readonly string[]> {
-  const vals = new Map<string, ValRow>()
-  for (const ids of inBatches([...new Set(runs.map(({ valId }) => valId))])) {
-    for (const val of yield* rows<ValRow>(
-      sql`select id, version, owner_id from vals where id in (${list(ids)})`,
-    ))
-      vals.set(val.id, val)
-  }
-  const added = runs.filter(({ valId }) => vals.has(valId))
-  for (const batch of inBatches(added)) {
-    const values = batch.map((run) => toValues(dialect, run, vals.get(run.valId) as ValRow))
-    yield sql`insert into runs (id, val_id, version, account_id, owner_id, parent_id, source, status, started_at,
-        request, input, args, bytes, due_at, retries, depth, follows_current)
-      values ${join(values, ", ")}`
-  }
+  if (runs.length === 0) return []
+  const added = yield* rows<{ id: string }>(sql`
+    insert into runs (id, val_id, version, account_id, owner_id, parent_id, source, status, started_at,
+      request, input, args, bytes, due_at, fence, retries, depth, follows_current)
+    select new_id, v.id, coalesce(new_version, v.version), new_account_id, v.owner_id, new_parent_id, new_source, 'queued',
+      ${dialect.now}, new_request, new_input, new_args, new_bytes, coalesce(new_due_at, ${dialect.now}), 1, new_retries,
+      new_depth, case when new_version is null then 1 else 0 end
+    from ${dialect.fromJson(runs.map(toValues), columns)} join vals v on v.id = new_val_id
+    returning id`)
   return added.map(({ id }) => id)
 }
 
-function toValues(dialect: Dialect, run: NewQueuedRun, val: ValRow): Statement {
+function toValues(run: NewQueuedRun): object {
   const texts = [
     toJson(run.request && { ...run.request, status: null }),
     toJson(run.input),
     toJson(truncateValue(run.args, limits.runValueBytesMax)),
   ] as const
   const [request, input, args] = texts
-  return sql`(${run.id}, ${run.valId}, ${run.version === "current" ? val.version : run.version}, ${run.accountId}, ${val.owner_id},
-    ${run.parentId ?? null}, ${run.source}, 'queued', ${dialect.now}, ${request}, ${input}, ${args}, ${countTextBytes(texts)},
-    ${run.dueAt ?? dialect.now}, ${run.retries ?? 0}, ${run.depth ?? 0}, ${run.version === "current" ? 1 : 0})`
+  return {
+    new_id: run.id,
+    new_val_id: run.valId,
+    new_version: run.version === "current" ? null : run.version,
+    new_account_id: run.accountId,
+    new_parent_id: run.parentId,
+    new_source: run.source,
+    new_request: request,
+    new_input: input,
+    new_args: args,
+    new_bytes: countTextBytes(texts),
+    new_due_at: run.dueAt,
+    new_retries: run.retries ?? 0,
+    new_depth: run.depth ?? 0,
+  }
 }

@@ -75,6 +75,7 @@ describeEachDatabase("createQueueStore", (open) => {
 
   const toRequest = (nodeId: string, more: Partial<ClaimRequest> = {}): ClaimRequest => ({
     nodeId,
+    held: [],
     runsMax: 10,
     after: null,
     roomOf: () => 1_000,
@@ -108,11 +109,13 @@ describeEachDatabase("createQueueStore", (open) => {
       Array.from({ length: 4 }, async () => {
         const { queue, addNode } = await again(database)
         const nodeId = await addNode()
+        const held: ClaimedRun[] = []
         for (let misses = 0; misses < 3; ) {
-          const claim = await queue.claim(toRequest(nodeId))
+          const claim = await queue.claim(toRequest(nodeId, { held }))
           if (claim.runs.length === 0) misses++
-          claimed.push(...claim.runs.map(({ id }) => id))
+          held.push(...claim.runs)
         }
+        claimed.push(...held.map(({ id }) => id))
       }),
     )
     expect(claimed.toSorted()).toEqual(runs.map(({ id }) => id).toSorted())
@@ -145,8 +148,11 @@ describeEachDatabase("createQueueStore", (open) => {
         ...{ fence: 1, attempt: 1, retries: 2, depth: 3, isAccountSuspended: false },
       },
     ])
-    await queue.release(nodeId, runs, 0)
-    expect((await queue.claim(toRequest(nodeId))).runs).toMatchObject([{ id: run.id, fence: 3 }])
+    // It is claimed until it is released.
+    expect((await queue.claim(toRequest(nodeId, { held: runs }))).runs).toEqual([])
+    expect((await queue.claim(toRequest(await addNode()))).runs).toEqual([])
+    await queue.release(runs, 0)
+    expect((await queue.claim(toRequest(nodeId))).runs).toMatchObject([{ id: run.id, fence: 2 }])
   })
 
   test("claim leaves out runs that are not due", async () => {
@@ -167,19 +173,24 @@ describeEachDatabase("createQueueStore", (open) => {
     const nodeId = await addNode()
     const accounts = ({ runs }: { runs: readonly ClaimedRun[] }) =>
       [ada, bob].map((id) => runs.filter(({ accountId }) => accountId === id).length)
-    expect(accounts(await queue.claim(toRequest(nodeId)))).toEqual([5, 3])
+    const held: ClaimedRun[] = []
+    const claim = async (more: Partial<ClaimRequest> = {}) => {
+      const claimed = await queue.claim(toRequest(nodeId, { held, ...more }))
+      held.push(...claimed.runs)
+      return claimed
+    }
+    expect(accounts(await claim())).toEqual([5, 3])
     await add(of(bob, 1))
     // One place: the accounts take turns.
     const [first, second] = [ada, bob].toSorted()
-    const one = await queue.claim(toRequest(nodeId, { runsMax: 1 }))
+    const one = await claim({ runsMax: 1 })
     expect([one.runs[0]?.accountId, one.next]).toEqual([first, first])
-    const other = await queue.claim(toRequest(nodeId, { runsMax: 1, after: one.next }))
+    const other = await claim({ runsMax: 1, after: one.next })
     expect([other.runs[0]?.accountId, other.next]).toEqual([second, null])
     // An account without room is left out.
-    const roomOf = (id: string) => (id === ada ? 0 : 5)
-    expect(
-      (await queue.claim(toRequest(nodeId, { roomOf }))).runs.map((run) => run.accountId),
-    ).toEqual(second === bob ? [] : [bob])
+    await add(of(bob, 1))
+    const rest = await claim({ roomOf: (id: string) => (id === ada ? 0 : 5) })
+    expect(rest.runs.map((run) => run.accountId)).toEqual([bob])
   })
 
   test("claim gives nothing to a node that was removed", async () => {
@@ -204,7 +215,7 @@ describeEachDatabase("createQueueStore", (open) => {
     const [dead, alive] = [await addNode(), await addNode()]
     const { runs: claimed } = await queue.claim(toRequest(dead))
     await add([foreign])
-    await queue.claim(toRequest(alive))
+    const { runs: held } = await queue.claim(toRequest(alive))
     const of = (run: NewQueuedRun) => claimed.find(({ id }) => id === run.id) as ClaimedRun
     expect(
       await runs.record([toRecord(of(started), dead, {}), toRecord(of(retried), dead, {})]),
@@ -222,8 +233,8 @@ describeEachDatabase("createQueueStore", (open) => {
     expect((await nodes.list()).map(({ id }) => id)).toEqual([alive])
     expect(await runs.find(ada, retried.id)).toMatchObject({ status: "queued", attempt: 2 })
     expect(await queue.depth(100)).toMatchObject({ due: 1, later: 2 })
-    const next = await queue.claim(toRequest(alive))
-    expect(next.runs).toMatchObject([{ id: fresh.id, attempt: 1, fence: 3 }])
+    const next = await queue.claim(toRequest(alive, { held }))
+    expect(next.runs).toMatchObject([{ id: fresh.id, attempt: 1, fence: 2 }])
   })
 
   test("record refuses the states and outcomes of a node that has lost the run", async () => {
@@ -283,15 +294,18 @@ describeEachDatabase("createQueueStore", (open) => {
     expect(await runs.findInput(run.id)).toBeUndefined()
   })
 
-  test("releaseUnknown returns the claims that the node does not know of", async () => {
-    const { val, add, queue, addNode, runs } = await setUp()
+  test("saveClaims ends the claims that the node does not know of", async () => {
+    const { val, add, queue, addNode, runs, nodes } = await setUp()
     await add([toRun(val), toRun(val), toRun(val)])
     const nodeId = await addNode()
     const claimed = (await queue.claim(toRequest(nodeId))).runs
     const [known, unknown, started] = claimed as [ClaimedRun, ClaimedRun, ClaimedRun]
     await runs.record([toRecord(started, nodeId, {})])
-    await queue.releaseUnknown(nodeId, new Set([known.id]))
-    expect((await queue.claim(toRequest(nodeId))).runs.map(({ id }) => id)).toEqual([unknown.id])
+    expect(await queue.saveClaims(nodeId, [known])).toBe(true)
+    const other = await addNode()
+    expect((await queue.claim(toRequest(other))).runs.map(({ id }) => id)).toEqual([unknown.id])
+    await nodes.end(nodeId)
+    expect(await queue.saveClaims(nodeId, [])).toBe(false)
   })
 
   test("requestCancel ends a run that waits, and no node gets it", async () => {
@@ -303,6 +317,41 @@ describeEachDatabase("createQueueStore", (open) => {
     expect(await runs.find(ada, run.id)).toMatchObject({ status: "cancelled", error })
     expect((await queue.claim(toRequest(await addNode()))).runs).toEqual([])
     expect(await queue.countWaiting(ada, 10)).toBe(0)
+  })
+
+  test("requestCancel leaves a claimed run to its node, and ends it when the node is gone", async () => {
+    const { val, add, queue, runs, nodes, addNode } = await setUp()
+    const error = { name: "Cancelled", message: "The run was cancelled" }
+    await add([toRun(val), toRun(val)])
+    const nodeId = await addNode()
+    const [first, second] = (await queue.claim(toRequest(nodeId))).runs as [ClaimedRun, ClaimedRun]
+    expect(await runs.requestCancel(first.id, error, 9)).toBe(true)
+    expect(await runs.listCancelRequests()).toEqual([first.id])
+    expect(await runs.find(ada, first.id)).toMatchObject({ status: "queued", error: null })
+    const cancelled = toRecord(first, nodeId, { status: "cancelled", endedAt: 9, error })
+    expect(await runs.record([cancelled])).toEqual([])
+    expect(await runs.listCancelRequests()).toEqual([])
+    await nodes.end(nodeId)
+    expect(await runs.requestCancel(second.id, error, 9)).toBe(true)
+    expect(await runs.find(ada, second.id)).toMatchObject({ status: "cancelled" })
+    expect(await runs.record([toRecord(second, nodeId, { endedAt: 9 })])).toEqual([second.id])
+  })
+
+  test("claim leaves the claims of a node that is gone until its runs were taken over", async () => {
+    const { val, add, queue, nodes, addNode } = await setUp()
+    await add([toRun(val), toRun(val)])
+    const [dead, alive] = [await addNode(), await addNode()]
+    const { runs: claimed } = await queue.claim(toRequest(dead))
+    const [begun] = claimed as [ClaimedRun]
+    await nodes.saveBegun(dead, { [begun.id]: begun.fence })
+    await nodes.end(dead)
+    expect((await queue.claim(toRequest(alive))).runs).toEqual([])
+    expect(await takeOver(queue)).toMatchObject({ requeued: 1, crashed: 1 })
+    expect((await nodes.list()).map(({ id }) => id)).toEqual([alive])
+    const { runs } = await queue.claim(toRequest(alive))
+    expect(runs.map(({ id }) => id)).toEqual(
+      claimed.map(({ id }) => id).filter((id) => id !== begun.id),
+    )
   })
 
   test("enqueue adds no run of a val that is gone, and takes the current version", async () => {

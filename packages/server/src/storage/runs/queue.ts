@@ -1,8 +1,9 @@
-import type { QueueStore } from "../../domain/queue/queue-store.ts"
+import type { QueueDepth, QueueStore } from "../../domain/queue/queue-store.ts"
 import type { Database } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
-import { claimRuns, releaseRuns, releaseUnknown } from "./claim-runs.ts"
+import { claimRuns, releaseRuns } from "./claim-runs.ts"
+import { claimsTable, saveClaims, selectClaims, toNodeClaims } from "./claims.ts"
 import { enqueueRuns } from "./enqueue-runs.ts"
 import { takeOverRuns } from "./take-over-runs.ts"
 
@@ -22,30 +23,43 @@ export function createQueueStore(db: Database): QueueStore {
       return Number(row?.count ?? 0)
     },
     claim: (request) => claimRuns(db, request),
-    release: (nodeId, runs, delayMs) => db.write(() => releaseRuns(dialect, nodeId, runs, delayMs)),
-    releaseUnknown: (nodeId, known) => db.write(() => releaseUnknown(dialect, nodeId, known)),
+    release: (runs, delayMs) => db.write(() => releaseRuns(dialect, runs, delayMs)),
+    saveClaims: (nodeId, held) => db.write(() => saveClaims(nodeId, held)),
     drop: ({ id, fence }) =>
       db.write(function* () {
         yield sql`delete from runs where id = ${id} and fence = ${fence} and ended_at is null`
       }),
     takeOver: (takeover) => db.write(() => takeOverRuns(dialect, takeover)),
-    async depth(countMax) {
-      const [row] = await db.read<{
-        due: number | string | null
-        count: number | string
-        oldest_ms: number | string | null
-      }>(sql`
-        select count(*) as count, sum(case when due_at <= ${dialect.now} then 1 else 0 end) as due,
-          max(${dialect.now} - due_at) as oldest_ms
-        from (select due_at from runs where due_at is not null order by due_at limit ${countMax}) waiting`)
-      const count = Number(row?.count ?? 0)
-      const due = Number(row?.due ?? 0)
-      return {
-        due,
-        later: count - due,
-        oldestMs: Math.max(0, Number(row?.oldest_ms ?? 0)),
-        isPartial: count === countMax,
-      }
-    },
+    depth: (countMax) => readDepth(db, countMax),
+  }
+}
+
+interface WaitingRow {
+  readonly id: string
+  readonly fence: number
+  readonly waited_ms: number | string
+}
+
+/** Counts in an index only, and then subtracts the runs that are claimed and not yet recorded so. */
+async function readDepth(db: Database, countMax: number): Promise<QueueDepth> {
+  const { now } = db.dialect
+  const claims = toNodeClaims(await db.read(selectClaims)).flatMap((node) => node.claims)
+  const [row] = await db.read<{ count: number | string; due: number | string | null }>(sql`
+    select count(*) as count, sum(case when due_at <= ${now} then 1 else 0 end) as due
+    from (select due_at from runs where due_at is not null order by due_at limit ${countMax}) waiting`)
+  // Without a condition on `due_at`, for which PostgreSQL would read all runs that wait.
+  const claimed = await db.read<{ due_at: number | string | null }>(sql`
+    select r.due_at from ${claimsTable(db.dialect, claims)} join runs r on r.id = claimed_id
+    where r.fence = claimed_fence`)
+  const first = await db.read<WaitingRow>(sql`
+    select id, fence, ${now} - due_at as waited_ms from runs where due_at is not null order by due_at limit ${claims.length + 1}`)
+  const fences = new Map(claims.map(({ id, fence }) => [id, fence]))
+  const oldest = first.find(({ id, fence }) => fences.get(id) !== fence)
+  const [count, due] = [Number(row?.count ?? 0), Number(row?.due ?? 0)]
+  return {
+    due: Math.max(0, due - claimed.filter(({ due_at }) => due_at !== null).length),
+    later: count - due,
+    oldestMs: Math.max(0, Number(oldest?.waited_ms ?? 0)),
+    isPartial: count === countMax,
   }
 }

@@ -1,7 +1,7 @@
 import type { PageRequest } from "../../domain/paging.ts"
 import type { RunFilter, RunStore } from "../../domain/runs/runs.ts"
 import type { Database } from "../database/database.ts"
-import { afterCursor, limitPart, limitTo, toPage, within } from "../database/pagination.ts"
+import { afterCursor, firstId, limitPart, limitTo, toPage, within } from "../database/pagination.ts"
 import { join, nothing, raw, type Statement, sql } from "../database/sql.ts"
 import { isVisible } from "../vals/val-rows.ts"
 import { purgeBeyond, purgeFrom, purgeOlder, purgeRuns, sizesOf } from "./purge-runs.ts"
@@ -19,7 +19,12 @@ import {
   toRun,
   toRunDetail,
 } from "./run-rows.ts"
-import { isOpen, requestCancel } from "./take-over-runs.ts"
+import { requestCancel } from "./take-over-runs.ts"
+
+const limits = {
+  /** Cancel requests that are read at a time. Those that were carried out make room for others. */
+  cancelRequestsMax: 1_000,
+}
 
 /** Runs in the database. */
 export function createRunStore(db: Database): RunStore {
@@ -70,9 +75,10 @@ export function createRunStore(db: Database): RunStore {
       return lost
     },
     requestCancel: (id, error, at) => db.write(() => requestCancel(db.dialect, id, error, at)),
-    async listCancelRequests(nodeId) {
+    async listCancelRequests() {
       const found = await db.read<{ id: string }>(sql`
-        select id from runs r where ${isOpen} and r.node_id = ${nodeId} and r.cancel_requested = 1`)
+        select id from runs where cancel_requested = 1 and ended_at is null and id > ${firstId}
+        order by id limit ${limits.cancelRequestsMax}`)
       return found.map(({ id }) => id)
     },
     purge: (runsMax) => db.write(() => purgeRuns(runsMax)),

@@ -5,11 +5,12 @@ import { firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
 import { afterRunsEnded } from "./after-runs-ended.ts"
+import { claimsTable, lockClaims, parseClaims, selectClaims, toNodeClaims } from "./claims.ts"
 import { updateLatest } from "./record-runs.ts"
 import { fromJson, toJson } from "./run-rows.ts"
 
 /** Repeats the condition of the index of such runs word for word: SQLite uses it only then. */
-export const isOpen = raw("r.status <> 'succeeded' and r.status in ('queued', 'running')")
+const isOpen = raw("r.status <> 'succeeded' and r.status in ('queued', 'running')")
 
 interface OpenRunRow {
   readonly id: string
@@ -38,13 +39,17 @@ export function* requestCancel(
   error: RunError,
   at: number,
 ): Script<boolean> {
+  // Otherwise a node could claim the run in between, and start it.
+  yield* lockClaims(dialect)
   const run = yield* firstRow<OpenRunRow>(sql`
     update runs set cancel_requested = 1 where id = ${id} and ended_at is null returning ${openRunColumns}`)
   if (!run) return false
-  const node =
-    run.node_id === null
-      ? undefined
-      : yield* firstRow(sql`select id from nodes where id = ${run.node_id} and is_gone = 0`)
+  const nodes = toNodeClaims(yield selectClaims).filter(({ isGone }) => !isGone)
+  const node = nodes.find(
+    ({ nodeId, claims }) =>
+      nodeId === run.node_id ||
+      claims.some((claim) => claim.id === id && claim.fence === run.fence),
+  )
   if (!node) yield* endRuns(dialect, [run], "cancelled", error, at)
   return true
 }
@@ -58,11 +63,15 @@ export function* takeOverRuns(
   dialect: Dialect,
   { error, at, runsMax, delayOf }: Takeover,
 ): Script<TakenOver> {
-  const lost = yield* rows<OpenRunRow>(sql`
+  const bound = yield* rows<OpenRunRow>(sql`
     select ${openRunColumns} from runs r
     where ${isOpen} and r.node_id is not null and (select n.id from nodes n where n.id = r.node_id and n.is_gone = 0) is null
     order by r.node_id, r.id limit ${runsMax} ${dialect.skipLocked}`)
-  const gone = yield* rows<GoneNodeRow>(sql`select id, begun from nodes where is_gone = 1`)
+  // After them: a node that goes in between is taken next time.
+  const gone = yield* rows<GoneNodeRow>(
+    sql`select id, begun, claims from nodes where is_gone = 1 ${dialect.forUpdate}`,
+  )
+  const lost = [...bound, ...(yield* findClaimed(dialect, gone))]
   const hasStarted = toHasStarted(gone)
   const isQueued = (run: OpenRunRow) => run.fence > 0 && !hasStarted(run)
   const isRetried = (run: OpenRunRow) =>
@@ -77,13 +86,30 @@ export function* takeOverRuns(
     requeued: requeued.length,
     retried: retried.length,
     crashed: crashed.length,
-    hasMore: lost.length === runsMax,
+    hasMore: bound.length === runsMax,
   }
 }
 
 interface GoneNodeRow {
   readonly id: string
   readonly begun: string | null
+  readonly claims: string | null
+}
+
+/** The claimed runs of these nodes whose own rows say nothing of it. */
+function* findClaimed(
+  dialect: Dialect,
+  gone: readonly GoneNodeRow[],
+): Statements<readonly OpenRunRow[]> {
+  const claims = gone.flatMap((node) =>
+    parseClaims(node.claims).map((claim) => ({ ...claim, nodeId: node.id })),
+  )
+  if (claims.length === 0) return []
+  const nodeOf = new Map(claims.map(({ id, nodeId }) => [id, nodeId]))
+  const found = yield* rows<OpenRunRow>(sql`
+    select ${openRunColumns} from ${claimsTable(dialect, claims)} join runs r on r.id = claimed_id
+    where r.fence = claimed_fence and r.ended_at is null and r.node_id is null`)
+  return found.map((run) => ({ ...run, node_id: nodeOf.get(run.id) ?? null }))
 }
 
 /**

@@ -219,6 +219,7 @@ create table nodes (
   lease_until bigint not null,
   begun text collate "C",
   is_gone integer not null default 0,
+  claims text collate "C",
   constraint nodes_pkey PRIMARY KEY (id)
 );
 
@@ -558,6 +559,8 @@ CREATE INDEX runs_of_others ON runs USING btree (val_id, account_id, started_at 
 CREATE INDEX runs_open ON runs USING btree (node_id, id) WHERE ((status <> 'succeeded'::text) AND (status = ANY (ARRAY['queued'::text, 'running'::text])));
 
 CREATE INDEX runs_open_of_schedules ON runs USING btree (val_id) WHERE ((source = 'interval'::text) AND (status <> 'succeeded'::text) AND (status = ANY (ARRAY['queued'::text, 'running'::text])));
+
+CREATE INDEX runs_to_cancel ON runs USING btree (id) WHERE ((cancel_requested = 1) AND (ended_at IS NULL));
 
 CREATE INDEX runs_waiting ON runs USING btree (account_id, due_at, id) WHERE (due_at IS NOT NULL);
 

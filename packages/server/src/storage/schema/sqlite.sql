@@ -243,7 +243,8 @@ CREATE TABLE nodes (
   pid_started text not null,
   lease_until integer not null,
   begun text,
-  is_gone integer not null default 0
+  is_gone integer not null default 0,
+  claims text
 ) strict;
 
 CREATE TABLE object_chunks (
@@ -312,6 +313,8 @@ CREATE INDEX runs_of_others on runs (val_id, account_id, started_at desc, id des
 CREATE INDEX runs_open on runs (node_id, id) where status <> 'succeeded' and status in ('queued', 'running');
 
 CREATE INDEX runs_open_of_schedules on runs (val_id) where source = 'interval' and status <> 'succeeded' and status in ('queued', 'running');
+
+CREATE INDEX runs_to_cancel on runs (id) where cancel_requested = 1 and ended_at is null;
 
 CREATE INDEX runs_waiting on runs (account_id, due_at, id) where due_at is not null;
 

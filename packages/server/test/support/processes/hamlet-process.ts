@@ -69,7 +69,7 @@ export class HamletProcess {
     return this.#child.pid
   }
 
-  signal(signal: "SIGTERM" | "SIGINT" | "SIGHUP" | "SIGKILL"): void {
+  signal(signal: "SIGTERM" | "SIGINT" | "SIGHUP" | "SIGKILL" | "SIGSTOP" | "SIGCONT"): void {
     this.#child.kill(signal)
   }
 

@@ -1,0 +1,140 @@
+import { createBegunRuns } from "../../packages/server/src/domain/queue/begun-runs.ts"
+import type { NewQueuedRun } from "../../packages/server/src/domain/queue/queued-run.ts"
+import { LiveRuns } from "../../packages/server/src/domain/runs/live-runs.ts"
+import type { Runner, RunSlot } from "../../packages/server/src/domain/runs/runner.ts"
+import { QueueWorker, queueWorkerLimits } from "../../packages/server/src/jobs/queue-worker.ts"
+import { Histogram } from "../../packages/server/src/shared/histogram.ts"
+import type { Database } from "../../packages/server/src/storage/database/database.ts"
+import { migrate } from "../../packages/server/src/storage/database/migrate.ts"
+import { sql } from "../../packages/server/src/storage/database/sql.ts"
+import { migrations } from "../../packages/server/src/storage/migrations/index.ts"
+import { createNodeStore } from "../../packages/server/src/storage/nodes.ts"
+import { openPostgres } from "../../packages/server/src/storage/postgres/open.ts"
+import { enqueueRuns } from "../../packages/server/src/storage/runs/enqueue-runs.ts"
+import { createQueueStore } from "../../packages/server/src/storage/runs/queue.ts"
+import { createRunStore } from "../../packages/server/src/storage/runs/runs.ts"
+import { openSqlite } from "../../packages/server/src/storage/sqlite/open.ts"
+import { createValStore } from "../../packages/server/src/storage/vals/vals.ts"
+import { createVersionStore } from "../../packages/server/src/storage/vals/versions.ts"
+
+/** An account with a val, for runs of a benchmark. */
+export interface Account {
+  readonly accountId: string
+  readonly valId: string
+}
+
+const addedAtOnce = 1_000
+
+/** A database address, or the file of an SQLite database. */
+export async function openDatabase(place: string): Promise<Database> {
+  const db = place.startsWith("postgres") ? await openPostgres(place) : openSqlite(place)
+  await migrate(db, migrations)
+  return db
+}
+
+export async function addAccounts(db: Database, count: number): Promise<readonly Account[]> {
+  const added = Array.from({ length: count }, () => ({
+    accountId: Bun.randomUUIDv7(),
+    valId: Bun.randomUUIDv7(),
+  }))
+  await db.write(function* () {
+    for (const { accountId, valId } of added) {
+      const name = `u${accountId.replaceAll("-", "").slice(-12)}`
+      yield sql`insert into users (id, username, username_key, created_at) values (${accountId}, ${name}, ${name}, 1)`
+      yield sql`insert into vals (id, owner_id, name, name_key, privacy, type, version, version_last, created_at, updated_at)
+        values (${valId}, ${accountId}, 'noop', 'noop', 'private', 'script', 1, 1, 1, 1)`
+      yield sql`insert into versions (val_id, version, created_at, code) values (${valId}, 1, 1, '1')`
+    }
+  })
+  return added
+}
+
+/** Queues runs of these accounts in turn. */
+export async function addRuns(
+  db: Database,
+  accounts: readonly Account[],
+  count: number,
+): Promise<void> {
+  const runs = Array.from({ length: count }, (_, index) => {
+    const account = accounts[index % accounts.length] as Account
+    return { ...account, id: Bun.randomUUIDv7(), version: 1, source: "api" as const, args: [index] }
+  })
+  for (let from = 0; from < count; from += addedAtOnce) {
+    const batch: readonly NewQueuedRun[] = runs.slice(from, from + addedAtOnce)
+    await db.write(() => enqueueRuns(db.dialect, batch))
+  }
+}
+
+/**
+ * A node that works on the queue. Everything is that of a server, except that no code runs: the
+ * runner returns at once. That a run starts is on disk before, as in production.
+ */
+export async function createQueueNode(
+  db: Database,
+  runsMax: number,
+  on: { start?(accountId: string): void; end(): void },
+) {
+  const fail = (error: unknown) => {
+    console.error(error)
+    process.exit(1)
+  }
+  const nodeId = Bun.randomUUIDv7()
+  const nodes = createNodeStore(db)
+  await nodes.add({ id: nodeId, host: "bench", pid: 1, pidStarted: "" }, 3_600_000)
+  const runs = createRunStore(db)
+  const liveRuns = new LiveRuns({ runs, nodeId, now: Date.now, onError: fail })
+  const worker = new QueueWorker({
+    ...{ runs, liveRuns, runner: createRunner(on), nodeId, queueStore: createQueueStore(db) },
+    begunRuns: createBegunRuns({ nodes, nodeId, retryMs: 500 }),
+    ...{ vals: createValStore(db), versions: createVersionStore(db) },
+    programs: {
+      of: async (val, accountId) => ({
+        ...{ key: val.id, valId: val.id, version: 1, type: val.type, ownerId: val.ownerId },
+        ...{ accountId, label: "", entryUrl: "", endpoint: "" },
+        load: () => Promise.reject(new Error("No code is loaded")),
+      }),
+      ofUnsaved: () => Promise.reject(new Error("No code is unsaved")),
+    },
+    limits: { ...queueWorkerLimits, runsMax, runsPerAccountMax: Math.ceil(runsMax / 4) },
+    newId: () => Bun.randomUUIDv7(),
+    now: Date.now,
+    mailInputs: { read: () => Promise.reject(new Error("no mail is stored")) },
+    allowances: { hasRun: () => true, countRun() {} },
+    delayOf: () => 0,
+    notify() {},
+    listen: () => () => {},
+    onError: fail,
+  })
+  return {
+    start: () => worker.start(),
+    wake: () => worker.wake(),
+    /** Resolves when the ends of all runs are on disk. */
+    async stop() {
+      await worker.stop()
+      await liveRuns.stop()
+    },
+  }
+}
+
+function createRunner(on: { start?(accountId: string): void; end(): void }): Runner {
+  const slot: RunSlot = {
+    call: async () => ({ kind: "returned", json: "null", kept: null, isTruncated: false }),
+    fetch: () => Promise.reject(new Error("No val of this benchmark gets requests")),
+    connect: () => Promise.reject(new Error("No val of this benchmark gets requests")),
+    stop() {},
+    release: () => on.end(),
+  }
+  return {
+    async acquire({ accountId }, run) {
+      await run.begin?.(slot)
+      on.start?.(accountId)
+      return slot
+    },
+    retire() {},
+    endAllOf() {},
+    status: () => ({
+      ...{ isolation: "none", processes: 0, ready: 0, runs: 0, waiting: 0 },
+      ...{ memoryBytes: 0, memoryBytesMax: 0, coldStarts: new Histogram() },
+    }),
+  }
+}
