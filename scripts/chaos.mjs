@@ -1,9 +1,13 @@
 // npm run chaos: the long versions of the chaos, stream and backup tests, without a time limit.
 // npm run chaos -- schedules: that of the test of schedules on several nodes.
+// npm run chaos -- pause: a node that is paused for longer than its lease.
 import { runTests } from "./testing/run.mjs"
 
 const args = process.argv.slice(2)
-process.exitCode = await (args[0] === "schedules" ? runSchedules(args.slice(1)) : runAll(args))
+const [name, ...rest] = args
+if (name === "schedules") process.exitCode = await runSchedules(rest)
+else if (name === "pause") process.exitCode = await runPause(rest)
+else process.exitCode = await runAll(args)
 
 /** @param {string[]} args */
 function runAll([guests = "300", servers = "50", ...args]) {
@@ -28,6 +32,11 @@ function runSchedules([schedules = "1000", seconds = "240", ...args]) {
     HAMLET_CHAOS_SCHEDULES: schedules,
     HAMLET_CHAOS_SECONDS: seconds,
   })
+}
+
+/** @param {string[]} args */
+function runPause(args) {
+  return runLong([...args, "./packages/server/test/chaos/paused-node.chaos.ts"], {})
 }
 
 /**
