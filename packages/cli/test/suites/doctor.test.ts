@@ -54,6 +54,7 @@ describe("doctor", () => {
         "names of vals",
         "outgoing mail",
         "incoming mail",
+        "sign-in",
         "open files",
         "memory",
         "server",

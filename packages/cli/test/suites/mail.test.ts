@@ -53,10 +53,10 @@ describe("mail, user email", () => {
     expect(JSON.parse(await ada.print(["mail", "test", "inbox", ...parts]))).toEqual([
       ...["eve@example.org", "Hi", "hello"],
     ])
-    const raw = await ada.hamlet(["mail", "test", "inbox", "--raw", "-", "--detach"], {
+    const raw = await ada.print(["mail", "test", "inbox", "--raw", "-", "--detach"], {
       input: "From: Eve <eve@example.org>\nSubject: raw\n\nx",
     })
-    const run_id = raw.stdout.trimEnd()
+    const run_id = raw.trimEnd()
     expect((await ada.client.getRun({ run_id })).email).toMatchObject({
       ...{ from: "Eve <eve@example.org>", subject: "raw", isTest: true },
     })

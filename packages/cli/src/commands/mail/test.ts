@@ -42,10 +42,8 @@ the exit code tells how the run ended. With --raw, the mail is a file with a who
   run: testMail,
 })
 
-async function testMail(
-  context: Context,
-  { val: name, detach, ...options }: TestOptions,
-): Promise<ExitName | undefined> {
+async function testMail(context: Context, options: TestOptions): Promise<ExitName | undefined> {
+  const { val: name, detach } = options
   const connection = await context.connect()
   const mail = await toMail(options)
   const { id } = await findWholeVal(connection, name)
@@ -60,13 +58,18 @@ async function testMail(
   return undefined
 }
 
-async function toMail({ attach, raw, ...fields }: Omit<TestOptions, "val" | "detach">) {
+async function toMail(options: TestOptions) {
+  // The options of all commands are among them too.
+  const { attach, raw, from, subject, text, html } = options
+  const fields = Object.entries({ from, subject, text, html }).filter(
+    ([, value]) => value !== undefined,
+  )
   if (raw === undefined)
     return {
-      ...fields,
+      ...(Object.fromEntries(fields) as Pick<TestOptions, "from" | "subject" | "text" | "html">),
       ...(attach && { attachments: await Promise.all(attach.map(toAttachment)) }),
     }
-  if (attach || Object.keys(fields).length > 0)
+  if (attach || fields.length > 0)
     throw new CliError("usage", "Cannot combine --raw with other parts of a mail: it has them all")
   return { raw: raw === "-" ? await readInput() : (await read(raw)).toString() }
 }
