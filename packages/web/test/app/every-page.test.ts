@@ -16,52 +16,57 @@ const looks = [
   { size: "phone", scheme: "light", kind: "colours" },
 ] as const
 
-describeApp("every page", (app) => {
-  let seeded: SeededPages
-  const tabs = new Map<string, OpenTab>()
-  beforeAll(async () => {
-    seeded = await seedPages(app.stage)
-    for (const [viewer, person] of Object.entries({
-      visitor: undefined,
-      ada: seeded.ada,
-      newcomer: seeded.newcomer,
-      administrator: app.stage.admin,
-    }))
-      tabs.set(viewer, await app.open(person))
-  })
+describeApp(
+  "every page",
+  (app) => {
+    let seeded: SeededPages
+    const tabs = new Map<string, OpenTab>()
+    beforeAll(async () => {
+      seeded = await seedPages(app.stage)
+      for (const [viewer, person] of Object.entries({
+        visitor: undefined,
+        ada: seeded.ada,
+        newcomer: seeded.newcomer,
+        administrator: app.stage.admin,
+      }))
+        tabs.set(viewer, await app.open(person))
+    })
 
-  for (const [viewer, rows] of Object.entries(pageCases))
-    for (const { name, path, text, before } of rows)
-      test(`${name} (${viewer}) is usable in light and dark, wide and on a phone`, async () => {
-        const tab = tabs.get(viewer) as OpenTab
-        const { page, problems } = tab
-        // From an earlier test that failed.
-        problems.splice(0)
-        await page.setViewportSize(sizes.wide)
-        await page.goto(typeof path === "string" ? path : path(seeded))
-        await page.getByRole("heading", { level: 1 }).first().waitFor()
-        await before?.(page)
-        await page.getByText(text).first().waitFor()
-        for (const { size, scheme, kind } of looks) {
-          await page.setViewportSize(sizes[size])
-          await page.emulateMedia({ colorScheme: scheme })
-          // Loading content may move elements for a moment.
-          const look = async () => ({
-            barriers: await findBarriers(page, kind),
-            isTooWide: await isTooWide(page),
-          })
-          await eventually(look, (found) =>
-            expect({ size, scheme, ...found }).toEqual({
-              size,
-              scheme,
-              barriers: [],
-              isTooWide: false,
-            }),
-          )
-        }
-        expect(
-          await page.getByRole("heading", { level: 1, includeHidden: true }).count(),
-        ).toBeGreaterThan(0)
-        expect(problems).toEqual([])
-      })
-})
+    for (const [viewer, rows] of Object.entries(pageCases))
+      for (const { name, path, text, before } of rows)
+        test(`${name} (${viewer}) is usable in light and dark, wide and on a phone`, async () => {
+          const tab = tabs.get(viewer) as OpenTab
+          const { page, problems } = tab
+          // From an earlier test that failed.
+          problems.splice(0)
+          await page.setViewportSize(sizes.wide)
+          await page.goto(typeof path === "string" ? path : path(seeded))
+          await page.getByRole("heading", { level: 1 }).first().waitFor()
+          await before?.(page)
+          await page.getByText(text).first().waitFor()
+          for (const { size, scheme, kind } of looks) {
+            await page.setViewportSize(sizes[size])
+            await page.emulateMedia({ colorScheme: scheme })
+            // Loading content may move elements for a moment.
+            const look = async () => ({
+              barriers: await findBarriers(page, kind),
+              isTooWide: await isTooWide(page),
+            })
+            await eventually(look, (found) =>
+              expect({ size, scheme, ...found }).toEqual({
+                size,
+                scheme,
+                barriers: [],
+                isTooWide: false,
+              }),
+            )
+          }
+          expect(
+            await page.getByRole("heading", { level: 1, includeHidden: true }).count(),
+          ).toBeGreaterThan(0)
+          expect(problems).toEqual([])
+        })
+  },
+  // Nothing listens there, so that mail waits.
+  { HAMLET_SMTP_URL: "smtp://127.0.0.1:9", HAMLET_MAIL_DOMAIN: "vals.example.com" },
+)
