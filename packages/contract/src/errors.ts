@@ -76,6 +76,10 @@ export const errorCodes = {
   },
   token_not_found: { status: 404, meaning: "The caller has no token with this id." },
   session_not_found: { status: 404, meaning: "The caller has no session with this id." },
+  authorization_not_found: {
+    status: 404,
+    meaning: "The caller has authorized no program under this id.",
+  },
   invitation_not_found: {
     status: 404,
     meaning: "There is no such invitation, or it was accepted or revoked, or has expired.",

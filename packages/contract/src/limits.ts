@@ -21,6 +21,7 @@ export const limits = {
   sealedCharsMax: 4_000,
   providerResponseCharsMax: 8_000,
   identitiesPerUserMax: 10,
+  authorizationQueryCharsMax: 8_000,
   timeCharsMax: 40,
   secretNameCharsMax: 128,
   secretValueBytesMax: 32_768,

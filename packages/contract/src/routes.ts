@@ -12,7 +12,7 @@ import { blobRoutes } from "./routes/services/blobs.ts"
 import { emailRoutes } from "./routes/services/email.ts"
 import { openAiRoutes } from "./routes/services/openai.ts"
 import { sqliteRoutes } from "./routes/services/sqlite.ts"
-import { sessionRoutes } from "./routes/sessions.ts"
+import { authorizationRoutes, sessionRoutes } from "./routes/sessions.ts"
 import { socialRoutes } from "./routes/social.ts"
 import { statRoutes } from "./routes/stats.ts"
 import { systemRoutes } from "./routes/system.ts"
@@ -36,6 +36,7 @@ export const routes = {
   ...accountRoutes,
   ...sessionRoutes,
   ...identityRoutes,
+  ...authorizationRoutes,
   ...webhookRoutes,
   ...blobRoutes,
   ...sqliteRoutes,

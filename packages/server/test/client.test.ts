@@ -3,6 +3,12 @@ import { type RouteDefinition, type RouteName, routeNames, routes } from "@hamle
 import { createBackupChecker } from "@hamlet/contract/backup"
 import { ApiError, type Client, ConnectionError, createClient } from "@hamlet/contract/client"
 import { signIn } from "../src/domain/accounts/sessions.ts"
+import {
+  addAuthorization,
+  addOAuthClient,
+  redirectUri,
+  toAuthorizeQuery,
+} from "./api/oauth-flow.ts"
 import { addIdentity } from "./authorization/linked-identity.ts"
 import type { TestUser } from "./support/api.ts"
 import { describeEachDatabase } from "./support/databases.ts"
@@ -660,6 +666,37 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect((await client.createSignInLink()).url).toStartWith(
       `${loopback.api.hamlet.deps.links.baseUrl}/sign-in#code=`,
     )
+  },
+  async listAuthorizations({ client, loopback, sample }) {
+    const { id } = await addAuthorization(loopback.api.hamlet.deps, sample.ada)
+    expect((await client.listAuthorizations()).data).toContainEqual(
+      expect.objectContaining({ id, clientName: "Robot", scopes: ["val:read"] }),
+    )
+  },
+  async deleteAuthorization({ client, loopback, sample }) {
+    const { id, pair } = await addAuthorization(loopback.api.hamlet.deps, sample.ada)
+    expect((await openClient(loopback, pair.accessToken).listMyVals()).data).toBeArray()
+    expect(await client.deleteAuthorization({ authorization_id: id })).toBeUndefined()
+    expect(await failure(openClient(loopback, pair.accessToken).listMyVals())).toMatchObject({
+      code: "invalid_token",
+    })
+    expect(await failure(client.deleteAuthorization({ authorization_id: id }))).toMatchObject({
+      status: 404,
+      code: "authorization_not_found",
+    })
+  },
+  async checkAuthorization({ client, loopback }) {
+    const query = toAuthorizeQuery(await addOAuthClient(loopback.api.hamlet.deps))
+    expect(await client.checkAuthorization({ query })).toMatchObject({
+      clientName: "Robot",
+      redirectTarget: "client.invalid",
+      refusal: null,
+    })
+  },
+  async createAuthorization({ client, loopback }) {
+    const query = toAuthorizeQuery(await addOAuthClient(loopback.api.hamlet.deps))
+    const { url } = await client.createAuthorization({ query, scopes: ["val:read"] })
+    expect(url).toStartWith(`${redirectUri}?code=hamlet_code_`)
   },
   async putSchedule({ client }) {
     const { id: val_id } = await client.createVal({ code: "1", type: "interval" })

@@ -147,6 +147,7 @@ const questions: Record<GetRoute, readonly string[]> = {
   listTokens: combine(["/v1/me/tokens"], pages),
   listSessions: combine(["/v1/me/sessions"], pages),
   listIdentities: combine(["/v1/me/identities"], pages),
+  listAuthorizations: combine(["/v1/me/authorizations"], pages),
   getSchedule: ofVals("/schedule"),
   listMySchedules: combine(["/v1/me/schedules"], pages),
   previewSchedule: ["/v1/schedules/preview?every=1h"],

@@ -5,6 +5,7 @@ import type { Item, Output, PageName } from "@hamlet/contract/client"
 import ValTown from "@valtown/sdk"
 import { PageCursorURL } from "@valtown/sdk/pagination"
 import { signIn } from "../src/domain/accounts/sessions.ts"
+import { addAuthorization, addOAuthClient, toAuthorizeQuery } from "./api/oauth-flow.ts"
 import { addIdentity } from "./authorization/linked-identity.ts"
 import { describeEachDatabase } from "./support/databases.ts"
 import { type Loopback, openLoopback } from "./support/loopback.ts"
@@ -649,6 +650,27 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   async createSignInLink({ client }) {
     const made = await client.post<object, Output<"createSignInLink">>("/v1/me/sign-in-links")
     expect(made.url).toContain("/sign-in#code=hamlet_link_")
+  },
+  async listAuthorizations({ client, loopback, sample }) {
+    const { id } = await addAuthorization(loopback.api.hamlet.deps, sample.ada)
+    const found = await list(client, "listAuthorizations", "/v1/me/authorizations")
+    expect(found.map((one) => one.id)).toContain(id)
+  },
+  async deleteAuthorization({ client, loopback, sample }) {
+    const { id } = await addAuthorization(loopback.api.hamlet.deps, sample.ada)
+    expect(await client.delete<object, null>(`/v1/me/authorizations/${id}`)).toBeNull()
+  },
+  async checkAuthorization({ client, loopback }) {
+    const query = toAuthorizeQuery(await addOAuthClient(loopback.api.hamlet.deps))
+    const path = "/v1/me/authorization-requests"
+    expect(await client.post(path, { body: { query } })).toMatchObject({ clientName: "Robot" })
+  },
+  async createAuthorization({ client, loopback }) {
+    const query = toAuthorizeQuery(await addOAuthClient(loopback.api.hamlet.deps))
+    const body = { query, scopes: ["val:read"] }
+    expect(await client.post("/v1/me/authorizations", { body })).toMatchObject({
+      url: expect.stringContaining("code=hamlet_code_"),
+    })
   },
   async putSchedule({ client }) {
     const { id } = await createInterval(client)

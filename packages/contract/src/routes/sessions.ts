@@ -2,6 +2,12 @@ import { route } from "../route.ts"
 import { pageQuery } from "../schemas/inputs.ts"
 import { page } from "../schemas/records.ts"
 import {
+  authorization,
+  authorizationParams,
+  authorizationRedirect,
+  authorizationRequest,
+  checkAuthorizationBody,
+  createAuthorizationBody,
   createSessionBody,
   newSession,
   session,
@@ -84,5 +90,51 @@ export const sessionRoutes = {
     auth: "required",
     scope: "user:write",
     responses: { 200: signInLink },
+  }),
+}
+
+/** Programs that the caller has authorized by OAuth. */
+export const authorizationRoutes = {
+  listAuthorizations: route({
+    method: "get",
+    path: "/v1/me/authorizations",
+    tag: "Authorizations",
+    summary: "Programs that may act for the caller, newest first",
+    auth: "required",
+    scope: "user:read",
+    query: pageQuery,
+    responses: { 200: page(authorization) },
+  }),
+  createAuthorization: route({
+    method: "post",
+    path: "/v1/me/authorizations",
+    tag: "Authorizations",
+    summary: "Allow a program to act for the caller; returns where to send the browser",
+    auth: "required",
+    scope: "user:write",
+    body: createAuthorizationBody,
+    responses: { 200: authorizationRedirect },
+    errors: ["scope_escalation"],
+  }),
+  deleteAuthorization: route({
+    method: "delete",
+    path: "/v1/me/authorizations/{authorization_id}",
+    tag: "Authorizations",
+    summary: "End what a program may do; all of its tokens stop working at once",
+    auth: "required",
+    scope: "user:write",
+    params: authorizationParams,
+    responses: { 204: null },
+    errors: ["authorization_not_found"],
+  }),
+  checkAuthorization: route({
+    method: "post",
+    path: "/v1/me/authorization-requests",
+    tag: "Authorizations",
+    summary: "The request of a program to act for the caller, before it is allowed",
+    auth: "required",
+    scope: "user:write",
+    body: checkAuthorizationBody,
+    responses: { 200: authorizationRequest },
   }),
 }

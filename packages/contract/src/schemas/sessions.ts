@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { limits } from "../limits.ts"
-import { id, text, time, url } from "./fields.ts"
+import { id, scope, text, time, url } from "./fields.ts"
+import { list } from "./lengths.ts"
 
 /** A browser session. */
 export const session = z
@@ -47,3 +48,61 @@ export const signInLinkBody = z.object({ code: secretText })
 
 /** The path parameter of a session. */
 export const sessionParams = z.object({ session_id: id.transform((value) => value.toLowerCase()) })
+
+/** A program that the caller has allowed to act for them. */
+export const authorization = z
+  .object({
+    id,
+    clientName: z.string().describe("The name that the program gave itself"),
+    scopes: z.array(scope).describe("What the program may do"),
+    createdAt: time,
+    lastUsedAt: time.describe("When the program last got a token, in UTC"),
+    expiresAt: time.describe("When it ends unless the program uses it before, in UTC"),
+  })
+  .meta({ id: "Authorization" })
+
+const query = text(limits.authorizationQueryCharsMax, 1).describe(
+  "The query of `/oauth/authorize`, as the program has sent it",
+)
+
+/** The body to look at the request of a program. */
+export const checkAuthorizationBody = z.object({ query })
+
+/** The request of a program, for the user to decide. */
+export const authorizationRequest = z
+  .object({
+    clientName: z.string().describe("The name that the program gave itself"),
+    clientCreatedAt: time.describe("When the program was registered, in UTC"),
+    redirectTarget: z.string().describe("The host or app that gets access"),
+    isLocal: z.boolean().describe("Whether that is a program on the user's own machine"),
+    scopes: z.array(scope).describe("What the user can allow"),
+    denyUrl: url.describe("Where to send the browser if the user refuses"),
+    refusal: z
+      .object({
+        message: z.string(),
+        url: url.describe("Where to send the browser with the error"),
+      })
+      .nullable()
+      .describe("Why it cannot be allowed; null if it can"),
+  })
+  .meta({ id: "AuthorizationRequest" })
+
+/** The body to allow the request of a program. */
+export const createAuthorizationBody = z.object({
+  query,
+  scopes: list(scope, scope.options.length, 1)
+    .transform((scopes) => [...new Set(scopes)])
+    .describe("What the program may do, at most what it asked for"),
+})
+
+/** Where the browser goes next. */
+export const authorizationRedirect = z
+  .object({ url: url.describe("Where to send the browser, with a code for the program") })
+  .meta({ id: "AuthorizationRedirect" })
+
+/** The path parameter of an authorization. */
+export const authorizationParams = z.object({
+  authorization_id: id
+    .transform((value) => value.toLowerCase())
+    .describe("The id of the authorization"),
+})

@@ -15,6 +15,7 @@ import { createSessionStore } from "../storage/accounts/sessions.ts"
 import { createTokenStore } from "../storage/accounts/tokens.ts"
 import { createUsageStore } from "../storage/accounts/usage.ts"
 import { createUserStore } from "../storage/accounts/users.ts"
+import { createOAuthStore } from "../storage/oauth/oauth.ts"
 import type { Foundation } from "./foundation.ts"
 
 /** What a request may take beyond its run: the wait for a run slot, and the database. */
@@ -36,6 +37,8 @@ export function createAccounts({ config, db, keys, now, newId, nodeId, onError }
     tokenUses: new TokenUses(tokens, onError),
     runTokens: new RunTokens({ tokens, lifeMsMax, now, newId, nodeId, onError }),
     sessions: createSessionStore(db),
+    oauth: createOAuthStore(db),
+    baseUrl: config.baseUrl,
     sessionMs: config.sessionDays * 86_400_000,
     secrets: createSecretStore(db),
     cipher: createCipher(keys, () => config.secretKeys ?? readKeyFile(config.dataDir)),

@@ -1,10 +1,14 @@
+import { errorCodes } from "@hamlet/contract"
 import { type Caller, unauthenticated } from "../domain/access.ts"
+import { AppError } from "../domain/app-error.ts"
 import type { ApiConnection } from "./api-connection.ts"
 import type { Authenticator } from "./auth/authenticate.ts"
 import { assertOriginAllowed, type FetchApi, respondToMcp } from "./mcp/mcp-endpoint.ts"
 import type { Nouns } from "./nouns.ts"
+import { createOAuthEndpoints, toResourceMetadataUrl } from "./oauth/oauth-endpoints.ts"
 import { findDocText } from "./pages/doc-texts.ts"
 import type { ApiResponse } from "./response/api-response.ts"
+import { toErrorResponse } from "./response/error-response.ts"
 
 /** A request to an endpoint. */
 export interface EndpointRequest {
@@ -33,6 +37,7 @@ export function createEndpoints(
 ): (path: string) => Endpoint | undefined {
   const endpoints = new Map<string, Endpoint>([
     ["/mcp", mcpEndpoint(nouns, authenticator, fetchApi)],
+    ...oauthEndpoints(nouns, authenticator),
   ])
   return (path) => endpoints.get(path) ?? findDocText(nouns.api, path)
 }
@@ -43,16 +48,55 @@ function mcpEndpoint(nouns: Nouns, authenticator: Authenticator, fetchApi: Fetch
     async respond(context) {
       const { request, requestId, connection } = context
       assertOriginAllowed(nouns.api.links.baseUrl, request)
-      const rateKey = () => connection.rateKey ?? connection.address?.() ?? ""
-      // A session belongs to the pages of this server, not to an assistant in the same browser.
-      if (request.headers.get("authorization") === null) {
-        authenticator.countByAddress(rateKey)
-        throw unauthenticated()
+      try {
+        const caller = await identify(authenticator, context)
+        context.caller = caller
+        return await respondToMcp(nouns, fetchApi, { request, requestId, caller, connection })
+      } catch (error) {
+        if (!(error instanceof AppError) || errorCodes[error.code].status !== 401) throw error
+        const response = toErrorResponse(error, requestId)
+        // An assistant that has no token learns from this how to ask the user for one.
+        const challenge = `Bearer resource_metadata="${toResourceMetadataUrl(nouns.api.links.baseUrl)}"`
+        return { ...response, headers: { ...response.headers, "www-authenticate": challenge } }
       }
-      const { caller } = await authenticator.identify(request, rateKey)
-      if (!caller) throw unauthenticated()
-      context.caller = caller
-      return respondToMcp(nouns, fetchApi, { request, requestId, caller, connection })
     },
   }
+}
+
+async function identify(
+  authenticator: Authenticator,
+  { request, connection }: EndpointRequest,
+): Promise<Caller> {
+  // A session belongs to the pages of this server, not to an assistant in the same browser.
+  if (request.headers.get("authorization") === null) {
+    authenticator.countByAddress(() => toRateKey(connection))
+    throw unauthenticated()
+  }
+  const { caller } = await authenticator.identify(request, () => toRateKey(connection))
+  if (!caller) throw unauthenticated()
+  return caller
+}
+
+function oauthEndpoints(
+  nouns: Nouns,
+  authenticator: Authenticator,
+): readonly (readonly [path: string, endpoint: Endpoint])[] {
+  return [...createOAuthEndpoints(nouns)].map(([path, { method, respond }]) => [
+    path,
+    {
+      methods: method === "GET" ? ["GET", "HEAD", "OPTIONS"] : ["OPTIONS", "POST"],
+      respond: ({ request, connection }) => {
+        const count = () => {
+          const rateKey = toRateKey(connection)
+          authenticator.countByAddress(() => rateKey)
+          return rateKey
+        }
+        return respond({ request, count })
+      },
+    },
+  ])
+}
+
+function toRateKey(connection: ApiConnection): string {
+  return connection.rateKey ?? connection.address?.() ?? ""
 }

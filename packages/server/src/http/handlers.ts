@@ -3,6 +3,7 @@ import type { Nouns } from "./nouns.ts"
 import type { Metrics } from "./ops/metrics.ts"
 import { accountHandlers } from "./routes/account.ts"
 import { administrationHandlers } from "./routes/administration.ts"
+import { authorizationHandlers } from "./routes/authorizations.ts"
 import { backupHandlers } from "./routes/backup.ts"
 import { emailHandlers } from "./routes/emails.ts"
 import { identityHandlers } from "./routes/me/identities.ts"
@@ -37,6 +38,7 @@ export function createHandlers(nouns: Nouns, metrics: Metrics): Handlers {
     ...accountHandlers(nouns),
     ...sessionHandlers(nouns),
     ...identityHandlers(nouns),
+    ...authorizationHandlers(nouns),
     ...webhookHandlers(nouns),
     ...blobHandlers(nouns),
     ...sqliteHandlers(nouns),

@@ -18,6 +18,7 @@ import type { TestMailDeps } from "../domain/mail/test-mail.ts"
 import type { FormatDeps } from "../domain/modules/format-code.ts"
 import type { StandardModules } from "../domain/modules/standard-modules.ts"
 import type { VersionTypeDeps } from "../domain/modules/version-types.ts"
+import type { OAuthDeps } from "../domain/oauth/oauth.ts"
 import type { ChatDeps } from "../domain/openai.ts"
 import type { OwnerDatabaseDeps } from "../domain/owner-databases.ts"
 import type { EnqueueDeps } from "../domain/queue/enqueue-run.ts"
@@ -59,6 +60,7 @@ export interface Nouns {
     InvitationDeps &
     SessionDeps &
     IdentityDeps &
+    OAuthDeps &
     SecretDeps &
     UsageDeps &
     EmailAddressDeps &

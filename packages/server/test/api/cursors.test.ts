@@ -11,6 +11,7 @@ import { Cursor } from "@valtown/sdk/pagination"
 import { signIn } from "../../src/domain/accounts/sessions.ts"
 import { addIdentity } from "../authorization/linked-identity.ts"
 import { expectStatus, type TestUser, testBaseUrl } from "../support/api.ts"
+import { addAuthorization } from "./oauth-flow.ts"
 import { type ApiSuite, describeApi, refusalOf, type ValView } from "./suite.ts"
 
 /** A list, what is put on it, and what is taken off it where that is possible. */
@@ -197,6 +198,17 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
         as: ada,
         add: () => addIdentity(api, ada),
         remove: (id) => call("DELETE", `/v1/me/identities/${id}`, { as: ada }),
+      }
+    },
+  ],
+  listAuthorizations: [
+    async ({ api, call, addUser: person }) => {
+      const ada = await person()
+      return {
+        path: "/v1/me/authorizations",
+        as: ada,
+        add: () => addAuthorization(api.hamlet.deps, ada),
+        remove: (id) => call("DELETE", `/v1/me/authorizations/${id}`, { as: ada }),
       }
     },
   ],

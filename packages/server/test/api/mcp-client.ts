@@ -24,7 +24,11 @@ export interface McpClient {
 export async function connectMcp(
   { hamlet }: TestApi,
   as: TestUser | string,
-  { revision = revisions[0], path = "/mcp" }: { revision?: Revision; path?: string } = {},
+  {
+    revision = revisions[0],
+    path = "/mcp",
+    baseUrl = testBaseUrl,
+  }: { revision?: Revision; path?: string; baseUrl?: string } = {},
 ): Promise<McpClient> {
   const isModern = revision === revisions[0]
   const client = new Client(
@@ -33,7 +37,7 @@ export async function connectMcp(
   )
   const token = typeof as === "string" ? as : as.token
   await client.connect(
-    new StreamableHTTPClientTransport(new URL(testBaseUrl + path), {
+    new StreamableHTTPClientTransport(new URL(baseUrl + path), {
       fetch: (url, init) => hamlet.app.request(url, init),
       requestInit: { headers: { authorization: `Bearer ${token}` } },
     }),

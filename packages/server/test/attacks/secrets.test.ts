@@ -272,6 +272,7 @@ export default async () => {
         token_id: id,
         session_id: id,
         identity_id: id,
+        authorization_id: id,
         invitation_id: id,
         email_id: id,
         webhook_id: id,

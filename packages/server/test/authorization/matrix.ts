@@ -7,9 +7,17 @@ import { createSubject, type Subject } from "./subject.ts"
 
 /**
  * A link is visible only to its creator, a token has no session to sign out of, and evaluated code
- * is not the run of a val. Formatting changes nothing.
+ * is not the run of a val. Formatting changes nothing. A program gets
+ * nothing until it has exchanged its code.
  */
-const unseen: readonly string[] = ["createSignInLink", "signOut", "evalCode", "formatCode"]
+const unseen: readonly string[] = [
+  "createSignInLink",
+  "signOut",
+  "evalCode",
+  "formatCode",
+  "checkAuthorization",
+  "createAuthorization",
+]
 
 /** One row of the matrix: a route, on a val of the owner's with that privacy. */
 interface MatrixRow {

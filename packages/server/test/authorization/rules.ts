@@ -45,6 +45,9 @@ export function expectedOf(
   // What opens a private val must not outlive the run that asked for it.
   if (name === "createPreview" && caller.isOfRun && privacy === "private")
     refusals.push("missing_scope")
+  // A user can give a program only what they have themselves; the sample gives this scope.
+  if (name === "createAuthorization" && !caller.scopes.includes("val:read"))
+    refusals.push("scope_escalation")
   return refusals.find((refusal) => refusal !== "allowed") ?? notConfigured[name] ?? "allowed"
 }
 
@@ -103,6 +106,7 @@ const rules: Readonly<Record<string, Rule>> = {
   email_id: (_route, caller) => (caller.isOwner ? "allowed" : "email_not_found"),
   identity_id: (_route, caller) => (caller.isOwner ? "allowed" : "identity_not_found"),
   session_id: (_route, caller) => (caller.isOwner ? "allowed" : "session_not_found"),
+  authorization_id: (_route, caller) => (caller.isOwner ? "allowed" : "authorization_not_found"),
   webhook_id: (_route, caller) => (caller.isOwner ? "allowed" : "webhook_not_found"),
   delivery_id: (_route, caller) => (caller.isOwner ? "allowed" : "delivery_not_found"),
   // A secret is looked for among the caller's own; setting one makes it there.

@@ -2,6 +2,7 @@ import type { RouteDefinition } from "@hamlet/contract"
 import { createInvitation } from "../../src/domain/accounts/invitations.ts"
 import { signIn } from "../../src/domain/accounts/sessions.ts"
 import { issueToken } from "../../src/domain/accounts/tokens.ts"
+import { addAuthorization, addOAuthClient, toAuthorizeQuery } from "../api/oauth-flow.ts"
 import { expectStatus, type TestApi, type TestUser } from "../support/api.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import { addIdentity } from "./linked-identity.ts"
@@ -64,6 +65,11 @@ export async function createSubject(
   const request = toSampleRequest(name, route, values, unique)
   const read = async () =>
     `${await readBack(api, owner, val.id, unique)}\n${await readTarget(api, target)}`
+  if (name === "checkAuthorization" || name === "createAuthorization") {
+    const query = toAuthorizeQuery(await addOAuthClient(api.hamlet.deps))
+    const scopes = name === "createAuthorization" ? { scopes: ["val:read"] } : {}
+    return { request: { ...request, body: { query, ...scopes } }, read }
+  }
   if (name !== "acceptInvitation") return { request, read }
   return {
     request: { ...request, body: { ...request.body, code: (await invite(api)).code } },
@@ -170,6 +176,9 @@ async function createParts(
     async session_id() {
       return addSession(api, owner, unique)
     },
+    async authorization_id() {
+      return (await addAuthorization(api.hamlet.deps, owner)).id
+    },
     async key() {
       const key = `blobs/of ${unique}`
       expectStatus(
@@ -259,6 +268,7 @@ async function readBack(
     "/v1/me/tokens?limit=3",
     "/v1/me/sessions?limit=3",
     "/v1/me/identities?limit=3",
+    "/v1/me/authorizations?limit=3",
     "/v1/me/secrets?limit=100",
     "/v1/me/webhooks?limit=100",
     `/v1/alias/user_${unique}`,

@@ -85,6 +85,7 @@ const values: Readonly<Record<string, string>> = {
   comment_id: "~comment.0.id~",
   token_id: "~token.0.id~",
   session_id: "~session.0.id~",
+  authorization_id: "~authorization.0.id~",
   email_id: "~email.0.id~",
   webhook_id: "~webhook.0.id~",
   delivery_id: "~webhook.0.delivery~",

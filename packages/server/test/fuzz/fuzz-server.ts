@@ -1,6 +1,7 @@
 import { scope } from "@hamlet/contract"
 import { createSignInLink, signIn } from "../../src/domain/accounts/sessions.ts"
 import { allScopes, issueToken } from "../../src/domain/accounts/tokens.ts"
+import { addAuthorization } from "../api/oauth-flow.ts"
 import { addIdentity } from "../authorization/linked-identity.ts"
 import { addWaitingEmail } from "../authorization/waiting-email.ts"
 import { expectStatus, type TestApi, type TestResponse, type TestUser } from "../support/api.ts"
@@ -241,6 +242,8 @@ async function refillUser(api: TestApi, pools: Pools, user: TestUser): Promise<v
   const { session } = await signIn(api.hamlet.deps, { token, userAgent: null, replaced: undefined })
   pools.add("session", { id: session.id, token })
   pools.add("identity", { id: await addIdentity(api, user), token })
+  const authorized = await addAuthorization(api.hamlet.deps, user)
+  pools.add("authorization", { id: authorized.id, token })
   pools.add("email", { id: await addWaitingEmail(api, user), token })
   pools.add("webhook", { ...(await addWebhook(api, user)), token })
   pools.add("val", await addScheduledVal(api, user))

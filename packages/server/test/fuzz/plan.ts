@@ -229,9 +229,16 @@ function soundHeaders(operation: Operation): fc.Arbitrary<readonly (readonly [st
 /** The token with the most rights on the target of the request. */
 function ownToken(operation: Operation): string {
   if (operation.isForAdmin || operation.path === "/v1/backup") return "~admin.0.token~"
-  const about = ["run", "comment", "token", "session", "identity", "email", "webhook"].find(
-    (kind) => operation.path.includes(`{${kind}_id}`),
-  )
+  const about = [
+    "run",
+    "comment",
+    "token",
+    "session",
+    "identity",
+    "authorization",
+    "email",
+    "webhook",
+  ].find((kind) => operation.path.includes(`{${kind}_id}`))
   return `~${about ?? "val"}.*.token~`
 }
 

@@ -80,6 +80,7 @@ const kinds: Readonly<Record<string, string>> = {
   token_id: "token",
   session_id: "session",
   identity_id: "identity",
+  authorization_id: "authorization",
   invitation_id: "invitation",
   email_id: "email",
   webhook_id: "webhook",

@@ -28,6 +28,7 @@ const pages: readonly PageRow[] = [
     load: () => import("./pages/accounts/provider.tsx"),
   },
   { pattern: "/invitation", isBare: true, load: () => import("./pages/invitation.tsx") },
+  { pattern: "/oauth/authorize", isBare: true, load: () => import("./pages/oauth/authorize.tsx") },
   { pattern: "/new", isPersonal: true, load: () => import("./pages/new-val.tsx") },
   { pattern: "/search", load: () => import("./pages/search.tsx") },
   { pattern: "/runs", isPersonal: true, load: () => import("./pages/runs.tsx") },

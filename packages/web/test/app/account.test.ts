@@ -29,6 +29,45 @@ describeApp("the account and the frame around every page", (app) => {
     expect(tab.problems).toEqual([])
   })
 
+  test("connects a program, shows what it gets, and revokes it", async () => {
+    const registered = await fetch(`${app.stage.url}/oauth/register`, {
+      method: "POST",
+      body: JSON.stringify({ client_name: "Robot", redirect_uris: [`${app.stage.url}/robot`] }),
+    })
+    const { client_id } = (await registered.json()) as { client_id: string }
+    const code_challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+    const method = { code_challenge, code_challenge_method: "S256" }
+    const query = new URLSearchParams({ client_id, response_type: "code", ...method })
+    await using tab = await open()
+    const { page } = tab
+    await page.goto(`/oauth/authorize?${query}`)
+    await page.getByText("Robot").waitFor()
+    await page.getByText(new URL(app.stage.url).host, { exact: true }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole("checkbox", { name: "sqlite:write" }).uncheck()
+    await page.getByRole("button", { name: "Allow" }).click()
+    await page.waitForURL(/\/robot\?code=/)
+    const { searchParams } = new URL(page.url())
+    const exchanged = await fetch(`${app.stage.url}/oauth/token`, {
+      method: "POST",
+      body: new URLSearchParams({
+        grant_type: "authorization_code",
+        client_id,
+        code: searchParams.get("code") ?? "",
+        code_verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
+      }),
+    })
+    const { access_token, scope } = (await exchanged.json()) as Record<string, string>
+    expect(scope?.split(" ")).toContain("sqlite:read")
+    expect(scope?.split(" ")).not.toContain("sqlite:write")
+    const client = createClient({ baseUrl: app.stage.url, token: access_token })
+    expect((await client.getMe()).username).toBe("ada")
+    await page.goto("/account/programs")
+    await page.getByRole("button", { name: "Revoke Robot" }).click()
+    await page.getByText("No program acts for you").waitFor()
+    await expect(client.getMe()).rejects.toMatchObject({ status: 401 })
+  })
+
   test("creates a token that is shown once, works within its scopes and is revoked", async () => {
     await using tab = await open({ permissions: ["clipboard-read", "clipboard-write"] })
     const { page } = tab

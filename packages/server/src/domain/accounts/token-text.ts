@@ -1,10 +1,10 @@
 import { toBase62 } from "../../shared/base62.ts"
 
 /**
- * What a secret string is for: to be sent as a bearer token, to be in a browser's cookie, or to be
- * in a link that signs in or invites.
+ * What a secret string is for: to be sent as a bearer token, to be in a browser's cookie, to be in a
+ * link that signs in or invites, or to be exchanged for a token by a client of OAuth.
  */
-export type TokenKind = "token" | "session" | "link" | "invitation"
+export type TokenKind = "token" | "session" | "link" | "invitation" | "code" | "refresh"
 
 /**
  * Leaked tokens are found by scanners that know how they begin. What is one kind has not the shape
@@ -15,6 +15,8 @@ const prefixes: Readonly<Record<TokenKind, string>> = {
   session: "hamlet_session_",
   link: "hamlet_link_",
   invitation: "hamlet_invitation_",
+  code: "hamlet_code_",
+  refresh: "hamlet_refresh_",
 }
 
 const secretDigits = 43 // 62^43 > 2^256
@@ -23,7 +25,7 @@ const checksumDigits = 6 // 62^6 > 2^32
 /**
  * Matches a secret string of ours of any kind inside any text, also one that is no longer valid.
  */
-export const tokenPattern = /hamlet_(?:session_|link_|invitation_)?[0-9A-Za-z]{49}/
+export const tokenPattern = /hamlet_(?:session_|link_|invitation_|code_|refresh_)?[0-9A-Za-z]{49}/
 
 /**
  * The secret string of a token: a prefix, 256 random bits and a checksum, by which a scanner knows

@@ -41,8 +41,8 @@ export interface TokenHolder {
 }
 
 /**
- * Stores tokens. `list` and `remove` ignore run tokens and sessions. Sessions end with the token
- * they were derived from.
+ * Stores tokens. `list` and `remove` ignore run tokens, sessions and access tokens of clients.
+ * Sessions end with the token they were derived from.
  */
 export interface TokenStore {
   findHolder(hash: string): Promise<TokenHolder | undefined>

@@ -16,6 +16,7 @@ const pages: ReadonlySet<string> = new Set([
   "mail",
   "new",
   "people",
+  "oauth",
   "runs",
   "schedules",
   "search",

@@ -102,6 +102,8 @@ function* suspend(id: string, audit: AuditEntry): Script<boolean> {
 }
 
 function* close(id: string, audit: AuditEntry): Script<boolean> {
+  yield sql`delete from authorizations where user_id = ${id}`
+  yield sql`delete from oauth_codes where user_id = ${id}`
   yield sql`delete from tokens where user_id = ${id}`
   yield sql`delete from identities where user_id = ${id}`
   yield sql`delete from secrets where user_id = ${id}`

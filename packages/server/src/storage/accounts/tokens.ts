@@ -47,7 +47,7 @@ export function createTokenStore(db: Database): TokenStore {
     async list(userId, page) {
       const rows = await db.read<TokenRow>(sql`
         select id, name, scopes, created_at, expires_at, last_used_at from tokens
-        where user_id = ${userId} and kind = 'token' and node_id is null
+        where user_id = ${userId} and kind = 'token' and node_id is null and authorization_id is null
           ${afterCursor(page, "created_at, id", newestFirst.kinds)} order by created_at desc, id desc ${limitTo(page)}`)
       return toPage(rows, page, toToken, newestFirst.toKeys)
     },
@@ -59,7 +59,7 @@ export function createTokenStore(db: Database): TokenStore {
     remove: (userId, id) =>
       db.write(function* () {
         const removed = yield* firstRow(sql`
-          delete from tokens where user_id = ${userId} and id = ${id} and kind = 'token' and node_id is null returning id`)
+          delete from tokens where user_id = ${userId} and id = ${id} and kind = 'token' and node_id is null and authorization_id is null returning id`)
         return removed !== undefined
       }),
     touch: (uses) =>
@@ -86,12 +86,16 @@ export function createTokenStore(db: Database): TokenStore {
 
 /**
  * Inserts a token; an existing one stays as it is. `nodeId` is the node of the run that the token
- * belongs to.
+ * belongs to, `authorizationId` what a user has allowed the client that gets it.
  */
-export function insertToken(token: NewTokenRecord, nodeId: string | null = null): Statement {
-  return sql`insert into tokens (id, user_id, hash, name, scopes, created_at, expires_at, node_id)
+export function insertToken(
+  token: NewTokenRecord,
+  nodeId: string | null = null,
+  authorizationId: string | null = null,
+): Statement {
+  return sql`insert into tokens (id, user_id, hash, name, scopes, created_at, expires_at, node_id, authorization_id)
     values (${token.id}, ${token.userId}, ${Buffer.from(token.hash, "hex")}, ${token.name}, ${token.scopes.join(" ")}, ${token.createdAt}, ${token.expiresAt},
-      ${nodeId})
+      ${nodeId}, ${authorizationId})
     on conflict (hash) do nothing`
 }
 

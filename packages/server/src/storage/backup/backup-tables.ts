@@ -14,6 +14,10 @@ export type Treatment =
 export const backupTables: Readonly<Record<string, Treatment>> = {
   settings: { kind: "rows" },
   users: { kind: "rows" },
+  oauth_clients: { kind: "rows" },
+  authorizations: { kind: "rows" },
+  oauth_codes: { kind: "none", why: "they expire after two minutes" },
+  refresh_tokens: { kind: "rows" },
   // The tokens of processes end with their node, which a restored server does not have, and so do
   // the sessions and links of these tokens.
   tokens: {

@@ -20,6 +20,7 @@ import { identities } from "./0018-identities.ts"
 import { invitedPeople } from "./0019-invited-people.ts"
 import { bundleTypes } from "./0020-bundle-types.ts"
 import { claims } from "./0021-claims.ts"
+import { oauth } from "./0022-oauth.ts"
 
 /** Every migration, in the order of their numbers. One that has landed is never changed again. */
 export const migrations: readonly Migration[] = [
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   invitedPeople,
   bundleTypes,
   claims,
+  oauth,
 ]

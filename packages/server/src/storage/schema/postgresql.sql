@@ -12,6 +12,20 @@ create table audit_entries (
   constraint audit_entries_pkey PRIMARY KEY (id)
 );
 
+create table authorizations (
+  id uuid not null,
+  user_id uuid not null,
+  client_id uuid not null,
+  client_name text collate "C" not null,
+  scopes text collate "C" not null,
+  created_at bigint not null,
+  last_used_at bigint not null,
+  expires_at bigint not null,
+  constraint authorizations_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth_clients(id) ON DELETE CASCADE,
+  constraint authorizations_pkey PRIMARY KEY (id),
+  constraint authorizations_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
 create table blobs (
   owner_id uuid not null,
   key text collate "C" not null,
@@ -223,6 +237,30 @@ create table nodes (
   constraint nodes_pkey PRIMARY KEY (id)
 );
 
+create table oauth_clients (
+  id uuid not null,
+  name text collate "C" not null,
+  redirect_uris text collate "C" not null,
+  created_at bigint not null,
+  last_used_at bigint,
+  constraint oauth_clients_pkey PRIMARY KEY (id)
+);
+
+create table oauth_codes (
+  hash bytea not null,
+  client_id uuid not null,
+  user_id uuid not null,
+  redirect_uri text collate "C" not null,
+  challenge text collate "C" not null,
+  scopes text collate "C" not null,
+  expires_at bigint not null,
+  authorization_id uuid,
+  constraint oauth_codes_authorization_id_fkey FOREIGN KEY (authorization_id) REFERENCES authorizations(id) ON DELETE CASCADE,
+  constraint oauth_codes_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth_clients(id) ON DELETE CASCADE,
+  constraint oauth_codes_pkey PRIMARY KEY (hash),
+  constraint oauth_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
 create table object_chunks (
   object_id uuid not null,
   number integer not null,
@@ -239,6 +277,14 @@ create table objects (
   unused_since bigint,
   constraint objects_pkey PRIMARY KEY (id),
   constraint objects_place_check CHECK ((place = ANY (ARRAY['database'::text, 's3'::text])))
+);
+
+create table refresh_tokens (
+  hash bytea not null,
+  authorization_id uuid not null,
+  used_at bigint,
+  constraint refresh_tokens_authorization_id_fkey FOREIGN KEY (authorization_id) REFERENCES authorizations(id) ON DELETE CASCADE,
+  constraint refresh_tokens_pkey PRIMARY KEY (hash)
 );
 
 create table run_purges (
@@ -358,6 +404,8 @@ create table tokens (
   parent_id uuid,
   user_agent text collate "C",
   is_from_setting integer not null default 0,
+  authorization_id uuid,
+  constraint tokens_authorization_id_fkey FOREIGN KEY (authorization_id) REFERENCES authorizations(id) ON DELETE CASCADE,
   constraint tokens_hash_key UNIQUE (hash),
   constraint tokens_kind_check CHECK ((kind = ANY (ARRAY['token'::text, 'session'::text, 'link'::text]))),
   constraint tokens_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES tokens(id) ON DELETE CASCADE,
@@ -484,6 +532,10 @@ CREATE INDEX audit_entries_by_action ON audit_entries USING btree (action, at DE
 
 CREATE INDEX audit_entries_by_time ON audit_entries USING btree (at DESC, id DESC);
 
+CREATE INDEX authorizations_by_client ON authorizations USING btree (client_id);
+
+CREATE INDEX authorizations_by_user ON authorizations USING btree (user_id, created_at DESC, id DESC);
+
 CREATE INDEX blobs_by_object ON blobs USING btree (object_id);
 
 CREATE INDEX comments_by_author ON comments USING btree (author_id, created_at DESC, id DESC);
@@ -542,9 +594,21 @@ CREATE INDEX mail_contents_by_owner ON mail_contents USING btree (owner_id, byte
 
 CREATE INDEX mail_keys_by_time ON mail_keys USING btree (received_at);
 
+CREATE INDEX oauth_clients_unused ON oauth_clients USING btree (created_at, id) WHERE (last_used_at IS NULL);
+
+CREATE INDEX oauth_codes_by_authorization ON oauth_codes USING btree (authorization_id);
+
+CREATE INDEX oauth_codes_by_client ON oauth_codes USING btree (client_id);
+
+CREATE INDEX oauth_codes_by_expiry ON oauth_codes USING btree (expires_at);
+
+CREATE INDEX oauth_codes_by_user ON oauth_codes USING btree (user_id);
+
 CREATE INDEX objects_unused ON objects USING btree (place, unused_since) WHERE (unused_since IS NOT NULL);
 
 CREATE INDEX objects_unused_by_owner ON objects USING btree (owner_id, unused_since) WHERE ((unused_since IS NOT NULL) AND (size IS NOT NULL));
+
+CREATE INDEX refresh_tokens_by_authorization ON refresh_tokens USING btree (authorization_id, used_at);
 
 CREATE INDEX runs_by_account ON runs USING btree (account_id, started_at DESC, id DESC, bytes);
 
@@ -585,6 +649,8 @@ CREATE INDEX search_names ON search_texts USING gin (name gin_trgm_ops) WHERE (i
 CREATE INDEX secrets_by_key ON secrets USING btree (key_id);
 
 CREATE INDEX secrets_by_user ON secrets USING btree (user_id, created_at DESC, name DESC);
+
+CREATE INDEX tokens_by_authorization ON tokens USING btree (authorization_id);
 
 CREATE INDEX tokens_by_node ON tokens USING btree (node_id) WHERE (node_id IS NOT NULL);
 

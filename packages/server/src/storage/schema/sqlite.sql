@@ -13,6 +13,21 @@ CREATE INDEX audit_entries_by_action on audit_entries (action, at desc, id desc)
 
 CREATE INDEX audit_entries_by_time on audit_entries (at desc, id desc);
 
+CREATE TABLE authorizations (
+  id text primary key,
+  user_id text not null references users on delete cascade,
+  client_id text not null references oauth_clients on delete cascade,
+  client_name text not null,
+  scopes text not null,
+  created_at integer not null,
+  last_used_at integer not null,
+  expires_at integer not null
+) strict;
+
+CREATE INDEX authorizations_by_client on authorizations (client_id);
+
+CREATE INDEX authorizations_by_user on authorizations (user_id, created_at desc, id desc);
+
 CREATE TABLE blobs (
   owner_id text not null references users on delete cascade,
   key text not null,
@@ -247,6 +262,35 @@ CREATE TABLE nodes (
   claims text
 ) strict;
 
+CREATE TABLE oauth_clients (
+  id text primary key,
+  name text not null,
+  redirect_uris text not null,
+  created_at integer not null,
+  last_used_at integer
+) strict;
+
+CREATE INDEX oauth_clients_unused on oauth_clients (created_at, id) where last_used_at is null;
+
+CREATE TABLE oauth_codes (
+  hash blob primary key,
+  client_id text not null references oauth_clients on delete cascade,
+  user_id text not null references users on delete cascade,
+  redirect_uri text not null,
+  challenge text not null,
+  scopes text not null,
+  expires_at integer not null,
+  authorization_id text references authorizations on delete cascade
+) strict;
+
+CREATE INDEX oauth_codes_by_authorization on oauth_codes (authorization_id);
+
+CREATE INDEX oauth_codes_by_client on oauth_codes (client_id);
+
+CREATE INDEX oauth_codes_by_expiry on oauth_codes (expires_at);
+
+CREATE INDEX oauth_codes_by_user on oauth_codes (user_id);
+
 CREATE TABLE object_chunks (
   object_id text not null references objects on delete cascade,
   number integer not null,
@@ -265,6 +309,14 @@ CREATE TABLE objects (
 CREATE INDEX objects_unused on objects (place, unused_since) where unused_since is not null;
 
 CREATE INDEX objects_unused_by_owner on objects (owner_id, unused_since) where unused_since is not null and size is not null;
+
+CREATE TABLE refresh_tokens (
+  hash blob primary key,
+  authorization_id text not null references authorizations on delete cascade,
+  used_at integer
+) strict;
+
+CREATE INDEX refresh_tokens_by_authorization on refresh_tokens (authorization_id, used_at);
 
 CREATE TABLE run_purges (
   val_id text primary key
@@ -415,8 +467,11 @@ CREATE TABLE tokens (
   kind text not null default 'token' check (kind in ('token', 'session', 'link')),
   parent_id text references tokens on delete cascade,
   user_agent text,
-  is_from_setting integer not null default 0
+  is_from_setting integer not null default 0,
+  authorization_id text references authorizations on delete cascade
 ) strict;
+
+CREATE INDEX tokens_by_authorization on tokens (authorization_id);
 
 CREATE INDEX tokens_by_node on tokens (node_id) where node_id is not null;
 

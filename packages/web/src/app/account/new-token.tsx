@@ -1,27 +1,11 @@
-import type { Input, Output } from "@hamlet/contract/client"
+import type { Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
 import { bindText } from "../../ui/bind.ts"
 import { Dialog } from "../../ui/dialog.tsx"
 import { api } from "../api.ts"
 import { Field, Select } from "../parts/field.tsx"
 import { Form } from "../parts/form.tsx"
-
-type Scope = Input<"createToken">["scopes"][number]
-
-const scopes: readonly (readonly [Scope, string])[] = [
-  ["val:read", "read vals"],
-  ["val:write", "create and change vals"],
-  ["run:read", "read runs and logs"],
-  ["run:write", "run vals"],
-  ["user:read", "read your account"],
-  ["user:write", "change your account, create tokens"],
-  ["blob:read", "read blobs"],
-  ["blob:write", "write blobs"],
-  ["sqlite:read", "read your database"],
-  ["sqlite:write", "write your database"],
-  ["email:write", "send mail"],
-  ["openai:write", "use the language models of this server"],
-]
+import { type Scope, ScopeList } from "./scope-list.tsx"
 
 const lifetimes = [
   { value: "", label: "Never" },
@@ -47,34 +31,13 @@ export function NewToken(props: {
     const input = { name: name.value.trim(), scopes: [...chosen.value], expiresAt }
     props.onDone(await api.createToken(input))
   }
-  const toggle = (scope: Scope) => {
-    const next = new Set(chosen.value)
-    if (!next.delete(scope)) next.add(scope)
-    chosen.value = next
-  }
   return (
     <Dialog title="New token" onClose={props.onClose}>
       <Form onSubmit={create} label="Create" isReady={chosen.value.size > 0} foot="dialog-foot">
         <Field label="Name" hint="Its purpose, so that you recognize it later.">
           <input class="input" required maxLength={100} autocomplete="off" {...bindText(name)} />
         </Field>
-        <fieldset>
-          <legend class="field-label">Scopes</legend>
-          <div class="scopes">
-            {scopes.map(([scope, meaning]) => (
-              <label key={scope} class="check">
-                <input
-                  type="checkbox"
-                  checked={chosen.value.has(scope)}
-                  onChange={() => toggle(scope)}
-                />
-                <span>
-                  {meaning} <code>{scope}</code>
-                </span>
-              </label>
-            ))}
-          </div>
-        </fieldset>
+        <ScopeList label="Scopes" chosen={chosen} />
         <Select
           label="Expires"
           value={days.value}

@@ -1,5 +1,6 @@
 import { useTitle } from "../../ui/page-title.ts"
 import { Profile } from "../account/profile.tsx"
+import { Programs } from "../account/programs.tsx"
 import { Secrets } from "../account/secrets.tsx"
 import { Sessions } from "../account/sessions.tsx"
 import { Tokens } from "../account/tokens.tsx"
@@ -13,6 +14,7 @@ const sections = {
   tokens: { label: "Tokens", icon: "key", View: Tokens },
   secrets: { label: "Secrets", icon: "lock", View: Secrets },
   usage: { label: "Usage", icon: "timer", View: UsageView },
+  programs: { label: "Programs", icon: "key", View: Programs },
   sessions: { label: "Sessions", icon: "system", View: Sessions },
 } as const
 

@@ -1,0 +1,133 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto"
+import type { Scope } from "@hamlet/contract"
+import { hasTokenShape, makeTokenText } from "../accounts/token-text.ts"
+import { hashToken, makeToken } from "../accounts/tokens.ts"
+import {
+  type AuthorizationCode,
+  isOwnResource,
+  oauthLimits as limits,
+  type NewAuthorization,
+  type OAuthDeps,
+  OAuthRefusal,
+} from "./oauth.ts"
+import { isRegistered } from "./redirect-uris.ts"
+
+/** What the token endpoint returns. */
+export interface TokenPair {
+  readonly accessToken: string
+  readonly refreshToken: string
+  readonly expiresInSeconds: number
+  readonly scopes: readonly Scope[]
+}
+
+/** The parameters of a request to the token endpoint. */
+export type TokenRequest = (name: string) => string | undefined
+
+/** Exchanges a code or a refresh token for tokens. */
+export async function exchangeTokens(deps: OAuthDeps, read: TokenRequest): Promise<TokenPair> {
+  if (!isOwnResource(deps.baseUrl, read("resource")))
+    throw new OAuthRefusal("invalid_target", "resource must be the address of this server")
+  const grantType = read("grant_type")
+  if (grantType === "authorization_code") return exchangeCode(deps, read)
+  if (grantType === "refresh_token") return refresh(deps, read)
+  throw new OAuthRefusal(
+    grantType === undefined ? "invalid_request" : "unsupported_grant_type",
+    "grant_type must be authorization_code or refresh_token",
+  )
+}
+
+async function exchangeCode(deps: OAuthDeps, read: TokenRequest): Promise<TokenPair> {
+  const code = require(read, "code")
+  const clientId = require(read, "client_id")
+  const verifier = require(read, "code_verifier")
+  const redirectUri = read("redirect_uri")
+  if (!hasTokenShape(code, "code")) throw invalidGrant()
+  const isFor = (stored: AuthorizationCode) =>
+    stored.clientId === clientId &&
+    stored.expiresAt > deps.now() &&
+    (redirectUri === undefined || isRegistered([stored.redirectUri], redirectUri)) &&
+    isVerified(stored.challenge, verifier)
+  const redeemed = await deps.oauth.redeemCode(
+    hashToken(code),
+    (stored) => {
+      if (!isFor(stored)) return undefined
+      const at = deps.now()
+      const authorization: NewAuthorization = {
+        id: deps.newId(),
+        userId: stored.userId,
+        clientId,
+        clientName: stored.clientName,
+        scopes: stored.scopes,
+        createdAt: at,
+        lastUsedAt: at,
+        expiresAt: at + limits.authorizationMs,
+      }
+      return { authorization, ...issue(deps, authorization) }
+    },
+    limits,
+  )
+  if (typeof redeemed === "string") throw invalidGrant()
+  return redeemed.pair
+}
+
+async function refresh(deps: OAuthDeps, read: TokenRequest): Promise<TokenPair> {
+  const refreshToken = require(read, "refresh_token")
+  const clientId = require(read, "client_id")
+  if (!hasTokenShape(refreshToken, "refresh")) throw invalidGrant()
+  const rotated = await deps.oauth.rotate(
+    hashToken(refreshToken),
+    (authorization) => {
+      const at = deps.now()
+      return authorization.clientId !== clientId || authorization.expiresAt <= at
+        ? undefined
+        : { ...issue(deps, authorization), at, expiresAt: at + limits.authorizationMs }
+    },
+    limits,
+  )
+  if (typeof rotated === "string") throw invalidGrant()
+  return rotated.pair
+}
+
+/** Ends the authorization of a token (RFC 7009). An unknown token is no error. */
+export async function revokeByClient(deps: OAuthDeps, read: TokenRequest): Promise<void> {
+  const token = require(read, "token")
+  await deps.oauth.revokeToken(hashToken(token), require(read, "client_id"))
+}
+
+function issue(deps: OAuthDeps, { userId, clientName, scopes }: NewAuthorization) {
+  const refreshToken = makeTokenText(randomBytes(32), "refresh")
+  const { record, text } = makeToken(deps, userId, {
+    name: clientName,
+    scopes,
+    expiresAt: deps.now() + limits.accessTokenMs,
+  })
+  const pair: TokenPair = {
+    accessToken: text,
+    refreshToken,
+    expiresInSeconds: limits.accessTokenMs / 1000,
+    scopes,
+  }
+  return { pair, tokens: { refreshHash: hashToken(refreshToken), access: record } }
+}
+
+function isVerified(challenge: string, verifier: string): boolean {
+  if (!/^[\w.~-]{43,128}$/.test(verifier)) return false
+  const digest = createHash("sha256").update(verifier).digest()
+  const wanted = Buffer.from(challenge, "base64url")
+  return digest.length === wanted.length && timingSafeEqual(digest, wanted)
+}
+
+function require(read: TokenRequest, name: string): string {
+  const value = read(name)
+  if (value === undefined || value === "")
+    throw new OAuthRefusal("invalid_request", `${name} is missing`)
+  return value
+}
+
+/** One error for all reasons: a thief learns nothing. */
+function invalidGrant(): OAuthRefusal {
+  return new OAuthRefusal(
+    "invalid_grant",
+    "The code or refresh token is unknown, expired, used or of another client",
+  )
+}

@@ -1,0 +1,164 @@
+import type { Scope } from "@hamlet/contract"
+import type { NewTokenRecord } from "../accounts/tokens.ts"
+import type { Page, PageRequest } from "../paging.ts"
+
+/** A program that registered itself. It has no secret: PKCE and its redirect URIs protect users. */
+export interface OAuthClient {
+  readonly id: string
+  readonly name: string
+  readonly redirectUris: readonly string[]
+  readonly createdAt: number
+}
+
+/** What a user has allowed a client to do, until one of them ends it. */
+export interface ClientAuthorization {
+  readonly id: string
+  readonly clientName: string
+  readonly scopes: readonly Scope[]
+  readonly createdAt: number
+  readonly lastUsedAt: number
+  readonly expiresAt: number
+}
+
+/** An authorization to be stored. */
+export interface NewAuthorization extends ClientAuthorization {
+  readonly userId: string
+  readonly clientId: string
+}
+
+/** A code that a client exchanges for tokens, once. Only its hash is stored. */
+export interface AuthorizationCode {
+  readonly hash: string
+  readonly clientId: string
+  readonly userId: string
+  readonly redirectUri: string
+  /** SHA-256 of the verifier, in base64url. */
+  readonly challenge: string
+  readonly scopes: readonly Scope[]
+  readonly expiresAt: number
+}
+
+/** The tokens of an authorization: the hash of the refresh token, and the access token. */
+export interface IssuedTokens {
+  readonly refreshHash: string
+  readonly access: NewTokenRecord
+}
+
+/** How many rows are kept; beyond it the oldest are deleted. */
+export interface OAuthBounds {
+  readonly authorizationsPerUserMax: number
+  readonly accessTokensMax: number
+  /** Used ones, of each authorization. */
+  readonly refreshTokensMax: number
+}
+
+/** What became of a code or a refresh token. */
+export type Redemption<Issued> = Issued | "unknown" | "reused"
+
+/** Stores clients and what users have allowed them. */
+export interface OAuthStore {
+  /**
+   * Adds a client. Of clients that no user has authorized, those registered before `staleBefore`
+   * are deleted, and the oldest if there are too many. False when all others are in use.
+   */
+  addClient(client: OAuthClient, staleBefore: number, countMax: number): Promise<boolean>
+  findClient(id: string): Promise<OAuthClient | undefined>
+  addCode(code: AuthorizationCode, at: number): Promise<void>
+  /**
+   * Redeems a code in one transaction. `issue` returns undefined to refuse it. A code that was
+   * redeemed before ends the authorization that it led to.
+   */
+  redeemCode<Issued extends { authorization: NewAuthorization; tokens: IssuedTokens }>(
+    hash: string,
+    issue: (code: AuthorizationCode & { clientName: string }) => Issued | undefined,
+    bounds: OAuthBounds,
+  ): Promise<Redemption<Issued>>
+  /**
+   * Replaces a refresh token in one transaction. One that was replaced before ends its
+   * authorization: either the client or a thief has used it twice.
+   */
+  rotate<Issued extends { tokens: IssuedTokens; at: number; expiresAt: number }>(
+    hash: string,
+    issue: (authorization: NewAuthorization) => Issued | undefined,
+    bounds: OAuthBounds,
+  ): Promise<Redemption<Issued>>
+  /** Ends the authorization of a refresh or access token, if it belongs to the client. */
+  revokeToken(hash: string, clientId: string): Promise<void>
+  /** Newest first, without those that have expired. */
+  list(userId: string, at: number, page: PageRequest): Promise<Page<ClientAuthorization>>
+  /** Ends an authorization with all its tokens. False when the user has no such authorization. */
+  remove(userId: string, id: string): Promise<boolean>
+}
+
+/** What the rules of OAuth need. */
+export interface OAuthDeps {
+  readonly oauth: OAuthStore
+  readonly baseUrl: string
+  newId(): string
+  now(): number
+}
+
+/** Limits of OAuth. */
+export const oauthLimits = {
+  clientsMax: 10_000,
+  /** How long a client is kept that no user has authorized. */
+  staleMs: 86_400_000,
+  redirectUrisMax: 10,
+  redirectUriCharsMax: 2_000,
+  clientNameCharsMax: 100,
+  stateCharsMax: 4_000,
+  codeMs: 120_000,
+  accessTokenMs: 3_600_000,
+  /** How long an authorization lasts that its client does not use. */
+  authorizationMs: 30 * 86_400_000,
+  authorizationsPerUserMax: 50,
+  accessTokensMax: 10,
+  refreshTokensMax: 200,
+}
+
+/**
+ * The scopes that a client can get. Not `user:write`: its holder could create tokens that outlive
+ * the authorization. Not the scopes of administration.
+ */
+export const grantableScopes: readonly Scope[] = [
+  "val:read",
+  "val:write",
+  "user:read",
+  "run:read",
+  "run:write",
+  "blob:read",
+  "blob:write",
+  "sqlite:read",
+  "sqlite:write",
+  "email:write",
+  "openai:write",
+]
+
+/** A refusal in the words of OAuth (RFC 6749, section 5.2; RFC 7591, section 3.2.2). */
+export class OAuthRefusal extends Error {
+  constructor(
+    readonly code:
+      | "invalid_request"
+      | "invalid_grant"
+      | "invalid_target"
+      | "unsupported_grant_type"
+      | "invalid_redirect_uri"
+      | "invalid_client_metadata"
+      | "temporarily_unavailable",
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+/** The resource that tokens are for: the address of the MCP server (RFC 8707). */
+export function toResource(baseUrl: string): string {
+  return `${baseUrl}/mcp`
+}
+
+/** Whether a client asks for tokens of this server; without an answer it does. */
+export function isOwnResource(baseUrl: string, resource: string | undefined): boolean {
+  if (resource === undefined) return true
+  const trimmed = resource.replace(/\/$/, "")
+  return trimmed === baseUrl || trimmed === toResource(baseUrl)
+}

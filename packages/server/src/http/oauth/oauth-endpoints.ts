@@ -1,0 +1,166 @@
+import { createRateLimiter } from "../../domain/limits/rate-limit.ts"
+import {
+  exchangeTokens,
+  revokeByClient,
+  type TokenRequest,
+} from "../../domain/oauth/exchange-tokens.ts"
+import { grantableScopes, OAuthRefusal, toResource } from "../../domain/oauth/oauth.ts"
+import { registerClient } from "../../domain/oauth/register-client.ts"
+import type { Nouns } from "../nouns.ts"
+import { readBody } from "../request/body.ts"
+import { type ApiResponse, json } from "../response/api-response.ts"
+
+const limits = {
+  bodyBytesMax: 65_536,
+  registrationsPerMinute: 20,
+}
+
+/** What an endpoint of OAuth gets of a request. */
+interface OAuthCall {
+  readonly request: Request
+  /** Counts the request against the limit for requests without a token. */
+  count(): string
+}
+
+type Respond = (call: OAuthCall) => Promise<ApiResponse>
+
+/** The endpoints that clients of OAuth call, by path, each with its method. */
+export function createOAuthEndpoints({
+  accounts,
+  api,
+}: Nouns): ReadonlyMap<string, { readonly method: "GET" | "POST"; readonly respond: Respond }> {
+  const { baseUrl } = api.links
+  const registrations = createRateLimiter(limits.registrationsPerMinute, accounts.now)
+  const resource = { method: "GET", respond: async () => json(200, toResourceMetadata(baseUrl)) }
+  return new Map([
+    ["/.well-known/oauth-protected-resource", resource],
+    ["/.well-known/oauth-protected-resource/mcp", resource],
+    [
+      "/.well-known/oauth-authorization-server",
+      { method: "GET", respond: async () => json(200, toServerMetadata(baseUrl)) },
+    ],
+    [
+      "/oauth/register",
+      {
+        method: "POST",
+        respond: refusing(async ({ request, count }: OAuthCall) => {
+          registrations.take(count())
+          const client = await registerClient(accounts, await readJson(request))
+          return json(201, {
+            client_id: client.id,
+            client_id_issued_at: Math.floor(client.createdAt / 1000),
+            client_name: client.name,
+            redirect_uris: client.redirectUris,
+            grant_types: ["authorization_code", "refresh_token"],
+            response_types: ["code"],
+            token_endpoint_auth_method: "none",
+          })
+        }),
+      },
+    ],
+    [
+      "/oauth/token",
+      {
+        method: "POST",
+        respond: refusing(async ({ request, count }: OAuthCall) => {
+          count()
+          const pair = await exchangeTokens(accounts, await readForm(request))
+          return json(200, {
+            access_token: pair.accessToken,
+            token_type: "Bearer",
+            expires_in: pair.expiresInSeconds,
+            refresh_token: pair.refreshToken,
+            scope: pair.scopes.join(" "),
+          })
+        }),
+      },
+    ],
+    [
+      "/oauth/revoke",
+      {
+        method: "POST",
+        respond: refusing(async ({ request, count }: OAuthCall) => {
+          count()
+          await revokeByClient(accounts, await readForm(request))
+          return json(200, {})
+        }),
+      },
+    ],
+  ] as [string, { method: "GET" | "POST"; respond: Respond }][])
+}
+
+/** Where an assistant that has no token learns how to get one (RFC 9728). */
+export function toResourceMetadataUrl(baseUrl: string): string {
+  return `${baseUrl}/.well-known/oauth-protected-resource/mcp`
+}
+
+function toResourceMetadata(baseUrl: string): object {
+  return {
+    resource: toResource(baseUrl),
+    authorization_servers: [baseUrl],
+    scopes_supported: grantableScopes,
+    bearer_methods_supported: ["header"],
+    resource_name: "Hamlet",
+    resource_documentation: `${baseUrl}/docs/assistants.md`,
+  }
+}
+
+/** RFC 8414. */
+function toServerMetadata(baseUrl: string): object {
+  return {
+    issuer: baseUrl,
+    authorization_endpoint: `${baseUrl}/oauth/authorize`,
+    token_endpoint: `${baseUrl}/oauth/token`,
+    registration_endpoint: `${baseUrl}/oauth/register`,
+    revocation_endpoint: `${baseUrl}/oauth/revoke`,
+    response_types_supported: ["code"],
+    response_modes_supported: ["query"],
+    grant_types_supported: ["authorization_code", "refresh_token"],
+    code_challenge_methods_supported: ["S256"],
+    token_endpoint_auth_methods_supported: ["none"],
+    revocation_endpoint_auth_methods_supported: ["none"],
+    scopes_supported: grantableScopes,
+    authorization_response_iss_parameter_supported: true,
+    service_documentation: `${baseUrl}/docs/assistants.md`,
+  }
+}
+
+/** Responds to a refusal in the form of OAuth. */
+function refusing(respond: Respond): Respond {
+  return async (call) => {
+    try {
+      return await respond(call)
+    } catch (error) {
+      if (!(error instanceof OAuthRefusal)) throw error
+      const status = error.code === "temporarily_unavailable" ? 503 : 400
+      return json(status, { error: error.code, error_description: error.message })
+    }
+  }
+}
+
+async function readJson(request: Request): Promise<unknown> {
+  const bytes = await readBody(request, limits.bodyBytesMax)
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes))
+  } catch {
+    throw new OAuthRefusal("invalid_client_metadata", "The body must be JSON")
+  }
+}
+
+/** The parameters of a form. One that occurs twice could mean different things to two readers. */
+async function readForm(request: Request): Promise<TokenRequest> {
+  const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase()
+  const bytes = await readBody(request, limits.bodyBytesMax)
+  if (type !== "application/x-www-form-urlencoded")
+    throw new OAuthRefusal(
+      "invalid_request",
+      "The content type must be application/x-www-form-urlencoded",
+    )
+  const params = new URLSearchParams(Buffer.from(bytes).toString())
+  return (name) => {
+    const values = params.getAll(name)
+    if (values.length > 1)
+      throw new OAuthRefusal("invalid_request", `${name} occurs more than once`)
+    return values[0]
+  }
+}

@@ -1,0 +1,247 @@
+import type { Scope } from "@hamlet/contract"
+import type {
+  AuthorizationCode,
+  ClientAuthorization,
+  IssuedTokens,
+  NewAuthorization,
+  OAuthBounds,
+  OAuthClient,
+  OAuthStore,
+  Redemption,
+} from "../../domain/oauth/oauth.ts"
+import { insertToken } from "../accounts/tokens.ts"
+import { type Database, firstRow, type Script } from "../database/database.ts"
+import type { Dialect } from "../database/dialect.ts"
+import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import { raw, sql } from "../database/sql.ts"
+
+interface ClientRow {
+  readonly id: string
+  readonly name: string
+  readonly redirect_uris: string
+  readonly created_at: number | string
+}
+
+interface AuthorizationRow {
+  readonly id: string
+  readonly user_id: string
+  readonly client_id: string
+  readonly client_name: string
+  readonly scopes: string
+  readonly created_at: number | string
+  readonly last_used_at: number | string
+  readonly expires_at: number | string
+}
+
+interface CodeRow {
+  readonly client_id: string
+  readonly user_id: string
+  readonly redirect_uri: string
+  readonly challenge: string
+  readonly scopes: string
+  readonly expires_at: number | string
+  readonly authorization_id: string | null
+  readonly client_name: string
+}
+
+const authorizationColumns = raw(
+  "a.id, a.user_id, a.client_id, a.client_name, a.scopes, a.created_at, a.last_used_at, a.expires_at",
+)
+/** More than can exist: SQLite accepts an offset only after a limit. */
+const rowsMax = 1_000_000
+
+/** Clients and authorizations in the database. */
+export function createOAuthStore(db: Database): OAuthStore {
+  const { dialect } = db
+  return {
+    addClient: (client, staleBefore, countMax) =>
+      db.write(() => addClient(dialect, client, staleBefore, countMax)),
+    async findClient(id) {
+      const [row] = await db.read<ClientRow>(
+        sql`select id, name, redirect_uris, created_at from oauth_clients where id = ${id}`,
+      )
+      return row && toClient(row)
+    },
+    addCode: (code, at) => db.write(() => addCode(code, at)),
+    redeemCode: (hash, issue, bounds) => db.write(() => redeemCode(dialect, hash, issue, bounds)),
+    rotate: (hash, issue, bounds) => db.write(() => rotate(dialect, hash, issue, bounds)),
+    revokeToken: (hash, clientId) => db.write(() => revokeToken(hash, clientId)),
+    async list(userId, at, page) {
+      const rows = await db.read<AuthorizationRow>(sql`
+        select ${authorizationColumns} from authorizations a
+        where a.user_id = ${userId} and a.expires_at > ${at}
+          ${afterCursor(page, "a.created_at, a.id", newestFirst.kinds)}
+        order by a.created_at desc, a.id desc ${limitTo(page)}`)
+      return toPage(rows, page, toAuthorization, newestFirst.toKeys)
+    },
+    remove: (userId, id) =>
+      db.write(function* () {
+        const removed = yield* firstRow(
+          sql`delete from authorizations where user_id = ${userId} and id = ${id} returning id`,
+        )
+        return removed !== undefined
+      }),
+  }
+}
+
+/** Registrations take turns, so that together they stay within the limit. */
+function* addClient(
+  dialect: Dialect,
+  client: OAuthClient,
+  staleBefore: number,
+  countMax: number,
+): Script<boolean> {
+  yield* dialect.lockName("the clients of OAuth")
+  yield sql`delete from oauth_clients where last_used_at is null and created_at < ${staleBefore}`
+  const count = yield* firstRow<{ count: number | string }>(
+    sql`select count(*) as count from oauth_clients`,
+  )
+  if (Number(count?.count) >= countMax) {
+    const evicted = yield* firstRow(sql`
+      delete from oauth_clients where id = (
+        select id from oauth_clients where last_used_at is null order by created_at, id limit 1)
+      returning id`)
+    if (!evicted) return false
+  }
+  const { id, name, redirectUris, createdAt } = client
+  yield sql`insert into oauth_clients (id, name, redirect_uris, created_at)
+    values (${id}, ${name}, ${JSON.stringify(redirectUris)}, ${createdAt})`
+  return true
+}
+
+/** Codes that have expired and led nowhere are deleted on the way. */
+function* addCode(code: AuthorizationCode, at: number): Script<void> {
+  yield sql`delete from oauth_codes where expires_at <= ${at}`
+  yield sql`update oauth_clients set last_used_at = ${at} where id = ${code.clientId}`
+  yield sql`insert into oauth_codes (hash, client_id, user_id, redirect_uri, challenge, scopes, expires_at)
+    values (${Buffer.from(code.hash, "hex")}, ${code.clientId}, ${code.userId}, ${code.redirectUri}, ${code.challenge},
+      ${code.scopes.join(" ")}, ${code.expiresAt})`
+}
+
+function* redeemCode<Issued extends { authorization: NewAuthorization; tokens: IssuedTokens }>(
+  dialect: Dialect,
+  hash: string,
+  issue: (code: AuthorizationCode & { clientName: string }) => Issued | undefined,
+  bounds: OAuthBounds,
+): Script<Redemption<Issued>> {
+  const key = Buffer.from(hash, "hex")
+  // Of two concurrent uses, the second waits here and finds that the code was redeemed.
+  const locked = yield* firstRow(
+    sql`select hash from oauth_codes where hash = ${key} ${dialect.forUpdate}`,
+  )
+  if (!locked) return "unknown"
+  const row = yield* firstRow<CodeRow>(sql`
+    select c.client_id, c.user_id, c.redirect_uri, c.challenge, c.scopes, c.expires_at, c.authorization_id, o.name as client_name
+    from oauth_codes c join oauth_clients o on o.id = c.client_id join users u on u.id = c.user_id
+    where c.hash = ${key} and u.suspended_at is null`)
+  if (!row) return "unknown"
+  if (row.authorization_id !== null) {
+    yield sql`delete from authorizations where id = ${row.authorization_id}`
+    return "reused"
+  }
+  const issued = issue({ ...toCode(row, hash), clientName: row.client_name })
+  if (!issued) return "unknown"
+  const { authorization: it, tokens } = issued
+  yield sql`insert into authorizations (id, user_id, client_id, client_name, scopes, created_at, last_used_at, expires_at)
+    values (${it.id}, ${it.userId}, ${it.clientId}, ${it.clientName}, ${it.scopes.join(" ")}, ${it.createdAt}, ${it.lastUsedAt}, ${it.expiresAt})`
+  yield sql`update oauth_codes set authorization_id = ${it.id} where hash = ${key}`
+  yield sql`delete from authorizations where user_id = ${it.userId} and expires_at <= ${it.createdAt}`
+  yield sql`delete from authorizations where id in (
+    select id from authorizations where user_id = ${it.userId}
+    order by last_used_at desc, id desc limit ${rowsMax} offset ${bounds.authorizationsPerUserMax})`
+  yield* addTokens(it.id, tokens, it.createdAt, bounds)
+  return issued
+}
+
+function* rotate<Issued extends { tokens: IssuedTokens; at: number; expiresAt: number }>(
+  dialect: Dialect,
+  hash: string,
+  issue: (authorization: NewAuthorization) => Issued | undefined,
+  bounds: OAuthBounds,
+): Script<Redemption<Issued>> {
+  const key = Buffer.from(hash, "hex")
+  const token = yield* firstRow<{ authorization_id: string; used_at: number | string | null }>(
+    sql`select authorization_id, used_at from refresh_tokens where hash = ${key} ${dialect.forUpdate}`,
+  )
+  if (!token) return "unknown"
+  if (token.used_at !== null) {
+    yield sql`delete from authorizations where id = ${token.authorization_id}`
+    return "reused"
+  }
+  const row = yield* firstRow<AuthorizationRow>(sql`
+    select ${authorizationColumns} from authorizations a join users u on u.id = a.user_id
+    where a.id = ${token.authorization_id} and u.suspended_at is null`)
+  const issued = row && issue({ ...toAuthorization(row), ...toOwners(row) })
+  if (!issued) return "unknown"
+  yield sql`update refresh_tokens set used_at = ${issued.at} where hash = ${key}`
+  yield sql`update authorizations set last_used_at = ${issued.at}, expires_at = ${issued.expiresAt} where id = ${row.id}`
+  yield* addTokens(row.id, issued.tokens, issued.at, bounds)
+  return issued
+}
+
+/** Deletes access tokens that have expired, and the oldest if there are too many. */
+function* addTokens(
+  authorizationId: string,
+  { refreshHash, access }: IssuedTokens,
+  at: number,
+  bounds: OAuthBounds,
+): Script<void> {
+  yield sql`insert into refresh_tokens (hash, authorization_id) values (${Buffer.from(refreshHash, "hex")}, ${authorizationId})`
+  yield insertToken(access, null, authorizationId)
+  // Those used longest ago are forgotten; their second use is then merely refused.
+  yield sql`delete from refresh_tokens where hash in (
+    select hash from refresh_tokens where authorization_id = ${authorizationId} and used_at is not null
+    order by used_at desc, hash limit ${rowsMax} offset ${bounds.refreshTokensMax})`
+  yield sql`delete from tokens where authorization_id = ${authorizationId} and expires_at <= ${at}`
+  yield sql`delete from tokens where id in (
+    select id from tokens where authorization_id = ${authorizationId}
+    order by created_at desc, id desc limit ${rowsMax} offset ${bounds.accessTokensMax})`
+}
+
+function* revokeToken(hash: string, clientId: string): Script<void> {
+  const key = Buffer.from(hash, "hex")
+  yield sql`delete from authorizations where cast(client_id as text) = ${clientId} and id in (
+    select authorization_id from refresh_tokens where hash = ${key}
+    union all select authorization_id from tokens where hash = ${key} and authorization_id is not null)`
+}
+
+function toClient(row: ClientRow): OAuthClient {
+  return {
+    id: row.id,
+    name: row.name,
+    redirectUris: JSON.parse(row.redirect_uris),
+    createdAt: Number(row.created_at),
+  }
+}
+
+function toCode(row: CodeRow, hash: string): AuthorizationCode {
+  return {
+    hash,
+    clientId: row.client_id,
+    userId: row.user_id,
+    redirectUri: row.redirect_uri,
+    challenge: row.challenge,
+    scopes: toScopes(row.scopes),
+    expiresAt: Number(row.expires_at),
+  }
+}
+
+function toAuthorization(row: AuthorizationRow): ClientAuthorization {
+  return {
+    id: row.id,
+    clientName: row.client_name,
+    scopes: toScopes(row.scopes),
+    createdAt: Number(row.created_at),
+    lastUsedAt: Number(row.last_used_at),
+    expiresAt: Number(row.expires_at),
+  }
+}
+
+function toOwners(row: AuthorizationRow) {
+  return { userId: row.user_id, clientId: row.client_id }
+}
+
+// We wrote it, from the closed list of scopes.
+function toScopes(text: string): readonly Scope[] {
+  return text.split(" ") as Scope[]
+}

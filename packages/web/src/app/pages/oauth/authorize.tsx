@@ -1,0 +1,124 @@
+import type { Output } from "@hamlet/contract/client"
+import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import { Brand } from "../../../ui/brand.tsx"
+import { useTitle } from "../../../ui/page-title.ts"
+import { type Scope, ScopeList } from "../../account/scope-list.tsx"
+import { api } from "../../api.ts"
+import { explain } from "../../data/explain.ts"
+import { currentLocation } from "../../frame/location.ts"
+import { Form } from "../../parts/form.tsx"
+import { TimeAgo } from "../../parts/time-ago.tsx"
+import { currentUser, session } from "../../session/session.ts"
+
+type Asked = Output<"checkAuthorization">
+
+/** Asks the user whether a program may act for them (OAuth). */
+export function Page() {
+  useTitle("Connect a program")
+  const asked = useSignal<Asked | undefined>(undefined)
+  const problem = useSignal("")
+  const query = location.search.slice(1)
+  const me = currentUser()
+  useEffect(() => {
+    if (!me) return
+    api.checkAuthorization({ query }).then(
+      (found) => {
+        asked.value = found
+      },
+      (error: unknown) => {
+        problem.value = explain(error)
+      },
+    )
+  }, [me?.id, query])
+  return (
+    <main class="sign-in">
+      <div class="sign-in-card">
+        <Brand href="/" kind="large" />
+        <h1>Connect a program</h1>
+        {problem.value !== "" ? (
+          <p class="field-error" role="alert">
+            {problem.value}
+          </p>
+        ) : asked.value && me ? (
+          <Consent asked={asked.value} query={query} username={me.username} />
+        ) : (
+          <Waiting />
+        )}
+      </div>
+    </main>
+  )
+}
+
+function Waiting() {
+  const { kind } = session.value
+  if (kind === "unknown" || kind === "signed-in") return <p role="status">Loading…</p>
+  const { path } = currentLocation.value
+  const to = `${path}${location.search}`
+  return (
+    <>
+      <p>A program wants to work with your vals. Sign in to see which, and to decide.</p>
+      <div class="sign-in-form">
+        <a class="button" href={`/sign-in?to=${encodeURIComponent(to)}`}>
+          Sign in
+        </a>
+      </div>
+    </>
+  )
+}
+
+function Consent({ asked, query, username }: { asked: Asked; query: string; username: string }) {
+  const chosen = useSignal<ReadonlySet<Scope>>(new Set(asked.scopes))
+  const allow = async () => {
+    const { url } = await api.createAuthorization({ query, scopes: [...chosen.value] })
+    location.assign(url)
+  }
+  if (asked.refusal)
+    return (
+      <>
+        <p class="field-error" role="alert">
+          {asked.clientName} sent a request that this server cannot accept: {asked.refusal.message}.
+        </p>
+        <div class="sign-in-form">
+          <a class="button button-quiet" href={asked.refusal.url}>
+            Back to {asked.redirectTarget}
+          </a>
+        </div>
+      </>
+    )
+  return (
+    <>
+      <p>
+        A program that calls itself <strong>{asked.clientName}</strong>, registered{" "}
+        <TimeAgo at={asked.clientCreatedAt} />, wants to act as <strong>{username}</strong>.
+      </p>
+      <p>
+        {asked.isLocal ? (
+          <>
+            Access goes to a program on this computer, at <code>{asked.redirectTarget}</code>.
+          </>
+        ) : (
+          <>
+            Access goes to <code>{asked.redirectTarget}</code>.
+          </>
+        )}{" "}
+        Anybody can choose a name: continue only if you have just started this yourself.
+      </p>
+      <Form
+        onSubmit={allow}
+        label="Allow"
+        busyLabel="Allowing…"
+        isReady={chosen.value.size > 0}
+        kind="sign-in-form"
+      >
+        <ScopeList label="It may" chosen={chosen} offered={asked.scopes} />
+      </Form>
+      <div class="sign-in-form">
+        <a class="button button-quiet" href={asked.denyUrl}>
+          Cancel
+        </a>
+      </div>
+      <p class="quiet">You can end this at any time under Account, Programs.</p>
+    </>
+  )
+}
