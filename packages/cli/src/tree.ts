@@ -41,6 +41,10 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
     summary: "Open the web app in your browser, signed in",
     load: () => import("./commands/open.ts"),
   },
+  mcp: {
+    summary: "Offer the tools of the server to an assistant on this machine",
+    load: () => import("./commands/mcp/mcp.ts"),
+  },
   whoami: {
     summary: "Show the signed-in user and server",
     load: () => import("./commands/whoami.ts"),
