@@ -23,6 +23,7 @@ import { memory } from "./speed/memory.ts"
 import { read } from "./speed/read.ts"
 import { save } from "./speed/save.ts"
 import { start } from "./speed/start.ts"
+import { editor } from "./web/editor.ts"
 import { pages } from "./web/pages.ts"
 import { typing } from "./web/typing.ts"
 
@@ -46,6 +47,7 @@ const benchmarks: readonly Benchmark[] = [
   storage,
   queue,
   pages,
+  editor,
   typing,
   growth,
   backup,

@@ -41,6 +41,8 @@ const harness: Harness = {
       onSave: () => calls.push(["save"]),
       onRun: () => calls.push(["run"]),
       onFormat: (outcome) => calls.push(["format", outcome]),
+      onDefinition: (definition) => calls.push(["definition", definition]),
+      onProblem: (message) => calls.push(["problem", message]),
       ...(hasTypes ? { typeService } : {}),
       ...props,
     }

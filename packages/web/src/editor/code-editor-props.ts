@@ -1,5 +1,5 @@
 import type { LockedVersion } from "./type-service/package-types.ts"
-import type { Definition } from "./type-service/protocol.ts"
+import type { CallParameter, Definition } from "./type-service/protocol.ts"
 import type { TypeService } from "./type-service/type-service.ts"
 
 export type EditorLanguage = "typescript" | "markdown" | "json" | "text"
@@ -31,6 +31,11 @@ export interface CodeEditorHandle {
   focus(): void
   format(): Promise<FormatOutcome>
   openSearch(): void
+  /**
+   * The parameters of the function that a run calls; null without one, undefined while the types are
+   * not loaded.
+   */
+  findParameters(): Promise<readonly CallParameter[] | null | undefined>
 }
 
 export interface CodeEditorProps {

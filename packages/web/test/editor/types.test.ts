@@ -317,6 +317,86 @@ export const one: "inner" = z.string().inner\nexport const wrong: string = sub\n
     )
   })
 
+  describe("commands", () => {
+    withCode(
+      "go to the definition of a name: F12, here and in another val",
+      'import { greet } from "/v/ada/greet"\nconst deliberate: number = greet\nfunction here() {}\nhere()\n',
+      async (page) => {
+        await waitForMarked(page, ["deliberate"])
+        await goToEndOf(page, "number = gre")
+        await page.keyboard.press("F12")
+        const definition = { kind: "val", user: "ada", name: "greet", version: null, line: 3 }
+        await eventually(
+          () => getCalls(page),
+          (calls) => expect(calls.at(-1)).toEqual(["definition", definition]),
+        )
+        await page.locator(".cm-line", { hasText: /^here\(\)$/ }).click({
+          modifiers: ["Control"],
+          position: { x: 12, y: 8 },
+        })
+        // The name is selected: typing replaces it.
+        await page.waitForFunction(() => getSelection()?.toString() === "here")
+      },
+    )
+
+    withCode(
+      "show the parameters of a call while it is typed, until Escape",
+      'import { greet } from "/v/ada/greet"\nconst deliberate: number = greet\ngreet\n',
+      async (page) => {
+        await waitForMarked(page, ["deliberate"])
+        await page.locator(".cm-content").focus()
+        await page.keyboard.press("Control+End")
+        await page.keyboard.type("greet(")
+        const help = page.locator(".cm-signature")
+        await help.locator("strong").getByText("guest: Guest").waitFor()
+        await page.keyboard.type("x, ")
+        await help.locator("strong").getByText("times?: number").waitFor()
+        await page.keyboard.press("Escape")
+        await help.waitFor({ state: "detached" })
+      },
+    )
+
+    withCode(
+      "rename a name everywhere: F2",
+      "const deliberate: number = true\nconst one = 1\nexport const two = { one }\n",
+      async (page) => {
+        await waitForMarked(page, ["deliberate"])
+        await goToEndOf(page, "const on")
+        await page.keyboard.press("F2")
+        await page.getByRole("textbox", { name: "New name" }).waitFor()
+        await page.keyboard.type("first")
+        await page.keyboard.press("Enter")
+        await expectText(
+          page,
+          "const deliberate: number = true\nconst first = 1\nexport const two = { one: first }\n",
+        )
+      },
+    )
+
+    withCode(
+      "list quick fixes by Control-., among them imports",
+      'import type { Guest as Known } from "/v/ada/guest"\nconst deliberate: Known = 1\nconst blank: Guest = { name: "", visits: 1 }\n',
+      async (page) => {
+        // The first error appears once the module is loaded.
+        await waitForMarked(page, ["deliberate", "Guest"])
+        await goToEndOf(page, "blank: Gue")
+        await page.keyboard.press("Control+Period")
+        const fix = page
+          .locator(".cm-tooltip-autocomplete li")
+          .getByText('Import Guest from "/v/ada/guest"')
+        await fix.click()
+        await eventually(
+          () => getText(page),
+          (text) =>
+            expect(text).toStartWith(
+              'import type { Guest as Known } from "/v/ada/guest"\nimport { Guest } from "/v/ada/guest"\n',
+            ),
+        )
+        await waitForMarked(page, ["deliberate"])
+      },
+    )
+  })
+
   describe("formatting", () => {
     withCode(
       "puts the code in order and leaves the cursor at what it was at",

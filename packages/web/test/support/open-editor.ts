@@ -11,7 +11,15 @@ export interface HarnessWindow {
 
 type Shown = Omit<
   Parameters<Harness["show"]>[0],
-  "handle" | "typeService" | "onChange" | "onSave" | "onRun" | "onFormat"
+  | "handle"
+  | "typeService"
+  | "onChange"
+  | "onSave"
+  | "onRun"
+  | "onFormat"
+  | "onDefinition"
+  | "onProblem"
+  | "formatCode"
 >
 
 /** An empty tab with the editor's page, which records problems. */

@@ -110,6 +110,7 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
     focus: () => view.focus(),
     openSearch: () => void openSearchPanel(view),
     format,
+    findParameters: async () => service?.query(path, view.state.doc, "parameters", {}),
     setReadOnly: (isReadOnly) =>
       view.dispatch({ effects: readOnlyPart.reconfigure(readOnlyOf(isReadOnly)) }),
     setLabel: (label) => view.dispatch({ effects: labelPart.reconfigure(attributesOf(label)) }),

@@ -91,6 +91,7 @@ export const partsTheme = EditorView.theme({
     whiteSpace: "pre-wrap",
     overflowWrap: "anywhere",
   },
+  ".cm-signature strong": { fontWeight: "bold", color: "var(--accent)" },
   ".cm-types p": {
     margin: "6px 0 0",
     fontFamily: "var(--sans)",

@@ -1,20 +1,24 @@
-import { useSignal } from "@preact/signals"
+import { type ReadonlySignal, useSignal } from "@preact/signals"
 import { EmptyState, FailureState } from "../../../ui/page-states.tsx"
 import { toDuration } from "../../../ui/units.ts"
 import { explain } from "../../data/explain.ts"
 import { StatusBadge } from "../../parts/badges.tsx"
 import { RunErrorView } from "../../runs/run-error-view.tsx"
 import { ValueView } from "../../runs/value-view.tsx"
+import { ArgumentForm } from "../editor/argument-form.tsx"
 import { ElapsedTime } from "../preview/elapsed-time.tsx"
+import type { CodeActions } from "./code-actions.ts"
 import type { ValRun } from "./val-run.ts"
 
 /** The arguments of a run, and its result. Its logs are below the code. */
 export function RunPanel(props: {
   readonly run: ValRun
+  readonly editor: CodeActions["editor"]
+  readonly code: ReadonlySignal<string>
   readonly onStart: () => void
   readonly onGoTo: (line: number) => void
 }) {
-  const { run, onStart, onGoTo } = props
+  const { run, editor, code, onStart, onGoTo } = props
   return (
     <div class="side-body">
       <form
@@ -24,24 +28,15 @@ export function RunPanel(props: {
           onStart()
         }}
       >
-        <ArgumentsInput run={run} />
+        <ArgumentForm
+          editor={editor}
+          code={code}
+          value={run.args}
+          onChange={(text) => run.setArgs(text)}
+        />
       </form>
       <Outcome run={run} onGoTo={onGoTo} />
     </div>
-  )
-}
-
-function ArgumentsInput({ run }: { run: ValRun }) {
-  return (
-    <input
-      class="input input-mono"
-      aria-label="Arguments as JSON"
-      placeholder='Arguments as JSON: [6, 3] or "one"'
-      spellcheck={false}
-      autocomplete="off"
-      value={run.args}
-      onInput={(event) => run.setArgs(event.currentTarget.value)}
-    />
   )
 }
 

@@ -40,7 +40,13 @@ export function SidePane(props: ValTabProps) {
       ) : type === "http" ? (
         <Workbench {...props} onGoTo={onGoTo} />
       ) : (
-        <RunPanel run={run} onStart={() => void actions.start()} onGoTo={onGoTo} />
+        <RunPanel
+          run={run}
+          editor={actions.editor}
+          code={editing.code}
+          onStart={() => void actions.start()}
+          onGoTo={onGoTo}
+        />
       )}
     </section>
   )

@@ -10,10 +10,10 @@ import { collectTypes, type ImportedPackage, toTypesName } from "./collect-types
 import { findEntries, readPackageJson } from "./find-declaration.ts"
 
 const limits = {
-  /** Packages without types for which others are fetched. */
-  foreignMax: 8,
+  /** Packages without types for which others are fetched, at once. */
+  foreignMax: 6,
   /** The time for all of them: the lockfile waits for it. */
-  foreignMsMax: 8_000,
+  foreignMsMax: 5_000,
 }
 
 /**
@@ -30,16 +30,16 @@ export async function fetchTypes(
   try {
     const packages = listPackages(graph, specifiers)
     const roots = [join(setup.cwd, installFolder)]
-    const deadline = performance.now() + limits.foreignMsMax
+    const signal = AbortSignal.timeout(limits.foreignMsMax)
     const bare = packages.filter((one) => !hasTypes(one)).slice(0, limits.foreignMax)
-    for (const [index, one] of bare.entries()) {
-      if (performance.now() > deadline) break
+    const fetching = bare.map(async (one, index) => {
       const cwd = join(setup.cwd, "types", String(index))
-      const typesPath = await fetchForeign({ ...setup, cwd }, one, deadline - performance.now())
-      if (typesPath === undefined) continue
+      const typesPath = await fetchForeign({ ...setup, cwd }, one, signal)
+      if (typesPath === undefined) return
       roots.push(join(cwd, installFolder))
       packages[packages.indexOf(one)] = { ...one, typesPath }
-    }
+    })
+    await Promise.all(fetching)
     return collectTypes(packages, roots, toolLimits)
   } catch (error) {
     console.error("Cannot collect types:", error)
@@ -74,12 +74,11 @@ function hasTypes({ path, subpaths }: ImportedPackage): boolean {
 async function fetchForeign(
   setup: DenoSetup,
   { name, version }: ImportedPackage,
-  msMax: number,
+  signal: AbortSignal,
 ): Promise<string | undefined> {
   if (name.startsWith("@types/")) return undefined
   const typesName = toTypesName(name)
   mkdirSync(setup.cwd, { recursive: true })
-  const signal = AbortSignal.timeout(msMax)
   for (const range of [`@${toRange(version)}`, ""]) {
     const main = writeMain(setup, [{ specifier: `npm:${typesName}${range}`, type: undefined }])
     const info = await fetchInfo(setup, main, signal).catch(() => undefined)
