@@ -28,6 +28,7 @@ export const limits = {
   secretHostsMax: 32,
   secretHostCharsMax: 255,
   secretsPerUserMax: 200,
+  secretsPerValMax: 100,
   webhooksPerUserMax: 20,
   webhookUrlCharsMax: 2_000,
   webhookDescriptionCharsMax: 200,

@@ -757,6 +757,24 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       code: "secret_not_found",
     })
   },
+  async putValSecret({ client }) {
+    const { id: val_id } = await client.createVal({ code: "1" })
+    const secret = { name: "OF_VAL", value: "x" }
+    expect(await client.putValSecret({ val_id, ...secret })).toBeUndefined()
+    expect((await client.listValSecrets({ val_id })).data).toMatchObject([{ name: "OF_VAL" }])
+  },
+  async listValSecrets({ client }) {
+    const { id: val_id } = await client.createVal({ code: "1" })
+    expect((await client.listValSecrets({ val_id })).data).toEqual([])
+  },
+  async deleteValSecret({ client }) {
+    const { id: val_id } = await client.createVal({ code: "1" })
+    await client.putValSecret({ val_id, name: "OF_VAL", value: "x" })
+    expect(await client.deleteValSecret({ val_id, name: "OF_VAL" })).toBeUndefined()
+    expect(await failure(client.deleteValSecret({ val_id, name: "OF_VAL" }))).toMatchObject({
+      code: "secret_not_found",
+    })
+  },
   async listWebhooks({ client }) {
     const made = await client.createWebhook(sampleWebhook)
     expect((await client.listWebhooks()).data[0]?.id).toBe(made.id)

@@ -152,6 +152,7 @@ const questions: Record<GetRoute, readonly string[]> = {
   listMySchedules: combine(["/v1/me/schedules"], pages),
   previewSchedule: ["/v1/schedules/preview?every=1h"],
   listSecrets: combine(["/v1/me/secrets"], pages),
+  listValSecrets: ofVals("/secrets"),
   listMyEmails: combine(
     ["/v1/me/emails"],
     ["", "status=sent", "status=waiting", "limit=100&offset=40"],

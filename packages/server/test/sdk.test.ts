@@ -725,6 +725,21 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       ValTown.NotFoundError,
     )
   },
+  async putValSecret({ client, sample }) {
+    const path = `/v1/vals/${sample.library.id}/secrets/Z_PUT`
+    expect(await client.put<object, null>(path, { body: { value: "x" } })).toBeNull()
+  },
+  async listValSecrets({ client, sample }) {
+    const path = `/v1/vals/${sample.library.id}/secrets`
+    await client.put(`${path}/Z_LIST`, { body: { value: "x" } })
+    const found = await list(client, "listValSecrets", path)
+    expect(found.map((secret) => secret.name)).toContain("Z_LIST")
+  },
+  async deleteValSecret({ client, sample }) {
+    const path = `/v1/vals/${sample.library.id}/secrets/Z_GONE`
+    await client.put(path, { body: { value: "x" } })
+    expect(await client.delete<object, null>(path)).toBeNull()
+  },
   async listWebhooks({ client }) {
     const { id } = await addWebhook(client)
     expect((await list(client, "listWebhooks", "/v1/me/webhooks"))[0]?.id).toBe(id)

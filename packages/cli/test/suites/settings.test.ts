@@ -21,6 +21,14 @@ describe("secret, token, user", () => {
       code: 'export default () => [...Deno.env.get("API_KEY") ?? ""].join(" ")',
     })
     expect(await ada.print(["run", "reveal"])).toBe("h u s h   h u s h\n")
+    const ofVal = ["--val", "reveal"]
+    await ada.print(["secret", "set", "API_KEY", ...ofVal], { input: "of the val\n" })
+    expect(await ada.print(["run", "reveal"])).toBe("o f   t h e   v a l\n")
+    expect((await ada.json(["secret", "list", ...ofVal])).map(({ name }) => name)).toEqual([
+      "API_KEY",
+    ])
+    expect(await ada.print(["secret", "rm", "API_KEY", "--yes", ...ofVal])).toBe("API_KEY\n")
+    expect(await ada.print(["run", "reveal"])).toBe("h u s h   h u s h\n")
 
     expect(
       (await ada.print(["secret", "list"])).split("\n").map((line) => line.split("\t").slice(0, 2)),

@@ -564,6 +564,27 @@ export const contract: ContractFacts = {
       isBytesBody: false,
       response: "none",
     },
+    listValSecrets: {
+      method: "get",
+      path: "/v1/vals/{val_id}/secrets",
+      hasBody: false,
+      isBytesBody: false,
+      response: "json",
+    },
+    putValSecret: {
+      method: "put",
+      path: "/v1/vals/{val_id}/secrets/{name}",
+      hasBody: true,
+      isBytesBody: false,
+      response: "none",
+    },
+    deleteValSecret: {
+      method: "delete",
+      path: "/v1/vals/{val_id}/secrets/{name}",
+      hasBody: false,
+      isBytesBody: false,
+      response: "none",
+    },
     createSession: {
       method: "post",
       path: "/v1/sessions",

@@ -159,6 +159,11 @@ export const blobsQuery = z.object({
   limit: integerParam(1, limits.blobListItemsMax).default(limits.blobListItemsMax),
 })
 
+const secretName = chars(limits.secretNameCharsMax, 1).regex(
+  /^[A-Z_][A-Z0-9_]*$/,
+  "must contain only capital letters, digits and _, and not start with a digit",
+)
+
 /** Path parameters, by noun. */
 export const params = {
   val: z.object({ val_id: idParam }),
@@ -172,12 +177,8 @@ export const params = {
   token: z.object({ token_id: idParam }),
   standardModule: z.object({ module: name }),
   blob: z.object({ key: blobKey }),
-  secret: z.object({
-    name: chars(limits.secretNameCharsMax, 1).regex(
-      /^[A-Z_][A-Z0-9_]*$/,
-      "must contain only capital letters, digits and _, and not start with a digit",
-    ),
-  }),
+  secret: z.object({ name: secretName }),
+  valSecret: z.object({ val_id: idParam, name: secretName }),
 }
 
 /**

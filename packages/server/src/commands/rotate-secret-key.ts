@@ -5,6 +5,7 @@ import { operator, toAuditEntry } from "../domain/accounts/audit.ts"
 import { keyBytes } from "../domain/secrets/cipher.ts"
 import { keyCheckName, sealKeyCheck } from "../domain/secrets/key-check.ts"
 import { resealSecrets } from "../domain/secrets/secrets.ts"
+import { resealValSecrets } from "../domain/secrets/val-secrets.ts"
 import { resealWebhooks } from "../domain/webhooks/webhooks.ts"
 import { loadKeyFile, writeKeyFile } from "../storage/accounts/key-file.ts"
 import { assertKeys } from "./assert-keys.ts"
@@ -23,7 +24,10 @@ export async function rotateSecretKey(flags: readonly string[], env: Environment
       ? undefined
       : [randomBytes(keyBytes), ...loadKeyFile(config.dataDir)]
     if (keys) writeKeyFile(config.dataDir, keys)
-    const count = (await resealSecrets(hamlet.deps)) + (await resealWebhooks(hamlet.deps))
+    const count =
+      (await resealSecrets(hamlet.deps)) +
+      (await resealValSecrets(hamlet.deps)) +
+      (await resealWebhooks(hamlet.deps))
     await hamlet.deps.audit.add(
       toAuditEntry(hamlet.deps, operator, "key.rotate", undefined, {
         keyId: cipher.keyId,

@@ -7,6 +7,7 @@ import { createForkStore } from "../storage/vals/forks.ts"
 import { createValImportStore } from "../storage/vals/import-vals.ts"
 import { createLikeStore } from "../storage/vals/likes.ts"
 import { createOwnValStore } from "../storage/vals/own-vals.ts"
+import { createValSecretStore } from "../storage/vals/val-secrets.ts"
 import { createValStore } from "../storage/vals/vals.ts"
 import { createVersionStore } from "../storage/vals/versions.ts"
 import type { Foundation } from "./foundation.ts"
@@ -21,6 +22,7 @@ export function createVals({ config, db, log, onError }: Foundation) {
   return {
     codeTools,
     vals: createValStore(db),
+    valSecrets: createValSecretStore(db),
     versions: createVersionStore(db),
     forks: createForkStore(db),
     ownVals: createOwnValStore(db),

@@ -28,6 +28,7 @@ import type { EvalDeps } from "../domain/runs/eval-code.ts"
 import type { RunFollowers } from "../domain/runs/follow-run.ts"
 import type { ScheduleDeps } from "../domain/schedules/schedules.ts"
 import type { SecretDeps } from "../domain/secrets/secrets.ts"
+import type { ValSecretDeps } from "../domain/secrets/val-secrets.ts"
 import type { StatDeps } from "../domain/stats/stats.ts"
 import type { CommentDeps } from "../domain/vals/comments.ts"
 import type { ForkDeps } from "../domain/vals/forks.ts"
@@ -71,6 +72,7 @@ export interface Nouns {
     VersionDeps &
     LikeDeps &
     CommentDeps &
+    ValSecretDeps &
     ReferenceDeps & { readonly ownVals: OwnValStore }
   readonly modules: VersionTypeDeps &
     FormatDeps & {

@@ -239,6 +239,19 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
       return { path: "/v1/me/secrets", as: ada, toId: (item) => item.name, add, remove }
     },
   ],
+  listValSecrets: [
+    async ({ call, addUser: person, val }) => {
+      const ada = await person()
+      const path = `/v1/vals/${(await val(ada)).id}/secrets`
+      const add = () =>
+        call("PUT", `${path}/S_${crypto.randomUUID().replaceAll("-", "").toUpperCase()}`, {
+          as: ada,
+          body: { value: "v" },
+        })
+      const remove = (name: string) => call("DELETE", `${path}/${name}`, { as: ada })
+      return { path, as: ada, toId: (item) => item.name, add, remove }
+    },
+  ],
   listMySchedules: [
     async ({ call, addUser: person, val }) => {
       const ada = await person()

@@ -326,6 +326,20 @@ describeApi("createPrograms", (suite) => {
       end()
     })
 
+    test("has the secrets of the val instead of the owner's, and masks those", async () => {
+      const ada = await person()
+      const [main, lib] = [await val(ada, { code: "1" }), await val(ada, { code: "2" })]
+      const put = async (path: string, value: string) =>
+        expectStatus(await call("PUT", path, { as: ada, body: { value } }), 204)
+      await put("/v1/me/secrets/KEY", "of the account")
+      await put(`/v1/vals/${main.id}/secrets/KEY`, "of this val alone")
+      await put(`/v1/vals/${lib.id}/secrets/OTHER`, "of another val")
+      const { env, mask, end } = await contentOf(await programOf(suite, main))
+      expect([env.KEY, env.OTHER]).toEqual(["of this val alone", undefined])
+      expect(mask.hide("of this val alone")).toBe("[secret KEY]")
+      end()
+    })
+
     test("has no secrets and no token for other users", async () => {
       const [ada, bob] = [await person(), await person()]
       for (const who of [ada, bob])

@@ -195,8 +195,9 @@ async function createParts(
     },
     async name() {
       const secret = `SECRET_${unique}`
+      const of = route.path.includes("{val_id}") ? `/v1/vals/${valId}` : "/v1/me"
       expectStatus(
-        await api.call("PUT", `/v1/me/secrets/${secret}`, { as: owner, body: { value: "hush" } }),
+        await api.call("PUT", `${of}/secrets/${secret}`, { as: owner, body: { value: "hush" } }),
         204,
       )
       return secret
@@ -263,6 +264,7 @@ async function readBack(
     `/v1/vals/${valId}/comments`,
     `/v1/vals/${valId}/runs`,
     `/v1/vals/${valId}/schedule`,
+    `/v1/vals/${valId}/secrets`,
     `/v1/users/${owner.id}/vals?limit=3`,
     "/v1/me",
     "/v1/me/tokens?limit=3",

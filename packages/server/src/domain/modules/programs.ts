@@ -1,7 +1,9 @@
 import type { RunTokens } from "../accounts/run-tokens.ts"
 import type { Program, ProgramContent } from "../runs/runner.ts"
+import { openSecrets } from "../secrets/open-secrets.ts"
 import { createMask, noMask } from "../secrets/secret-mask.ts"
-import { openSecrets, type SecretDeps } from "../secrets/secrets.ts"
+import type { SecretDeps } from "../secrets/secrets.ts"
+import type { ValSecretStore } from "../secrets/val-secrets.ts"
 import type { Val } from "../vals/vals.ts"
 import { mayImport } from "./import-address.ts"
 import { type Bundle, type LockfileSummary, type Resolution, toStoredBundle } from "./lockfiles.ts"
@@ -27,6 +29,7 @@ export interface ProgramDeps
   extends GraphDeps,
     Omit<PackageDeps, "lockfiles" | "links">,
     Pick<SecretDeps, "secrets" | "cipher"> {
+  readonly valSecrets: Pick<ValSecretStore, "listSealed">
   readonly runTokens: Pick<RunTokens, "issue" | "end">
   readonly standardModules: StandardModules
   readonly links: {
@@ -225,7 +228,7 @@ async function loadProgram(
   }
   const [code, { values, substitutions }] = await Promise.all([
     loadCode(deps, val, walk),
-    openSecrets(deps, val.ownerId),
+    openSecrets(deps, val),
   ])
   // Issued after everything that can fail, since otherwise it would never be revoked.
   const token = deps.runTokens.issue({ id: val.ownerId, username: val.ownerName })

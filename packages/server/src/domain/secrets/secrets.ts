@@ -1,7 +1,6 @@
 import { limits } from "@hamlet/contract"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
-import type { Substitution } from "../egress.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import type { Retirer } from "../runs/retirement.ts"
 import type { Cipher, Sealed } from "./cipher.ts"
@@ -45,19 +44,23 @@ export interface SecretDeps {
   now(): number
 }
 
+/** A secret as its owner sets it. */
+export interface SecretInput {
+  readonly name: string
+  readonly value: string
+  /** Null for a secret that vals can read themselves. */
+  readonly hosts: readonly string[] | null
+}
+
 /** Sets a secret of the caller. */
 export async function putSecret(
   deps: SecretDeps,
   caller: Caller,
-  input: {
-    readonly name: string
-    readonly value: string
-    readonly hosts: readonly string[] | null
-  },
+  input: SecretInput,
 ): Promise<void> {
   const { name, hosts } = input
   const at = deps.now()
-  const sealed = deps.cipher.seal(input.value, purposeOf({ userId: caller.userId, name }))
+  const sealed = deps.cipher.seal(input.value, toAccountPurpose({ userId: caller.userId, name }))
   const isKept = await deps.secrets.put(
     { userId: caller.userId, name, hosts, sealed, createdAt: at, updatedAt: at },
     limits.secretsPerUserMax,
@@ -80,41 +83,6 @@ export async function deleteSecret(deps: SecretDeps, caller: Caller, name: strin
   deps.runner.retire({ ownerId: caller.userId })
 }
 
-/**
- * Decrypts a user's secrets for their vals. For a secret that is limited to certain hosts, the val
- * gets a placeholder.
- */
-export async function openSecrets(
-  deps: Pick<SecretDeps, "secrets" | "cipher">,
-  userId: string,
-): Promise<OpenSecrets> {
-  const values = new Map<string, string>()
-  const substitutions: NamedSubstitution[] = []
-  for (const secret of await deps.secrets.listSealed(userId)) {
-    const { name, hosts } = secret
-    const value = deps.cipher.open(secret.sealed, purposeOf(secret))
-    if (hosts === null) values.set(name, value)
-    else
-      substitutions.push({
-        name,
-        placeholder: `hamlet-secret:${name}`,
-        value,
-        hosts: hosts.map((host) => host.toLowerCase()),
-      })
-  }
-  return { values, substitutions }
-}
-
-/** The secrets of a program. */
-export interface OpenSecrets {
-  /** By name. */
-  readonly values: ReadonlyMap<string, string>
-  readonly substitutions: readonly NamedSubstitution[]
-}
-
-/** A substitution and the name of its secret. */
-type NamedSubstitution = Substitution & { readonly name: string }
-
 /** Encrypts all secrets with the newest key, in batches. Returns their number. */
 export async function resealSecrets(
   deps: Pick<SecretDeps, "secrets" | "cipher">,
@@ -124,8 +92,8 @@ export async function resealSecrets(
   for (;;) {
     const batch = await deps.secrets.listOtherKeys(deps.cipher.keyId, batchMax)
     for (const secret of batch) {
-      const value = deps.cipher.open(secret.sealed, purposeOf(secret))
-      await deps.secrets.reseal(secret, deps.cipher.seal(value, purposeOf(secret)))
+      const value = deps.cipher.open(secret.sealed, toAccountPurpose(secret))
+      await deps.secrets.reseal(secret, deps.cipher.seal(value, toAccountPurpose(secret)))
     }
     count += batch.length
     if (batch.length === 0) return count
@@ -133,6 +101,9 @@ export async function resealSecrets(
 }
 
 /** Authenticated by the cipher: a value moved to another user or name cannot be decrypted. */
-function purposeOf(secret: { readonly userId: string; readonly name: string }): string {
+export function toAccountPurpose(secret: {
+  readonly userId: string
+  readonly name: string
+}): string {
   return `secret:${secret.userId}:${secret.name}`
 }

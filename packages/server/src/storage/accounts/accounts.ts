@@ -107,6 +107,7 @@ function* close(id: string, audit: AuditEntry): Script<boolean> {
   yield sql`delete from tokens where user_id = ${id}`
   yield sql`delete from identities where user_id = ${id}`
   yield sql`delete from secrets where user_id = ${id}`
+  yield sql`delete from val_secrets where val_id in (select id from vals where owner_id = ${id})`
   yield sql`delete from invitations where creator_id = ${id}`
   yield sql`delete from email_codes where user_id = ${id}`
   return yield* change(

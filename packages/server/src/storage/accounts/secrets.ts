@@ -4,7 +4,8 @@ import type { Dialect } from "../database/dialect.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 
-interface SecretRow {
+/** A row without its value. */
+export interface SecretRow {
   readonly name: string
   readonly hosts: string | null
   readonly created_at: number | string
@@ -73,7 +74,7 @@ function* putSecret(dialect: Dialect, secret: SealedSecret, countMax: number): S
 }
 
 /** Retires the processes that have the previous secrets in their environment. */
-function renewEnvironment(userId: string): Statement {
+export function renewEnvironment(userId: string): Statement {
   return sql`update users set secrets_version = secrets_version + 1 where id = ${userId}`
 }
 
@@ -81,7 +82,8 @@ function toSealedSecret(row: SealedSecretRow): SealedSecret {
   return { ...toSecret(row), userId: row.user_id, sealed: { keyId: row.key_id, bytes: row.sealed } }
 }
 
-function toSecret(row: SecretRow): Secret {
+/** Converts a row to a secret without its value. */
+export function toSecret(row: SecretRow): Secret {
   return {
     name: row.name,
     hosts: row.hosts === null ? null : (JSON.parse(row.hosts) as string[]),

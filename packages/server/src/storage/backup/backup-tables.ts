@@ -35,6 +35,7 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
   invitations: { kind: "rows" },
   audit_entries: { kind: "rows" },
   vals: { kind: "rows" },
+  val_secrets: { kind: "rows" },
   versions: { kind: "rows" },
   imports: { kind: "rows" },
   dependencies: { kind: "rows" },

@@ -21,6 +21,7 @@ import { invitedPeople } from "./0019-invited-people.ts"
 import { bundleTypes } from "./0020-bundle-types.ts"
 import { claims } from "./0021-claims.ts"
 import { oauth } from "./0022-oauth.ts"
+import { valSecrets } from "./0023-val-secrets.ts"
 
 /** Every migration, in the order of their numbers. One that has landed is never changed again. */
 export const migrations: readonly Migration[] = [
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   bundleTypes,
   claims,
   oauth,
+  valSecrets,
 ]

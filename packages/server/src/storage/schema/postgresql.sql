@@ -440,6 +440,18 @@ create table users (
   constraint users_username_key_key UNIQUE (username_key)
 );
 
+create table val_secrets (
+  val_id uuid not null,
+  name text collate "C" not null,
+  key_id text collate "C" not null,
+  sealed bytea not null,
+  hosts text collate "C",
+  created_at bigint not null,
+  updated_at bigint not null,
+  constraint val_secrets_pkey PRIMARY KEY (val_id, name),
+  constraint val_secrets_val_id_fkey FOREIGN KEY (val_id) REFERENCES vals(id) ON DELETE CASCADE
+);
+
 create table vals (
   id uuid not null,
   owner_id uuid not null,
@@ -665,6 +677,8 @@ CREATE INDEX users_by_email ON users USING btree (lower(email)) WHERE (email_ver
 CREATE INDEX users_special ON users USING btree (id) WHERE ((suspended_at IS NOT NULL) OR (quotas IS NOT NULL));
 
 CREATE INDEX users_to_purge ON users USING btree (id) WHERE (purge_at IS NOT NULL);
+
+CREATE INDEX val_secrets_by_key ON val_secrets USING btree (key_id);
 
 CREATE INDEX vals_by_owner ON vals USING btree (owner_id, created_at DESC, id DESC);
 

@@ -511,6 +511,19 @@ CREATE INDEX users_special on users (id) where suspended_at is not null or quota
 
 CREATE INDEX users_to_purge on users (id) where purge_at is not null;
 
+CREATE TABLE val_secrets (
+  val_id text not null references vals (id) on delete cascade,
+  name text not null,
+  key_id text not null,
+  sealed blob not null,
+  hosts text,
+  created_at integer not null,
+  updated_at integer not null,
+  primary key (val_id, name)
+) strict;
+
+CREATE INDEX val_secrets_by_key on val_secrets (key_id);
+
 CREATE TABLE vals (
   id text primary key,
   owner_id text not null references users on delete cascade,

@@ -1,12 +1,13 @@
 import type { Item } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
 import { bindText, setTo } from "../../ui/bind.ts"
 import { Dialog } from "../../ui/dialog.tsx"
 import { Icon } from "../../ui/icon.tsx"
 import { EmptyState } from "../../ui/page-states.tsx"
 import { api } from "../api.ts"
 import { LoadedPages } from "../data/loaded.tsx"
-import { usePages } from "../data/pages.ts"
+import { type UsedPages, usePages } from "../data/pages.ts"
 import { showDone } from "../frame/toast-list.ts"
 import { DataTable } from "../parts/data-table.tsx"
 import { Field } from "../parts/field.tsx"
@@ -16,17 +17,49 @@ import { useAction } from "../parts/use-action.ts"
 
 type Secret = Item<"listSecrets">
 
+/** How the secrets of an account or of one val are changed. */
+export interface SecretActions {
+  put(secret: { name: string; value: string; hosts?: string[] }): Promise<unknown>
+  remove(name: string): Promise<unknown>
+}
+
 /** Named values that the user's vals read from the environment. They cannot be read back. */
 export function Secrets() {
-  const secrets = usePages("listSecrets", {})
+  return (
+    <SecretList
+      secrets={usePages("listSecrets", {})}
+      actions={{
+        put: (secret) => api.putSecret(secret),
+        remove: (name) => api.deleteSecret({ name }),
+      }}
+      intro={
+        <>
+          Your vals read secrets from <code>Deno.env</code>. A value can be set and replaced, but
+          not read back.
+        </>
+      }
+      empty={
+        <EmptyState icon="lock" title="No secrets">
+          <p>Keep keys for other services here, not in code, which others may read.</p>
+        </EmptyState>
+      }
+    />
+  )
+}
+
+/** Secrets with what can be done to them. */
+export function SecretList(props: {
+  readonly secrets: UsedPages<Secret>
+  readonly actions: SecretActions
+  readonly intro: ComponentChildren
+  readonly empty: ComponentChildren
+}) {
+  const { secrets, actions, intro, empty } = props
   const edited = useSignal<Pick<Secret, "name" | "hosts"> | undefined>(undefined)
   return (
     <>
       <div class="toolbar">
-        <p class="quiet">
-          Your vals read secrets from <code>Deno.env</code>. A value can be set and replaced, but
-          not read back.
-        </p>
+        <p class="quiet">{intro}</p>
         <span class="toolbar-push" />
         <button type="button" class="button" onClick={setTo(edited, { name: "", hosts: null })}>
           <Icon name="plus" /> New secret
@@ -35,6 +68,7 @@ export function Secrets() {
       {edited.value ? (
         <SecretDialog
           secret={edited.value}
+          actions={actions}
           onClose={setTo(edited, undefined)}
           onDone={() => {
             edited.value = undefined
@@ -42,18 +76,11 @@ export function Secrets() {
           }}
         />
       ) : null}
-      <LoadedPages
-        of={secrets}
-        rows={3}
-        empty={
-          <EmptyState icon="lock" title="No secrets">
-            <p>Keep keys for other services here, not in code, which others may read.</p>
-          </EmptyState>
-        }
-      >
+      <LoadedPages of={secrets} rows={3} empty={empty}>
         {(items) => (
           <SecretTable
             secrets={items}
+            actions={actions}
             onChange={secrets.reload}
             onReplace={(secret) => {
               edited.value = secret
@@ -67,6 +94,7 @@ export function Secrets() {
 
 function SecretTable(props: {
   secrets: readonly Secret[]
+  actions: SecretActions
   onChange: () => void
   onReplace: (secret: Secret) => void
 }) {
@@ -74,7 +102,7 @@ function SecretTable(props: {
   const remove = ({ name }: Secret) =>
     run(async () => {
       if (!confirm(`Delete the secret ${name}? Vals can no longer read it.`)) return
-      await api.deleteSecret({ name })
+      await props.actions.remove(name)
       showDone(`${name} is deleted`)
       props.onChange()
     })
@@ -112,6 +140,7 @@ function SecretTable(props: {
 
 function SecretDialog(props: {
   secret: Pick<Secret, "name" | "hosts">
+  actions: SecretActions
   onClose: () => void
   onDone: () => void
 }) {
@@ -123,7 +152,7 @@ function SecretDialog(props: {
   const save = async () => {
     const hosts = hostText.value.split(/[\s,]+/).filter((host) => host !== "")
     const limit = hosts.length > 0 ? { hosts } : {}
-    await api.putSecret({ name: name.value, value: value.value, ...limit })
+    await props.actions.put({ name: name.value, value: value.value, ...limit })
     showDone(`${name.value} is saved`)
     props.onDone()
   }

@@ -11,6 +11,7 @@ import { Form } from "../parts/form.tsx"
 import { Section } from "../parts/section.tsx"
 import { useAction } from "../parts/use-action.ts"
 import { forgetHistory } from "./preview/request-history.ts"
+import { ValSecrets } from "./val-secrets.tsx"
 import type { ValTabProps } from "./val-tab-props.ts"
 
 /** The name, privacy and type of a val, and its deletion. */
@@ -53,6 +54,7 @@ export function SettingsTab({ editing }: ValTabProps) {
           onChange={(type) => change({ type })}
         />
       </Form>
+      <ValSecrets valId={id} />
       {privacy === "private" ? null : <Embed editing={editing} />}
       <DeleteVal id={id} name={name} onDelete={() => discard(editing)} />
     </>

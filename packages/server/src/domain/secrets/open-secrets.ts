@@ -1,0 +1,53 @@
+import type { Substitution } from "../egress.ts"
+import { type SecretDeps, type SecretInput, toAccountPurpose } from "./secrets.ts"
+import { toValPurpose, type ValSecretStore } from "./val-secrets.ts"
+
+/** What a val reads, by name: its own secrets, and those of its owner's account. */
+export async function openSecrets(
+  deps: OpenDeps,
+  val: { readonly id: string; readonly ownerId: string },
+): Promise<OpenSecrets> {
+  const [ofAccount, ofVal] = await Promise.all([
+    deps.secrets.listSealed(val.ownerId),
+    deps.valSecrets.listSealed(val.id),
+  ])
+  // A secret of the val takes the place of the account's, also where only one has hosts.
+  const own = new Set(ofVal.map(({ name }) => name))
+  return toOpenSecrets([
+    ...ofAccount
+      .filter(({ name }) => !own.has(name))
+      .map((it) => ({ ...it, value: deps.cipher.open(it.sealed, toAccountPurpose(it)) })),
+    ...ofVal.map((it) => ({ ...it, value: deps.cipher.open(it.sealed, toValPurpose(it)) })),
+  ])
+}
+
+interface OpenDeps extends Pick<SecretDeps, "secrets" | "cipher"> {
+  readonly valSecrets: Pick<ValSecretStore, "listSealed">
+}
+
+/** For a secret that is limited to certain hosts, the val gets a placeholder. */
+function toOpenSecrets(secrets: readonly SecretInput[]): OpenSecrets {
+  const values = new Map<string, string>()
+  const substitutions: NamedSubstitution[] = []
+  for (const { name, value, hosts } of secrets) {
+    if (hosts === null) values.set(name, value)
+    else
+      substitutions.push({
+        name,
+        placeholder: `hamlet-secret:${name}`,
+        value,
+        hosts: hosts.map((host) => host.toLowerCase()),
+      })
+  }
+  return { values, substitutions }
+}
+
+/** The secrets of a program. */
+export interface OpenSecrets {
+  /** By name. */
+  readonly values: ReadonlyMap<string, string>
+  readonly substitutions: readonly NamedSubstitution[]
+}
+
+/** A substitution and the name of its secret. */
+type NamedSubstitution = Substitution & { readonly name: string }
