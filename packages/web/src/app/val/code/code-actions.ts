@@ -48,7 +48,9 @@ export function useCodeActions(deps: {
       showDone(
         isNew ? `Saved as version ${version}` : `Nothing has changed since version ${version}`,
       )
-      if (isNew && isHttp) requests.noteSaved()
+      if (!(isNew && isHttp)) return
+      requests.noteSaved()
+      requests.refreshPage()
     },
     async start() {
       showResult()
@@ -56,7 +58,9 @@ export function useCodeActions(deps: {
         if (!(await run.start())) showSaveError(editing)
         return
       }
+      const before = editing.val.peek().version
       if (isOwn && !(await editing.save())) return showSaveError(editing)
+      if (editing.val.peek().version !== before) requests.noteSaved()
       await requests.send()
     },
     cancel() {

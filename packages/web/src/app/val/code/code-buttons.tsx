@@ -6,14 +6,19 @@ import { changeLayout, layout } from "../panes/layout.ts"
 import { SaveStatus } from "../saving/save-status.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
 
+type Props = Pick<ValTabProps, "editing" | "actions" | "isOwn">
+
 /** Save and Run, and the tools of the editor, at the end of the bar. */
-export function CodeButtons(props: Pick<ValTabProps, "editing" | "actions" | "isOwn">) {
+export function CodeButtons(props: Props) {
   const { editing, actions, isOwn } = props
   const { type } = editing.val.value
   const isBusy = useLasting(actions.isBusy)
   return (
     <div class="val-buttons">
-      <EditorTools {...props} />
+      <span class="val-tools">
+        <EditorTools {...props} />
+        <PaneToggles editing={editing} />
+      </span>
       {isOwn ? <SaveStatus editing={editing} /> : <span class="quiet">Read only</span>}
       {isOwn ? (
         <button
@@ -64,16 +69,11 @@ function useLasting(isNow: boolean): boolean {
   return isNow && isLasting.value
 }
 
-function EditorTools({
-  editing,
-  actions,
-  isOwn,
-}: Pick<ValTabProps, "editing" | "actions" | "isOwn">) {
-  const { name, links, type } = editing.val.value
-  const { isSideOpen } = layout.value
-  const drawer = type === "http" ? "isHttpDrawerOpen" : "isDrawerOpen"
+/** Find, Format and the import line; in the bar, on a phone below the code. */
+export function EditorTools({ editing, actions, isOwn }: Props) {
+  const { name, links } = editing.val.value
   return (
-    <span class="val-tools">
+    <>
       <button
         type="button"
         class="icon-button"
@@ -95,6 +95,15 @@ function EditorTools({
         </button>
       ) : null}
       <CopyButton text={`import ${name} from "${links.module}"`} label="Copy the import line" />
+    </>
+  )
+}
+
+function PaneToggles({ editing }: Pick<Props, "editing">) {
+  const { isSideOpen } = layout.value
+  const drawer = editing.val.value.type === "http" ? "isHttpDrawerOpen" : "isDrawerOpen"
+  return (
+    <>
       <PaneToggle
         icon="panelBottom"
         label="Logs below the code"
@@ -107,7 +116,7 @@ function EditorTools({
         isOpen={isSideOpen}
         onToggle={(isOpen) => changeLayout({ isSideOpen: isOpen })}
       />
-    </span>
+    </>
   )
 }
 

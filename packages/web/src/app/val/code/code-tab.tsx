@@ -13,6 +13,7 @@ import { Splitter } from "../panes/splitter.tsx"
 import { SaveProblemNotice } from "../saving/save-problem-notice.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
 import { sidePaneId } from "./code-actions.ts"
+import { EditorTools } from "./code-buttons.tsx"
 import { ConflictDialog } from "./conflict-dialog.tsx"
 import { DraftNotice } from "./draft-notice.tsx"
 import { typeService } from "./type-service.ts"
@@ -102,6 +103,9 @@ function CodePane(props: ValTabProps) {
             else showError(outcome.message)
           }}
         />
+      </div>
+      <div class="code-tools">
+        <EditorTools {...props} />
       </div>
     </section>
   )

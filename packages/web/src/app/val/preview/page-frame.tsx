@@ -40,7 +40,7 @@ export function PageFrame(
               // may not navigate the whole window.
               sandbox="allow-scripts allow-forms allow-same-origin allow-modals allow-popups"
               referrerpolicy="no-referrer"
-              onLoad={() => requests.pageLoaded()}
+              onLoad={() => requests.pageLoaded(number)}
             />
           )
         }

@@ -44,6 +44,7 @@ export class ValRequests {
   /** The view to return to when a request no longer fails. */
   #viewBeforeError: RequestView = "page"
   #isPageStale = false
+  #loadingNumber = 0
   /** The runs that belong to earlier requests. */
   #known: ReadonlySet<string> = new Set()
   #abort = new AbortController()
@@ -74,14 +75,18 @@ export class ValRequests {
   async loadPage(path: string = this.page.peek().path): Promise<void> {
     const signal = this.#begin(true)
     this.#isPageStale = false
+    const number = this.page.peek().number + 1
+    this.#loadingNumber = number
     const known = await this.#listIds()
     if (signal.aborted) return
-    this.page.value = { path, number: this.page.peek().number + 1 }
+    this.page.value = { path, number }
     await this.#findRun(known, path, signal)
   }
 
   /** Called when the frame has loaded the page, or another one that a link in it leads to. */
-  pageLoaded(): void {
+  pageLoaded(number: number): void {
+    // A frame that was replaced may report late.
+    if (number !== this.#loadingNumber) return
     const { value } = this.exchange
     if (value.kind === "shown") void this.#findNavigation(this.#abort.signal)
     if (value.kind === "sending" && value.isPage) this.exchange.value = { kind: "shown" }
@@ -90,7 +95,11 @@ export class ValRequests {
   /** A new version was saved: the shown page is the one of an old version. */
   noteSaved(): void {
     this.#isPageStale = true
-    if (this.#mainView() === "page") void this.loadPage()
+  }
+
+  /** Loads the page if it is shown and old. */
+  refreshPage(): void {
+    if (this.#isPageStale && this.#mainView() === "page") void this.loadPage()
   }
 
   show(view: RequestView): void {
@@ -190,7 +199,8 @@ export class ValRequests {
   }
 
   async #listIds(): Promise<ReadonlySet<string>> {
-    return toIds((await this.#recent?.refresh().catch(() => undefined)) ?? [])
+    const runs = await this.#recent?.refresh().catch(() => undefined)
+    return runs ? toIds(runs) : this.#known
   }
 
   #showRun(run: Output<"getRun">): void {
