@@ -1,7 +1,7 @@
 import { scope } from "@hamlet/contract"
 import { createSignInLink, signIn } from "../../src/domain/accounts/sessions.ts"
 import { allScopes, issueToken } from "../../src/domain/accounts/tokens.ts"
-import { addAuthorization } from "../api/oauth-flow.ts"
+import { addAuthorization, addOAuthClient, toAuthorizeQuery } from "../api/oauth-flow.ts"
 import { addIdentity } from "../authorization/linked-identity.ts"
 import { addWaitingEmail } from "../authorization/waiting-email.ts"
 import { expectStatus, type TestApi, type TestResponse, type TestUser } from "../support/api.ts"
@@ -64,6 +64,7 @@ export async function createFuzzServer(api: TestApi): Promise<FuzzServer> {
     linkMs,
   )
   pools.keep("link", { code })
+  pools.keep("program", { query: toAuthorizeQuery(await addOAuthClient(api.hamlet.deps)) })
   const eveRuns = await addEve(api, pools, eve, reader.token, ada)
   const tokens = new Map([ada, bob, api.admin].map((user) => [user.id, user.token]))
   const refill = async () => {

@@ -1,4 +1,4 @@
-import { eventType } from "@hamlet/contract"
+import { eventType, limits } from "@hamlet/contract"
 import fc from "fast-check"
 import type { Schema } from "./operations.ts"
 import { poolSize } from "./pools.ts"
@@ -105,6 +105,9 @@ function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
   if (name === "every") return soundDuration
   if (name === "timeZone") return soundTimeZone
   if (name === "base64") return fc.base64String({ maxLength: 40 })
+  // The query of the page on which a user allows a program, not the text of a search.
+  if (name === "query" && schema.maxLength === limits.authorizationQueryCharsMax)
+    return fc.constant("~program.0.query~")
   if (name === "query") return soundSearch
   if (name === "val_name")
     return fc.oneof(
