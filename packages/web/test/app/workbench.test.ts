@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test"
 import type { Page } from "playwright-core"
+import { findBarriers } from "../support/check-page.ts"
 import { describeApp } from "../support/describe-app.ts"
 import { eventually } from "../support/eventually.ts"
 import { expectText, findEditor, findStatus, makeVal, replaceText } from "../support/val-page.ts"
@@ -83,6 +84,7 @@ describeApp("the workbench of an http val", (app) => {
     await page.locator(".cm-activeLine").filter({ hasText: "too far" }).waitFor()
     await failure.getByRole("link", { name: "See the run" }).waitFor()
     await page.getByText("502", { exact: true }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
     await replaceText(page, editor, `export default () => new Response("near")`)
     await page.keyboard.press("Control+Enter")
     await page.frameLocator("iframe").getByText("near").waitFor()
@@ -134,6 +136,7 @@ describeApp("the workbench of an http val", (app) => {
     )
     await rows.first().getByRole("button").click()
     await drawer.getByRole("log").getByText("asked for").waitFor()
+    expect(await findBarriers(page)).toEqual([])
     await page.getByRole("button", { name: "Requests and logs" }).click()
     expect(own.problems).toEqual([])
   })
