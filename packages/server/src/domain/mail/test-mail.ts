@@ -62,7 +62,8 @@ async function composeMail(
   to: string,
   input: TestEmailBody,
 ): Promise<ReadMail> {
-  const own = (await deps.users.findById(caller.userId))?.email ?? `${caller.username}@localhost`
+  // One that a val can reply to, though no mail server finds it.
+  const own = (await deps.users.findById(caller.userId))?.email ?? `${caller.username}@test.invalid`
   const sender = input.from ?? own
   const fromAddress = toParts(sender).email.toLowerCase()
   const cc = [input.cc ?? []].flat().map(toText)

@@ -40,7 +40,9 @@ export function Page({ section = "" }: PageProps) {
         current={toHref(section)}
         tabs={Object.entries(sections).map(([name, { label }]) => ({ href: toHref(name), label }))}
       />
-      <View />
+      <div class="mail-part">
+        <View />
+      </div>
     </>
   )
 }

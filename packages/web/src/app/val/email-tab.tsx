@@ -69,7 +69,7 @@ function TestMessage({ valId }: { valId: string }) {
     <Section title="Send a test message">
       <div class="mail-test">
         <Form onSubmit={send} label="Send" busyLabel="Sending…">
-          <Field label="From" hint="Any address: nothing leaves this server.">
+          <Field label="From" hint="Any address: the message itself does not leave this server.">
             <input class="input" type="email" autocomplete="off" {...bindText(from)} />
           </Field>
           <Field label="Subject">
