@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs"
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
+import { type Browser, chromium, type Page } from "playwright-core"
 import { type Client, createClient } from "../../packages/contract/src/client.ts"
 import type { Benchmark } from "../harness/benchmark.ts"
 import { type Program, startServer } from "../harness/program.ts"
 import { atMost, type Cell } from "../harness/report.ts"
 import { createScratchFolder } from "../harness/scratch.ts"
 import { median } from "../harness/stats.ts"
+import { signIn } from "./sign-in.ts"
 import { startZodRegistry } from "./zod-registry.ts"
 
 const executablePath = "/usr/bin/chromium"
@@ -139,16 +140,6 @@ async function completeMembers(page: Page): Promise<void> {
     await page.keyboard.press("Control+Space")
     await Bun.sleep(50)
   }
-}
-
-async function signIn(browser: Browser, client: Client): Promise<BrowserContext> {
-  const { url } = await client.createSignInLink()
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
-  const page = await context.newPage()
-  await page.goto(url)
-  await page.getByRole("button", { name: /^Account of/ }).waitFor()
-  await page.close()
-  return context
 }
 
 function toRow(name: string, times: readonly number[], msMax: number): readonly Cell[] {

@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs"
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
+import { type Browser, chromium, type Page } from "playwright-core"
 import { type Client, createClient } from "../../packages/contract/src/client.ts"
 import type { Benchmark } from "../harness/benchmark.ts"
 import { type Program, startServer } from "../harness/program.ts"
 import { atMost, type Cell } from "../harness/report.ts"
 import { createScratchFolder } from "../harness/scratch.ts"
 import { median, percentile } from "../harness/stats.ts"
+import { signIn } from "./sign-in.ts"
 
 const executablePath = "/usr/bin/chromium"
 const token = "chosen-for-measuring-0123456789-abcdef"
@@ -139,15 +140,6 @@ function scroll(page: Page): Promise<readonly number[]> {
     }
     return frames
   })
-}
-
-async function signIn(browser: Browser, client: Client): Promise<BrowserContext> {
-  const { url } = await client.createSignInLink()
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
-  const page = await context.newPage()
-  await page.goto(url)
-  await page.getByRole("button", { name: /^Account of/ }).waitFor()
-  return context
 }
 
 function toHomeRow(times: readonly number[]): Cell[] {

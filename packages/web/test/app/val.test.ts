@@ -51,6 +51,17 @@ describeApp("a val's page", (app) => {
       .getByText("18", { exact: true })
       .waitFor()
     await findVersion(page, 2).waitFor()
+    // The fields of the signature and the JSON say the same.
+    const other = page.getByRole("textbox", { name: "other" })
+    await other.waitFor()
+    expect(await page.getByRole("textbox", { name: "one" }).inputValue()).toBe("6")
+    await other.fill("4")
+    expect(await page.getByLabel("Arguments as JSON").inputValue()).toBe("[6,4]")
+    await other.press("Enter")
+    await page
+      .getByRole("region", { name: "Return value" })
+      .getByText("24", { exact: true })
+      .waitFor()
     await page.getByLabel("Arguments as JSON").fill("[6,")
     await page.getByRole("button", { name: "Run", exact: true }).click()
     await page.getByRole("alert").filter({ hasText: "Cannot read the arguments" }).waitFor()

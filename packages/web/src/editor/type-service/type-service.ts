@@ -37,7 +37,7 @@ const limits = {
    * TypeScript can loop in a type: the worker is stopped, since it would use a core forever. It is
    * started again without the types of packages, which other people have written.
    */
-  queryMsMax: 20_000,
+  queryMsMax: 30_000,
 }
 
 type AnyResult = TypeQueries[TypeQueryName]["result"]
