@@ -1,10 +1,15 @@
-import type { ClaimedBatch, ClaimRequest, Fenced } from "../../domain/queue/queue-store.ts"
+import type {
+  ClaimedBatch,
+  ClaimRequest,
+  Fenced,
+  HeldClaim,
+} from "../../domain/queue/queue-store.ts"
 import type { ClaimedRun } from "../../domain/queue/queued-run.ts"
 import type { LogLine, RunRequest, RunSource } from "../../domain/runs/runs.ts"
 import { type Database, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
-import { claimsTable, lockClaims, saveClaims, selectClaims, toNodeClaims } from "./claims.ts"
+import { claimsTable, lockClaims, parseClaims, saveClaims } from "./claims.ts"
 import { fromStoredInput, type StoredRunInput } from "./run-input.ts"
 import { fromJson } from "./run-rows.ts"
 
@@ -79,13 +84,10 @@ function* claimOf(
   { shares }: Turns,
 ): Script<readonly ClaimedRow[]> {
   yield* lockClaims(dialect)
-  const nodes = toNodeClaims(yield selectClaims)
-  const others = nodes.filter((node) => node.nodeId !== nodeId).flatMap(({ claims }) => claims)
-  const claimed = new Map<string, Map<string, number>>()
-  for (const { accountId, id, fence } of [...others, ...held]) {
-    const fences = claimed.get(accountId) ?? new Map<string, number>()
-    claimed.set(accountId, fences.set(id, fence))
-  }
+  const others = yield* rows<{ claims: string | null }>(
+    sql`select claims from nodes where id <> ${nodeId} and claims is not null`,
+  )
+  const claimed = toFences([...others.flatMap(({ claims }) => parseClaims(claims)), ...held])
   const due = yield* rows<DueRow>(listDue(dialect, shares, claimed))
   const taken = shares.flatMap(({ accountId, runsMax }) => {
     const fences = claimed.get(accountId)
@@ -97,6 +99,19 @@ function* claimOf(
   const claims = taken.map(({ id, fence, account_id: accountId }) => ({ id, fence, accountId }))
   if (!(yield* saveClaims(nodeId, [...held, ...claims]))) return []
   return yield* rows<ClaimedRow>(readClaimed(dialect, claims))
+}
+
+/**
+ * The numbers of the claims by account and run. A node that has released a run may still list its
+ * claim: the number of the claim that is valid is higher.
+ */
+function toFences(claims: readonly HeldClaim[]): ReadonlyMap<string, ReadonlyMap<string, number>> {
+  const accounts = new Map<string, Map<string, number>>()
+  for (const { accountId, id, fence } of claims) {
+    const fences = accounts.get(accountId) ?? new Map<string, number>()
+    accounts.set(accountId, fences.set(id, Math.max(fence, fences.get(id) ?? 0)))
+  }
+  return accounts
 }
 
 /**

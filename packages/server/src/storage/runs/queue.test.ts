@@ -337,6 +337,21 @@ describeEachDatabase("createQueueStore", (open) => {
     expect(await runs.record([toRecord(second, nodeId, { endedAt: 9 })])).toEqual([second.id])
   })
 
+  test("claim tells a claim that is over from the claim of another node to the same run", async () => {
+    const { val, add, queue, nodes, addNode } = await setUp()
+    await add([toRun(val)])
+    const [first, second, third] = [await addNode(), await addNode(), await addNode()]
+    await queue.release((await queue.claim(toRequest(first))).runs, 0)
+    const [run] = (await queue.claim(toRequest(second))).runs
+    expect(run).toMatchObject({ fence: 2 })
+    // PostgreSQL reads the row that was written last behind the others.
+    await nodes.renew(first, 60_000)
+    expect((await queue.claim(toRequest(third))).runs).toEqual([])
+    await nodes.saveBegun(second, { [run?.id ?? ""]: 2 })
+    for (const id of [second, first]) await nodes.end(id)
+    expect(await takeOver(queue)).toMatchObject({ requeued: 0, crashed: 1 })
+  })
+
   test("claim leaves the claims of a node that is gone until its runs were taken over", async () => {
     const { val, add, queue, nodes, addNode } = await setUp()
     await add([toRun(val), toRun(val)])

@@ -53,8 +53,8 @@ async function readDepth(db: Database, countMax: number): Promise<QueueDepth> {
     where r.fence = claimed_fence`)
   const first = await db.read<WaitingRow>(sql`
     select id, fence, ${now} - due_at as waited_ms from runs where due_at is not null order by due_at limit ${claims.length + 1}`)
-  const fences = new Map(claims.map(({ id, fence }) => [id, fence]))
-  const oldest = first.find(({ id, fence }) => fences.get(id) !== fence)
+  const claimedKeys = new Set(claims.map(({ id, fence }) => `${id}/${fence}`))
+  const oldest = first.find(({ id, fence }) => !claimedKeys.has(`${id}/${fence}`))
   const [count, due] = [Number(row?.count ?? 0), Number(row?.due ?? 0)]
   return {
     due: Math.max(0, due - claimed.filter(({ due_at }) => due_at !== null).length),

@@ -105,11 +105,12 @@ function* findClaimed(
     parseClaims(node.claims).map((claim) => ({ ...claim, nodeId: node.id })),
   )
   if (claims.length === 0) return []
-  const nodeOf = new Map(claims.map(({ id, nodeId }) => [id, nodeId]))
+  // A run may also be among the old claims of another node, under a lower number.
+  const nodeOf = new Map(claims.map(({ id, fence, nodeId }) => [`${id}/${fence}`, nodeId]))
   const found = yield* rows<OpenRunRow>(sql`
     select ${openRunColumns} from ${claimsTable(dialect, claims)} join runs r on r.id = claimed_id
     where r.fence = claimed_fence and r.ended_at is null and r.node_id is null`)
-  return found.map((run) => ({ ...run, node_id: nodeOf.get(run.id) ?? null }))
+  return found.map((run) => ({ ...run, node_id: nodeOf.get(`${run.id}/${run.fence}`) ?? null }))
 }
 
 /**
