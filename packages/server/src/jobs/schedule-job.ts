@@ -26,7 +26,7 @@ export interface ScheduleJobLimits {
 }
 
 const defaults: ScheduleJobLimits = {
-  batchMax: 100,
+  batchMax: 250,
   pollMs: 1_000,
   lockedMs: 20,
   releaseMs: 30_000,
