@@ -2,6 +2,7 @@ import { compose } from "../packages/server/src/compose.ts"
 import { loadConfig } from "../packages/server/src/config/config.ts"
 import { ensureFirstUser } from "../packages/server/src/domain/accounts/users.ts"
 import type { Runner, RunSlot } from "../packages/server/src/domain/runs/runner.ts"
+import { noMask } from "../packages/server/src/domain/secrets/secret-mask.ts"
 import { Histogram } from "../packages/server/src/shared/histogram.ts"
 
 /*
@@ -10,6 +11,7 @@ import { Histogram } from "../packages/server/src/shared/histogram.ts"
  */
 
 const slot: RunSlot = {
+  mask: noMask,
   call: async () => ({ kind: "returned", json: "null", kept: null, isTruncated: false }),
   fetch: () => Promise.reject(new Error("Cannot fetch: this node has no vals")),
   connect: () => Promise.reject(new Error("Cannot connect: this node has no vals")),

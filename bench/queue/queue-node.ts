@@ -1,7 +1,12 @@
 import { createBegunRuns } from "../../packages/server/src/domain/queue/begun-runs.ts"
 import type { NewQueuedRun } from "../../packages/server/src/domain/queue/queued-run.ts"
+import {
+  ResponseKeeper,
+  responseLimits,
+} from "../../packages/server/src/domain/runs/contents/response-keeper.ts"
 import { LiveRuns } from "../../packages/server/src/domain/runs/live-runs.ts"
 import type { Runner, RunSlot } from "../../packages/server/src/domain/runs/runner.ts"
+import { noMask } from "../../packages/server/src/domain/secrets/secret-mask.ts"
 import { QueueWorker, queueWorkerLimits } from "../../packages/server/src/jobs/queue-worker.ts"
 import { Histogram } from "../../packages/server/src/shared/histogram.ts"
 import type { Database } from "../../packages/server/src/storage/database/database.ts"
@@ -85,6 +90,7 @@ export async function createQueueNode(
   const liveRuns = new LiveRuns({ runs, nodeId, now: Date.now, onError: fail })
   const worker = new QueueWorker({
     ...{ runs, liveRuns, runner: createRunner(on), nodeId, queueStore: createQueueStore(db) },
+    responses: new ResponseKeeper({ ...responseLimits, bodyBytesMax: 0 }, Date.now),
     begunRuns: createBegunRuns({ nodes, nodeId, retryMs: 500 }),
     ...{ vals: createValStore(db), versions: createVersionStore(db) },
     programs: {
@@ -118,6 +124,7 @@ export async function createQueueNode(
 
 function createRunner(on: { start?(accountId: string): void; end(): void }): Runner {
   const slot: RunSlot = {
+    mask: noMask,
     call: async () => ({ kind: "returned", json: "null", kept: null, isTruncated: false }),
     fetch: () => Promise.reject(new Error("No val of this benchmark gets requests")),
     connect: () => Promise.reject(new Error("No val of this benchmark gets requests")),

@@ -45,6 +45,7 @@ export const limits = {
   runValueBytesMax: 100_000,
   runLogBytesMax: 100_000,
   runInputBytesMax: 65_536,
+  runTextCharsMax: 200,
   blobKeyCharsMax: 512,
   blobTypeCharsMax: 255,
   blobListItemsMax: 10_000,

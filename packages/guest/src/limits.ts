@@ -1,10 +1,12 @@
 /** The guest's own limits. Limits that differ between vals are in the `limits` of Load. */
 export const limits = {
   /**
-   * The most output that waits for a host that does not read; further logs are lost, and their run
-   * is marked as truncated.
+   * The most output that waits for a host that does not read; of further logs, the last lines of
+   * each run are kept.
    */
   outboxCharsMax: 1_048_576,
+  /** How often the last lines of a log are sent that is too long. */
+  tailMs: 250,
   /** The most of a message or a stack that is reported. */
   errorCharsMax: 32_768,
   /** The most causes of an error, and parts of an AggregateError, that are reported. */

@@ -237,10 +237,11 @@ export interface Log {
   readonly message: string
 }
 
-/** The rest of the run's log was dropped. */
-export interface LogsCut {
-  readonly kind: "logs_cut"
+/** That many lines of the run's log were dropped, before those that follow. */
+export interface LogsSkipped {
+  readonly kind: "logs_skipped"
   readonly run: string
+  readonly lines: number
 }
 
 /** An uncaught error, before or after the response. */
@@ -266,7 +267,15 @@ export interface Pong {
   readonly kind: "pong"
 }
 
-export type GuestMessage = Warm | Loaded | LoadFailed | Log | LogsCut | Uncaught | Refused | Pong
+export type GuestMessage =
+  | Warm
+  | Loaded
+  | LoadFailed
+  | Log
+  | LogsSkipped
+  | Uncaught
+  | Refused
+  | Pong
 
 export type LogLevel = "debug" | "log" | "info" | "warn" | "error"
 

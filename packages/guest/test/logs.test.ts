@@ -201,19 +201,42 @@ describe("a line of a log belongs to", () => {
 })
 
 describe("sendLog", () => {
-  test("truncates logs at the limit, reports it once, and counts the lines sent", async () => {
+  test("sends the first and the last lines of a long log, and counts the others", async () => {
     const { guest, lines, logCount } = await logsOf(
-      `console.log("0123456789"); console.log("äöü€😀"); console.log("gone"); console.log("gone")`,
+      `console.log("0123456789"); console.log("äöü€😀"); console.log("gone"); console.log("last")`,
       { logBytesMax: 20 },
     )
-    expect(lines).toEqual(["log: 0123456789", "log: äöü€"])
+    expect(lines).toEqual(["log: 0123456789", "log: last"])
     expect(logCount).toBe(2)
-    expect(guest.messages.filter(({ kind }) => kind === "logs_cut")).toEqual([
-      { kind: "logs_cut", run: "one" },
+    expect(guest.messages.filter(({ kind }) => kind === "logs_skipped")).toEqual([
+      { kind: "logs_skipped", run: "one", lines: 2 },
     ])
     await guest.call([], "two")
     await guest.settle()
-    expect(guest.texts("two")).toEqual(["0123456789", "äöü€"])
+    expect(guest.texts("two")).toEqual(["0123456789", "last"])
+  })
+
+  test("truncates a line that is longer than the limit", async () => {
+    const { lines } = await logsOf(`console.log("äöü€😀".repeat(9))`, { logBytesMax: 20 })
+    expect(lines).toEqual(["log: äöü€😀äöü"])
+  })
+
+  test("sends the last lines of a run that goes on", async () => {
+    const guest = await startVal(
+      `export default async () => {
+      for (let line = 1; line <= 10_000; line += 1) console.log("line", line)
+      await new Promise((done) => setTimeout(done, 60_000))
+    }`,
+      { isHttp: false, limits: { logBytesMax: 10_000 } },
+    )
+    void guest.call([], "one").catch(() => {})
+    await guest.message((message) => message.kind === "log" && message.message === "line 10000")
+    const sent = guest.texts("one")
+    const skipped = guest.messages.flatMap((it) => (it.kind === "logs_skipped" ? [it.lines] : []))
+    expect(sent.length + skipped.reduce((sum, lines) => sum + lines, 0)).toBe(10_000)
+    expect(sent.slice(0, 2)).toEqual(["line 1", "line 2"])
+    expect(sent.slice(-2)).toEqual(["line 9999", "line 10000"])
+    expect(sent.length).toBeLessThan(2_000)
   })
 
   test("drops lines rather than buffer them all when the host does not read", async () => {
@@ -229,7 +252,7 @@ describe("sendLog", () => {
     const after = (await guest.call([200_000_000], "flood")).value as number
     expect(after - before).toBeLessThan(60_000_000)
     guest.resume()
-    await guest.message((message) => message.kind === "logs_cut" && message.run === "flood")
+    await guest.message((message) => message.kind === "logs_skipped" && message.run === "flood")
     expect(guest.logs("flood").length).toBeLessThan(1_000)
     await guest.call([1], "next")
     await guest.settle()

@@ -90,6 +90,9 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       isPartial: false,
     })
   },
+  async listMyLogs({ client }) {
+    expect(await client.listMyLogs()).toEqual({ data: [] })
+  },
   async getMyUsage({ client }) {
     expect(await client.getMyUsage()).toMatchObject({
       runs: { perMinuteMax: null, atOnceMax: 1024 },

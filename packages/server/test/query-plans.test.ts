@@ -46,6 +46,11 @@ const runFilters = [
   "source=api,http,interval",
   "error=true&source=api,http&since=2023-11-14T22:13:20Z",
   "error=false&source=interval&limit=100&offset=40",
+  "status=failed",
+  "status=running,queued",
+  "status=failed,timed_out&source=api,http",
+  "text=boom",
+  "text=boom&status=succeeded&source=http",
 ]
 const statPeriods = [...periods, "since=2000-01-01T00:00:00Z&buckets=200"]
 const vals = [examples.publicVal, examples.privateVal, examples.unlistedVal, examples.strangersVal]
@@ -80,6 +85,7 @@ const questions: Record<GetRoute, readonly string[]> = {
   ),
   getMyStats: combine(["/v1/me/stats"], statPeriods),
   getValStats: combine(ofVals("/stats"), statPeriods),
+  listMyLogs: ["/v1/me/logs"],
   listMyActivity: ["/v1/me/activity", "/v1/me/activity?hours=720&buckets=60"],
   listMyLikes: combine(["/v1/me/likes"], pages),
   listMyComments: combine(

@@ -69,6 +69,9 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       3_600_000,
     )
   },
+  async listMyLogs({ client }) {
+    expect(await client.get<object, Output<"listMyLogs">>("/v1/me/logs")).toEqual({ data: [] })
+  },
   async getMyUsage({ client }) {
     expect(await client.get<object, Output<"getMyUsage">>("/v1/me/usage")).toMatchObject({
       egress: { bytesPerMinuteMax: null },
@@ -432,6 +435,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     expect(logs).toEqual({
       data: [{ at: new Date(firstRunAt).toISOString(), level: "info", message: "hello" }],
       logsTruncated: false,
+      logsOmitted: null,
     })
   },
   async listUsers({ loopback, sample }) {

@@ -5,6 +5,18 @@ import type { RunDetail } from "./runs.ts"
 /** A line of a run's log. */
 export type LogLine = RunDetail["logs"][number]
 
+/** The lines of a log that are not kept. */
+export type LogGap = NonNullable<RunDetail["logsOmitted"]>
+
+/** Says how much of a log is kept, if it is not all of it. */
+export function noteGap(output: Output, kept: number, gap: LogGap | null): void {
+  if (gap === null) return
+  const say = (count: number) => count.toLocaleString("en")
+  output.note(
+    `${say(kept + gap.lines)} lines; the first ${say(gap.after)} and the last ${say(kept - gap.after)} are kept`,
+  )
+}
+
 /** Prints a log line to standard error, while the run's result goes to standard output. */
 export function writeLogAside(output: Output, { level, message }: LogLine): void {
   output.errorText(`${message}\n`, toLevelPaint(output.errorColour, level))

@@ -39,6 +39,13 @@ export const contract: ContractFacts = {
       isBytesBody: false,
       response: "json",
     },
+    listMyLogs: {
+      method: "get",
+      path: "/v1/me/logs",
+      hasBody: false,
+      isBytesBody: false,
+      response: "json",
+    },
     listMyLikes: {
       method: "get",
       path: "/v1/me/likes",
@@ -315,7 +322,7 @@ export const contract: ContractFacts = {
     replayRun: {
       method: "post",
       path: "/v1/runs/{run_id}/replay",
-      hasBody: false,
+      hasBody: true,
       isBytesBody: false,
       response: "json",
     },

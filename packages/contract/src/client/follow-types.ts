@@ -1,6 +1,6 @@
 import type { z } from "zod"
 import type { runStatus } from "../schemas/fields.ts"
-import type { logLine } from "../schemas/records.ts"
+import type { logLine } from "../schemas/runs/run-records.ts"
 
 /** An event of a followed run: a log line with its index, or the end. */
 export type RunEvent =

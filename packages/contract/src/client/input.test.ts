@@ -4,12 +4,14 @@ import type { Answer, Client, Content, Input, Item, Output, PageName } from "../
 import type { RouteDefinition } from "../route.ts"
 import { routeNames, routes } from "../routes.ts"
 import type { Scope } from "../schemas/fields.ts"
-import type { comment, run, val } from "../schemas/records.ts"
+import type { comment, val } from "../schemas/records.ts"
+import type { run } from "../schemas/runs/run-records.ts"
 import type { MomentField } from "./input.ts"
 
 type Val = z.output<typeof val>
 type Comment = z.output<typeof comment>
 type RunSource = z.output<typeof run>["source"]
+type RunStatus = z.output<typeof run>["status"]
 
 // These are checked by tsc; at run time they do nothing.
 describe("Input", () => {
@@ -29,6 +31,8 @@ describe("Input", () => {
       until?: Date | string | undefined
       error?: boolean | undefined
       source?: RunSource | readonly RunSource[] | undefined
+      status?: RunStatus | readonly RunStatus[] | undefined
+      text?: string | undefined
     }>()
   })
 

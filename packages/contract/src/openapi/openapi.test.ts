@@ -3,6 +3,7 @@ import { Validator } from "@seriousme/openapi-schema-validator"
 import { errorCodes } from "../errors.ts"
 import type { RouteDefinition } from "../route.ts"
 import { errorsOf, routeNames, routes } from "../routes.ts"
+import { runStatus } from "../schemas/fields.ts"
 import { descriptions } from "./descriptions.ts"
 import { toOpenApi } from "./openapi.ts"
 
@@ -104,6 +105,8 @@ describe("toOpenApi", () => {
         type: "array",
         items: { type: "string", enum: ["ui", "api", "http", "interval", "email"] },
       },
+      status: { type: "array", items: { type: "string", enum: runStatus.options } },
+      text: { type: "string", minLength: 1, maxLength: 200 },
       val_id: { type: "string", format: "uuid" },
     })
     const relationship = find("listMyComments").parameters.find(

@@ -7,17 +7,8 @@ import {
   periodQuery,
   updateMeBody,
 } from "../schemas/inputs.ts"
-import {
-  comment,
-  me,
-  page,
-  profile,
-  reference,
-  run,
-  usage,
-  val,
-  valStates,
-} from "../schemas/records.ts"
+import { comment, me, page, profile, reference, usage, val, valStates } from "../schemas/records.ts"
+import { accountLogs, run } from "../schemas/runs/run-records.ts"
 
 /** The caller's own data. */
 export const meRoutes = {
@@ -80,6 +71,17 @@ export const meRoutes = {
     scope: "run:read",
     query: myRunsQuery,
     responses: { 200: page(run) },
+  }),
+  listMyLogs: route({
+    method: "get",
+    path: "/v1/me/logs",
+    tag: "Me",
+    summary:
+      "The log lines of the latest runs on the caller's account; as a stream of events, all new ones",
+    auth: "required",
+    scope: "run:read",
+    hasEvents: true,
+    responses: { 200: accountLogs },
   }),
   listMyLikes: route({
     method: "get",

@@ -7,7 +7,9 @@ import {
   evalCodeBody,
   params,
 } from "../schemas/inputs.ts"
-import { returnValue, runCancellation, runDetail, runLogs } from "../schemas/records.ts"
+import { returnValue } from "../schemas/records.ts"
+import { replayRunBody } from "../schemas/runs/replay-input.ts"
+import { runCancellation, runDetail, runLogs } from "../schemas/runs/run-records.ts"
 
 /** Errors of running a val. */
 const refusals = [
@@ -137,12 +139,13 @@ export const runRoutes = {
     method: "post",
     path: "/v1/runs/{run_id}/replay",
     tag: "Runs",
-    summary: "Run the same version again with the same input, on the caller's account",
+    summary: "Run the same version again, with the same input or with changes",
     auth: "required",
     scope: "run:write",
     params: params.run,
+    body: replayRunBody,
     hasAsync: true,
     responses: { 200: runDetail, 202: runDetail },
-    errors: ["run_not_found", "not_replayable", "queue_full", ...refusals],
+    errors: ["run_not_found", "version_not_found", "not_replayable", "queue_full", ...refusals],
   }),
 }

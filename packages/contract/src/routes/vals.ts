@@ -11,7 +11,8 @@ import {
   updateValBody,
   valsQuery,
 } from "../schemas/inputs.ts"
-import { page, run, val } from "../schemas/records.ts"
+import { page, val } from "../schemas/records.ts"
+import { run } from "../schemas/runs/run-records.ts"
 
 /** Vals. */
 export const valRoutes = {

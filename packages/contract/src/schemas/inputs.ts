@@ -5,6 +5,7 @@ import {
   id,
   privacy,
   runSource,
+  runStatus,
   scope,
   text,
   username,
@@ -72,11 +73,16 @@ function parseTime(value: string): number | undefined {
   return isReal && ms >= timeMin && ms <= timeMax ? ms : undefined
 }
 
-const sourcesParam = z
+/** Several values, comma-joined or repeated. */
+const several = z
   .union([z.string(), z.array(z.string())])
   .transform((value) => [...new Set([value].flat().flatMap((part) => part.split(",")))])
+const sourcesParam = several
   .pipe(list(runSource, runSource.options.length))
   .meta({ wire: { type: "array", items: { type: "string", enum: runSource.options } } })
+const statusesParam = several
+  .pipe(list(runStatus, runStatus.options.length))
+  .meta({ wire: { type: "array", items: { type: "string", enum: runStatus.options } } })
 
 const paging = {
   limit: integerParam(1, limits.pageItemsMax).default(limits.pageItemsDefault),
@@ -99,6 +105,8 @@ export const runsQuery = z.object({
   ...period,
   error: booleanParam.optional(),
   source: sourcesParam.optional(),
+  status: statusesParam.optional(),
+  text: chars(limits.runTextCharsMax, 1).optional(),
 })
 
 /** The query of the list of the caller's runs. */
@@ -185,7 +193,7 @@ export const params = {
  * Arguments of a val: any JSON, with limited depth, because deeper values could be parsed but not
  * serialised.
  */
-const args = list(z.unknown(), limits.argsMax).refine(...atMostLevels(limits.argLevelsMax))
+export const args = list(z.unknown(), limits.argsMax).refine(...atMostLevels(limits.argLevelsMax))
 
 const argsParam = z
   .string()
@@ -331,7 +339,7 @@ const headerRecord = z
     (record) => Object.keys(record).length <= limits.requestHeadersMax,
     `must be at most ${limits.requestHeadersMax} headers`,
   )
-const requestHeaders = z.union([headerPairs, headerRecord])
+export const requestHeaders = z.union([headerPairs, headerRecord])
 
 /** Converts headers to a list, whichever way they were written. */
 export function toHeaderPairs(
@@ -340,31 +348,39 @@ export function toHeaderPairs(
   return Array.isArray(headers) ? headers : Object.entries(headers)
 }
 
+export const requestMethod = chars(limits.requestMethodCharsMax)
+  .regex(tokenPattern, "must be an HTTP method")
+  .refine(
+    (method) => !/^(?:connect|trace)$/i.test(method),
+    "must not be CONNECT or TRACE, which vals never see",
+  )
+// Path and query, as in a request line.
+export const requestPath = chars(limits.requestHeadCharsMax).regex(
+  /^\/[\x21\x22\x24-\x7e]*$/,
+  "must start with / and be visible ASCII without #: percent-encode other characters",
+)
+export const requestBody = {
+  body: z
+    .string()
+    .refine((body) => body.isWellFormed(), "must not contain a lone surrogate")
+    .optional(),
+  bodyBase64: z.base64().optional(),
+}
+export const isOneBody = (input: {
+  readonly body?: string | undefined
+  readonly bodyBase64?: string | undefined
+}) => !(input.body && input.bodyBase64)
+export const bodyTwice = { path: ["bodyBase64"], message: "must not be combined with body" }
+
 /** The body of a request to a val: as strict as HTTP on the wire, so that nothing is misread. */
 export const sendValRequestBody = z
   .object({
-    method: chars(limits.requestMethodCharsMax)
-      .regex(tokenPattern, "must be an HTTP method")
-      .refine(
-        (method) => !/^(?:connect|trace)$/i.test(method),
-        "must not be CONNECT or TRACE, which vals never see",
-      ),
-    // Path and query, as in a request line.
-    path: chars(limits.requestHeadCharsMax).regex(
-      /^\/[\x21\x22\x24-\x7e]*$/,
-      "must start with / and be visible ASCII without #: percent-encode other characters",
-    ),
+    method: requestMethod,
+    path: requestPath,
     headers: requestHeaders.optional(),
-    body: z
-      .string()
-      .refine((body) => body.isWellFormed(), "must not contain a lone surrogate")
-      .optional(),
-    bodyBase64: z.base64().optional(),
+    ...requestBody,
   })
-  .refine(({ body, bodyBase64 }) => !(body && bodyBase64), {
-    path: ["bodyBase64"],
-    message: "must not be combined with body",
-  })
+  .refine(isOneBody, bodyTwice)
   .refine(
     ({ method, body, bodyBase64 }) => !((body || bodyBase64) && /^(?:get|head)$/i.test(method)),
     {

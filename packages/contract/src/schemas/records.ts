@@ -1,18 +1,6 @@
 import { z } from "zod"
 import { type ErrorCode, errorCodes } from "../errors.ts"
-import { emailRecord, runEmail } from "./email.ts"
-import {
-  id,
-  privacy,
-  runSource,
-  runStatus,
-  scope,
-  time,
-  url,
-  username,
-  valName,
-  valType,
-} from "./fields.ts"
+import { id, privacy, scope, time, url, username, valName, valType } from "./fields.ts"
 
 /** The author of a record. */
 export const author = z.object({ id, username }).meta({ id: "Author" })
@@ -148,90 +136,10 @@ export const runError = z
   .object({ name: z.string(), message: z.string(), stack: z.string().optional() })
   .meta({ id: "RunError" })
 
-/** A run in a list. */
-export const run = z
-  .object({
-    id,
-    parentId: id.nullable(),
-    runStartAt: time,
-    runEndAt: time.nullable(),
-    error: runError.nullable(),
-    source: runSource,
-    status: runStatus,
-    durationMs: z.number().min(0).nullable(),
-    // 1, and one more for each time that it has failed and was attempted again.
-    attempt: z.int().min(1),
-    val: valMention,
-  })
-  .meta({ id: "Run" })
-
-/** One line that a val logged. */
-export const logLine = z
-  .object({
-    at: time,
-    level: z.enum(["debug", "log", "info", "warn", "error"]),
-    message: z.string(),
-  })
-  .meta({ id: "LogLine" })
-
-/** The request that started a run of an http val. */
-export const runRequest = z
-  .object({ method: z.string(), url: z.string(), status: z.int().nullable() })
-  .meta({ id: "RunRequest" })
-
-/** An outgoing request of a val. */
-export const outgoingRequest = z
-  .object({
-    at: time,
-    method: z.string(),
-    url: z.string(),
-    // Null if there was no response.
-    status: z.int().nullable(),
-    // Why it was blocked or aborted.
-    blocked: z.string().nullable(),
-    bytesSent: z.int().min(0),
-    bytesReceived: z.int().min(0),
-    durationMs: z.number().min(0),
-  })
-  .meta({ id: "OutgoingRequest" })
-
-/** The outgoing requests of a run: all of them counted, the first of them listed. */
-export const runEgress = z
-  .object({
-    requests: z.int().min(0),
-    blocked: z.int().min(0),
-    bytesSent: z.int().min(0),
-    bytesReceived: z.int().min(0),
-    list: z.array(outgoingRequest),
-  })
-  .meta({ id: "RunEgress" })
-
-/** A run with all its details. */
-export const runDetail = run
-  .extend({
-    args: z.unknown(),
-    returnValue: z.unknown(),
-    logs: z.array(logLine),
-    logsTruncated: z.boolean(),
-    // The emails that it sent, up to the first hundred.
-    emails: z.array(emailRecord),
-    // The mail that started it; null if something else did.
-    email: runEmail.nullable(),
-    request: runRequest.nullable(),
-    // Null if it sent no requests.
-    egress: runEgress.nullable(),
-  })
-  .meta({ id: "RunDetail" })
-
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 
 /** What a val returns: any JSON. */
 export const returnValue = z.custom<Json>().meta({ description: "Any JSON" })
-
-/** What a run has logged. */
-export const runLogs = z
-  .object({ data: z.array(logLine), logsTruncated: z.boolean() })
-  .meta({ id: "RunLogs" })
 
 /** The response of a val to a request that was sent through the API. */
 export const valResponse = z
@@ -252,9 +160,6 @@ export const valResponse = z
 
 /** A URL at which a browser can open a val; `expiresAt` is null if it does not expire. */
 export const preview = z.object({ url, expiresAt: time.nullable() }).meta({ id: "Preview" })
-
-/** Whether the run was still running; false if it had already ended. */
-export const runCancellation = z.object({ found: z.boolean() }).meta({ id: "RunCancellation" })
 
 /** Whether the caller likes a val. */
 export const like = z.object({ liked: z.boolean() }).meta({ id: "Like" })

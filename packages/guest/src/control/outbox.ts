@@ -1,10 +1,11 @@
 import { toUserText } from "../errors/stack-text.ts"
-import { runSoon } from "../internals.ts"
+import { createSystemTimer, runSoon } from "../internals.ts"
 import { limits } from "../limits.ts"
 import { bytesSubarray, dateNow, encodeText, jsonStringify } from "../primordials.ts"
 import type { ErrorText, LogLevel } from "../protocol.ts"
 import type { Run } from "../runs/runs.ts"
 import { countBytes, truncateToBytes } from "../values/utf8.ts"
+import { addToTail, createTail, takeFromTail } from "./log-tail.ts"
 
 /** Writes some of the bytes and returns how many. */
 export type Write = (bytes: Uint8Array<ArrayBuffer>) => Promise<number>
@@ -57,33 +58,53 @@ async function flush(): Promise<void> {
   isFlushing = false
 }
 
-/** Sends a line of the run's log, or as much of it as the limit allows. */
+/**
+ * Sends a line of the run's log. When the log has reached the limit, only its last lines are sent,
+ * at intervals and before the run ends: a val may log much faster than the host can read.
+ */
 export function sendLog(run: Run, level: LogLevel, text: string): void {
-  if (run.areLogsTruncated) return
   const message = toUserText(text)
   const bytes = countBytes(message)
-  const bytesLeft = logBytesMax - run.logBytes
-  if (waiting.length + message.length > limits.outboxCharsMax) {
-    truncateLogs(run)
+  const hasRoom = run.tail === undefined && waiting.length + message.length <= limits.outboxCharsMax
+  if (hasRoom && run.logBytes + bytes <= logBytesMax) {
+    run.logBytes += bytes
+    sendLine(run, toLogJson(run, level, message))
     return
   }
-  run.logBytes += bytes
-  run.logCount += 1
-  const kept = bytes <= bytesLeft ? message : truncateToBytes(message, bytesLeft)
-  send(
-    `{"kind":"log","run":${quote(run.id)},"at":${dateNow()},"level":"${level}","message":${quote(kept)}}`,
-  )
-  if (bytes > bytesLeft) truncateLogs(run)
+  run.tail ??= createTail(logBytesMax)
+  const kept = bytes <= logBytesMax ? message : truncateToBytes(message, logBytesMax)
+  addToTail(run.tail, toLogJson(run, level, kept), kept === message ? bytes : logBytesMax)
+  if (run.tail.isAwaited) return
+  run.tail.isAwaited = true
+  createSystemTimer(() => sendTail(run), limits.tailMs, false)
 }
 
-/** Reports once that the rest of the run's log is lost. */
-function truncateLogs(run: Run): void {
-  run.areLogsTruncated = true
-  send(`{"kind":"logs_cut","run":${quote(run.id)}}`)
+/** Sends the last lines of a long log that were not sent yet. */
+export function sendTail(run: Run): void {
+  const { tail } = run
+  if (tail === undefined) return
+  tail.isAwaited = false
+  // The host does not read. The lines wait, and newer ones replace them.
+  if (waiting.length > limits.outboxCharsMax) return
+  const skipped = tail.skipped
+  if (skipped > 0) send(`{"kind":"logs_skipped","run":${quote(run.id)},"lines":${skipped}}`)
+  tail.skipped = 0
+  for (let json = takeFromTail(tail); json !== undefined; json = takeFromTail(tail))
+    sendLine(run, json)
+}
+
+function sendLine(run: Run, json: string): void {
+  run.logCount += 1
+  send(json)
+}
+
+function toLogJson(run: Run, level: LogLevel, message: string): string {
+  return `{"kind":"log","run":${quote(run.id)},"at":${dateNow()},"level":"${level}","message":${quote(message)}}`
 }
 
 /** Sends an uncaught error of the run. */
 export function sendUncaught(run: Run, error: ErrorText): void {
+  sendTail(run)
   send(`{"kind":"uncaught","run":${quote(run.id)},"error":${errorToJson(error)}}`)
 }
 

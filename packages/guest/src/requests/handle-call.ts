@@ -1,3 +1,4 @@
+import { sendTail } from "../control/outbox.ts"
 import { toErrorText } from "../errors/error-text.ts"
 import {
   bare,
@@ -49,6 +50,7 @@ async function call(
     const value = await inRun(run, serving.program.call, args)
     const text = await inRun(run, toText, { value, bytesMax: serving.returnBytesMax })
     if (run.failure !== undefined) throw run.failure.thrown
+    sendTail(run)
     resolve(new ResponseCtor(`${text},"logCount":${run.logCount}}`, jsonInit))
   } catch (thrown) {
     resolve(toFailure(run, run.failure?.error ?? toErrorText(thrown)))

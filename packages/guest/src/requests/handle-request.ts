@@ -1,3 +1,4 @@
+import { sendTail } from "../control/outbox.ts"
 import { toErrorText } from "../errors/error-text.ts"
 import { bodyStateOf } from "../internals.ts"
 import { PromiseCtor, ResponseCtor, responseStatus, TypeErrorCtor } from "../primordials.ts"
@@ -78,6 +79,7 @@ function finish(run: Run, response: Response, isUpgrade: boolean): Response | Pr
       "Cannot send a Response: its body is already used, or it is Response.error()",
     )
   if (state === "stream") return watchBody(run, response)
+  sendTail(run)
   closeRun(run)
   return response
 }

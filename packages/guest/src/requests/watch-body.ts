@@ -1,3 +1,4 @@
+import { sendTail } from "../control/outbox.ts"
 import {
   bare,
   ReadableStreamCtor,
@@ -53,6 +54,7 @@ async function pump(
     // The client has gone meanwhile: nothing is left to send, and nothing has failed.
     if (!run.isActive) return
     if (read.done) {
+      sendTail(run)
       closeRun(run)
       controller.close()
       return

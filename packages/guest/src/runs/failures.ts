@@ -1,4 +1,4 @@
-import { errorToJson, sendLog, sendUncaught } from "../control/outbox.ts"
+import { errorToJson, sendLog, sendTail, sendUncaught } from "../control/outbox.ts"
 import { toErrorText } from "../errors/error-text.ts"
 import { bare, ResponseCtor } from "../primordials.ts"
 import { type ErrorText, failureHeader } from "../protocol.ts"
@@ -50,5 +50,6 @@ const failureInit = bare({
 
 /** The response that reports a failed run. */
 export function toFailure(run: Run, error: ErrorText): Response {
+  sendTail(run)
   return new ResponseCtor(`{"error":${errorToJson(error)},"logCount":${run.logCount}}`, failureInit)
 }

@@ -1,3 +1,4 @@
+import type { LogTail } from "../control/log-tail.ts"
 import {
   type AsyncContext,
   getAsyncContext,
@@ -12,7 +13,8 @@ export interface Run {
   /** The size of all messages so far, in UTF-8. */
   logBytes: number
   logCount: number
-  areLogsTruncated: boolean
+  /** The last lines of a log that is too long to be sent completely. */
+  tail: LogTail | undefined
   /** The first uncaught error. */
   failure: { readonly thrown: unknown; readonly error: ErrorText } | undefined
   /** Ends the pending response with a failure. */
@@ -31,7 +33,7 @@ export function createRun(id: string): Run {
     id,
     logBytes: 0,
     logCount: 0,
-    areLogsTruncated: false,
+    tail: undefined,
     failure: undefined,
     end: undefined,
     console: undefined,

@@ -90,7 +90,7 @@ export function createResolver(
 
 /** Package downloads belong to no val: they have no secrets, and no account pays for them. */
 function toGuest(note: (request: OutgoingRequest) => void) {
-  const run = { id: "", depth: 0, log() {}, noteTruncatedLogs() {}, fail() {}, sent: note }
+  const run = { id: "", depth: 0, log() {}, skipLogs() {}, fail() {}, sent: note }
   return {
     ownerId: "packages",
     egressKey: "",

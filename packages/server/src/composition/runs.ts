@@ -3,7 +3,8 @@ import { createPrograms, type ProgramDeps } from "../domain/modules/programs.ts"
 import { toRetryDelay } from "../domain/queue/backoff.ts"
 import { createBegunRuns } from "../domain/queue/begun-runs.ts"
 import { createQueueRoom } from "../domain/queue/run-queue.ts"
-import { RunFollowers } from "../domain/runs/follow-run.ts"
+import { ResponseKeeper, responseLimits } from "../domain/runs/contents/response-keeper.ts"
+import { RunFollowers } from "../domain/runs/follow/follow-run.ts"
 import { LiveRuns } from "../domain/runs/live-runs.ts"
 import type { ArgumentDeps } from "../domain/runs/run-arguments.ts"
 import type { Runner } from "../domain/runs/runner.ts"
@@ -35,10 +36,24 @@ export function createRuns(
   const liveRuns = new LiveRuns({ ...foundation, runs })
   const programs = createPrograms({ ...foundation, ...deps })
   const queueStore = createQueueStore(db)
+  const responses = new ResponseKeeper(
+    { ...responseLimits, bodyBytesMax: config.runs.responseBytesKept },
+    foundation.now,
+  )
   const nodes = createNodeStore(db)
   const begunRuns = createBegunRuns({ nodes, nodeId: foundation.nodeId, retryMs: 500 })
   const queue = new QueueWorker({
-    ...{ ...foundation, ...deps, runs, liveRuns, runner, programs, queueStore, begunRuns },
+    ...{
+      ...foundation,
+      ...deps,
+      runs,
+      liveRuns,
+      runner,
+      programs,
+      queueStore,
+      begunRuns,
+      responses,
+    },
     limits: {
       ...queueWorkerLimits,
       runsMax: config.runs.queueRunsMax,
@@ -63,5 +78,6 @@ export function createRuns(
     stats: createStatStore(db),
     followers: new RunFollowers({ ...foundation, ...deps, runs, liveRuns }),
     programs,
+    responses,
   }
 }

@@ -207,6 +207,12 @@ export const options = [
       "Megabytes of the latest runs that are stored per account, with logs, arguments and return values.",
   },
   {
+    env: "HAMLET_RESPONSE_BYTES_KEPT",
+    default: "16384",
+    meaning:
+      "Bytes that a run keeps of the body of a val's response, if it is text; its owner can read them. `0` keeps neither bodies nor headers.",
+  },
+  {
     env: "HAMLET_SCHEDULES_PER_USER_MAX",
     default: "100",
     meaning: "Schedules of one user; `0` for none.",

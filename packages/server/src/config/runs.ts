@@ -25,6 +25,8 @@ export interface RunConfig {
   readonly keptDays: number
   readonly keptPerVal: number
   readonly keptBytesPerAccount: number
+  /** Of the body of a response; 0 keeps no responses. */
+  readonly responseBytesKept: number
 }
 
 const mega = 1024 ** 2
@@ -77,5 +79,6 @@ export function loadRunConfig(read: ReadSetting): RunConfig {
     keptDays: integer("HAMLET_RUNS_KEPT_DAYS", 30, 36_500),
     keptPerVal: integer("HAMLET_RUNS_KEPT_PER_VAL", 10_000, 1_000_000_000),
     keptBytesPerAccount: integer("HAMLET_RUNS_KEPT_MB", 512, 1_000_000_000) * mega,
+    responseBytesKept: integer("HAMLET_RESPONSE_BYTES_KEPT", 16_384, 1_048_576, 0),
   }
 }

@@ -2,6 +2,7 @@ import type { ErrorCode } from "@hamlet/contract"
 import type { TokenUses } from "../domain/accounts/token-uses.ts"
 import type { AuthenticationDeps } from "../domain/accounts/tokens.ts"
 import type { Allowances } from "../domain/limits/allowances.ts"
+import type { ResponseKeeper } from "../domain/runs/contents/response-keeper.ts"
 import type { LiveRun, NewRun } from "../domain/runs/live-runs.ts"
 import type { Program, Runner } from "../domain/runs/runner.ts"
 import type { Cipher } from "../domain/secrets/cipher.ts"
@@ -23,6 +24,8 @@ export interface GatewayDeps extends AuthenticationDeps {
   readonly runner: Pick<Runner, "acquire">
   readonly allowances: Pick<Allowances, "takeRun">
   readonly runs: { open(run: NewRun): LiveRun }
+  /** Decides what runs keep of the responses of vals. */
+  readonly responses: ResponseKeeper
   readonly refusals: Pick<Counter<ErrorCode>, "increment">
   readonly limits?: Partial<GatewayLimits>
   /** Logs one line per request; undefined when the log level excludes it. */

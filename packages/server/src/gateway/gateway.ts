@@ -251,6 +251,7 @@ function toContext({ deps, limits, proto }: Parts, accepted: AcceptedRequest): R
     connection,
     limits,
     run,
+    responses: deps.responses,
     body,
     slotRequest: { method, host, target, headers, body: body.content, client: request },
     isIdleTimeoutDisabled: false,

@@ -1,4 +1,5 @@
 import { AppError } from "../domain/app-error.ts"
+import type { ResponseKeeper } from "../domain/runs/contents/response-keeper.ts"
 import type { LiveRun, RunEnd } from "../domain/runs/live-runs.ts"
 import {
   brokenResponse,
@@ -20,6 +21,7 @@ export interface RequestContext {
   readonly connection: GatewayConnection
   readonly limits: GatewayLimits
   readonly run: LiveRun
+  readonly responses: ResponseKeeper
   readonly body: RequestBody
   readonly slotRequest: SlotRequest
   /** Whether the connection may be idle for as long as the run lasts. */

@@ -127,6 +127,7 @@ function defineMine(suite: ApiSuite): void {
         runEndAt: "2024-05-01T13:00:00.005Z",
         durationMs: 5,
         attempt: 1,
+        ...{ request: null, mail: null, lastLine: null },
       },
     })
     expect(json.data[1]).toEqual({
@@ -139,6 +140,7 @@ function defineMine(suite: ApiSuite): void {
         val: mention,
       },
       ...{ runStartAt: "2024-05-01T17:00:00.000Z", runEndAt: null, durationMs: null, attempt: 1 },
+      ...{ request: null, mail: null, lastLine: null },
     })
   })
 
@@ -255,6 +257,10 @@ function defineOne(suite: ApiSuite): void {
     const ada = await person()
     const ran = await val(ada)
     const request = { method: "GET", url: "http://x.hamlet.test/", status: 200 }
+    const response = {
+      headers: [["content-type", "text/plain"]] as [string, string][],
+      ...{ body: "hello", bytes: 5, isBinary: false, isTruncated: false },
+    }
     const sent = {
       method: "GET",
       url: "https://a.test/",
@@ -277,7 +283,10 @@ function defineOne(suite: ApiSuite): void {
       returnValue: { deep: [true] },
       logs,
       logsTruncated: true,
+      logGap: { after: 1, lines: 7 },
+      lastLine: "the last line",
       request,
+      response,
       egress,
     })
     const listed = (await call("GET", "/v1/me/runs", { as: ada })).json.data[0]
@@ -288,14 +297,19 @@ function defineOne(suite: ApiSuite): void {
       returnValue: { deep: [true] },
       logs,
       logsTruncated: true,
+      logsOmitted: { after: 1, lines: 7 },
       emails: [],
       email: null,
       request,
+      lastLine: "the last line",
+      requestContent: null,
+      responseContent: response,
       egress: { ...egress, list: [{ ...sent, at: new Date(noon).toISOString() }] },
     })
     expect(json.parentId).toBe(missing)
     const shown = expectStatus(await call("GET", `/v1/runs/${made.id}/logs`, { as: ada }), 200).json
-    expect(shown).toEqual({ data: logs, logsTruncated: true })
+    const logsOmitted = { after: 1, lines: 7 }
+    expect(shown).toEqual({ data: logs, logsTruncated: true, logsOmitted })
   })
 
   test("has every key also when values are missing", async () => {
@@ -316,10 +330,13 @@ function defineOne(suite: ApiSuite): void {
       request: null,
       egress: null,
       runEndAt: null,
+      ...{ mail: null, lastLine: null, logsOmitted: null },
+      ...{ requestContent: null, responseContent: null },
     })
     expect((await call("GET", `/v1/runs/${made.id}/logs`, { as: ada })).json).toEqual({
       data: [],
       logsTruncated: false,
+      logsOmitted: null,
     })
   })
 

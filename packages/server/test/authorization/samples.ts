@@ -69,6 +69,8 @@ const querySamples: Readonly<Record<string, Record<string, string>>> = {
 
 /** Bodies that must not have all of their fields. */
 const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
+  // The other fields are for runs of a request.
+  replayRun: { args: [2] },
   createSession: { token: "sample" },
   putSchedule: { every: "200d" },
   createWebhook: { url: "https://receiver.invalid/", events: ["val.saved"], isPaused: true },

@@ -114,6 +114,7 @@ function toQueries(name: string, route: RouteDefinition, data: PrivacyData): rea
     until: ["2999-01-01T00:00:00Z"],
     error: ["false"],
     source: ["api"],
+    text: ["e", "_of_ada", "hamlet"],
     status: ["waiting", "failed"],
     relationship: ["any", "given", "received"],
     privacy: ["public", "unlisted", "private"],

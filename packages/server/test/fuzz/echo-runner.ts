@@ -9,6 +9,7 @@ import type {
   SocketOutcome,
   Stopped,
 } from "../../src/domain/runs/runner.ts"
+import { noMask } from "../../src/domain/secrets/secret-mask.ts"
 import { isJsonText } from "../../src/shared/json-text.ts"
 import { idleStatus } from "../support/fakes/idle-status.ts"
 import { toValResponse } from "../support/fakes/val-response.ts"
@@ -33,6 +34,7 @@ export const echoRunner: Runner = {
 const outcomes: readonly Stopped["status"][] = ["failed", "timed_out", "crashed"]
 
 class EchoSeat implements RunSlot {
+  readonly mask = noMask
   readonly #run: RunListener
 
   constructor(run: RunListener) {

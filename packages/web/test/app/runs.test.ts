@@ -25,10 +25,10 @@ describeApp("runs", (app) => {
     const { page } = tab
     await page.goto("/runs")
     await expectRows(page, [
-      "Succeeded page Web",
-      "Failed lucky API",
-      "Succeeded lucky API",
-      "Succeeded lucky API",
+      "GET / → 203 page",
+      "API call → failed lucky",
+      "API call succeeded lucky",
+      "API call succeeded lucky",
     ])
     const charts = page.getByRole("region", { name: "Runs over time" })
     await charts.getByRole("img", { name: "4 runs, 1 failed" }).waitFor()
@@ -44,34 +44,34 @@ describeApp("runs", (app) => {
     await page.getByLabel("Val", { exact: true }).fill("page")
     await page.keyboard.press("Enter")
     await page.waitForURL((url) => url.search === "?val=page")
-    await expectRows(page, ["Succeeded page Web"])
+    await expectRows(page, ["GET / → 203 page"])
     await page.getByLabel("Val", { exact: true }).fill("nothing")
     await page.keyboard.press("Enter")
     await page.getByText("No run matches").waitFor()
     await page.getByLabel("Val", { exact: true }).fill("")
     await page.keyboard.press("Enter")
-    await page.locator("tbody tr").nth(3).waitFor()
+    await page.locator(".run-row").nth(3).waitFor()
 
     await page.getByLabel("Outcome").selectOption("Failed")
-    await expectRows(page, ["Failed lucky API"])
+    await expectRows(page, ["API call → failed lucky"])
     await page.getByLabel("Outcome").selectOption("Any outcome")
     await page.getByLabel("Source").selectOption("Web address")
-    await expectRows(page, ["Succeeded page Web"])
+    await expectRows(page, ["GET / → 203 page"])
     await page.getByLabel("Period").selectOption("Last hour")
     await page.waitForURL((url) => url.search === "?source=http&period=1h")
     await page.reload()
-    await expectRows(page, ["Succeeded page Web"])
+    await expectRows(page, ["GET / → 203 page"])
 
     await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }))
     await (await fetch(links.endpoint ?? "")).text()
-    await expectRows(page, ["Succeeded page Web", "Succeeded page Web"])
+    await expectRows(page, ["GET / → 203 page", "GET / → 203 page"])
     await charts.getByRole("img", { name: "5 runs, 1 failed" }).waitFor()
     await client.createRun({ val_id: ids.lucky, args: [7] })
     await charts.getByRole("img", { name: "6 runs, 1 failed" }).waitFor()
     // By now the list has been polled again too.
     for (const _ of ["again", "once more"])
       await page.waitForResponse((response) => response.url().includes("/v1/me/runs?"))
-    expect(await rows(page)).toEqual(["Succeeded page Web", "Succeeded page Web"])
+    expect(await rows(page)).toEqual(["GET / → 203 page", "GET / → 203 page"])
     expect(await page.evaluate(() => "isSamePage" in globalThis)).toBe(true)
     expect(tab.problems).toEqual([])
   })
@@ -82,9 +82,10 @@ describeApp("runs", (app) => {
     await using tab = await app.open(barbara)
     const { page } = tab
     await page.goto("/runs")
-    await expectRows(page, ["Succeeded eval API"])
-    expect(await page.locator("tbody tr").textContent()).not.toContain("v0")
-    await page.getByRole("link", { name: "eval" }).click()
+    await expectRows(page, ["Code without a val succeeded eval"])
+    expect(await page.locator(".run-row").textContent()).not.toContain("v0")
+    await page.getByRole("button", { name: "Code without a val" }).click()
+    await page.getByRole("link", { name: "Open the run" }).click()
     const title = page.getByRole("heading", { name: "Run of eval" })
     await title.waitFor()
     expect(await title.getByRole("link").count()).toBe(0)
@@ -126,9 +127,18 @@ describeApp("runs", (app) => {
     await using tab = await open()
     const { page } = tab
     await page.goto("/runs")
-    // The whole row is the link.
-    const row = page.getByRole("row").filter({ hasText: "called" })
-    await row.getByText("Web", { exact: true }).click({ force: true })
+    const row = page.getByRole("listitem").filter({ hasText: "called" })
+    await row.getByText("POST /some/path?q=1 → 203").waitFor()
+    // The whole row opens it.
+    await row.locator(".run-time").click()
+    const sentBody = row.getByRole("region", { name: "Body of the request" })
+    expect(await sentBody.textContent()).toBe("x")
+    const received = row.getByRole("region", { name: "Response" })
+    const body = received.getByRole("region", { name: "Body of the response" })
+    expect(await body.textContent()).toBe("hello")
+    await received.getByText(/^\d+ headers?$/).click()
+    await received.getByText("text/plain;charset=UTF-8").waitFor()
+    await row.getByRole("link", { name: "Open the run" }).click()
     await page.getByRole("heading", { name: "Run of called" }).waitFor()
     const facts = page.getByRole("definition")
     await facts.getByText(`POST ${links.endpoint}/some/path?q=1`, { exact: true }).waitFor()
@@ -294,15 +304,13 @@ function expectRows(page: Page, expected: readonly string[]): Promise<unknown> {
   )
 }
 
-/** Status, val and source of each row. */
+/** Title, result and val of each row. */
 async function rows(page: Page): Promise<readonly string[]> {
   return page
-    .locator("tbody tr")
+    .locator(".run-row")
     .evaluateAll((all) =>
       all.map((row) =>
-        [".status", ".table-name", "td:nth-child(4)"]
-          .map((part) => row.querySelector(part)?.textContent)
-          .join(" "),
+        [".run-title", ".run-val"].map((part) => row.querySelector(part)?.textContent).join(" "),
       ),
     )
 }

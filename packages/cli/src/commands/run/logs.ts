@@ -1,7 +1,7 @@
 import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
-import { writeLog } from "../../runs/log-lines.ts"
+import { type LogGap, noteGap, writeLog } from "../../runs/log-lines.ts"
 
 interface LogsOptions {
   readonly run: string
@@ -26,15 +26,18 @@ export const command = defineCommand<LogsOptions>({
 async function showLogs({ connect, output }: Context, { run, follow }: LogsOptions): Promise<void> {
   const { client } = await connect()
   let isTruncated = false
+  let omitted: LogGap | null = null
   if (follow) {
     for await (const event of client.follow({ run_id: run })) {
       if (event.kind === "log") writeLog(output, event.line)
       else isTruncated = event.logsTruncated
     }
   } else {
-    const { data, logsTruncated } = await client.getRunLogs({ run_id: run })
+    const { data, logsTruncated, logsOmitted } = await client.getRunLogs({ run_id: run })
+    noteGap(output, data.length, logsOmitted)
     for (const line of data) writeLog(output, line)
     isTruncated = logsTruncated
+    omitted = logsOmitted
   }
-  if (isTruncated) output.note("The logs were truncated")
+  if (isTruncated && omitted === null) output.note("The logs were truncated")
 }

@@ -2,7 +2,7 @@ import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
 import type { RecordField } from "../../output/output.ts"
-import { writeLog } from "../../runs/log-lines.ts"
+import { noteGap, writeLog } from "../../runs/log-lines.ts"
 import { type RunDetail, toDuration, toRunVal } from "../../runs/runs.ts"
 import { toAgo } from "../../terminal/ago.ts"
 
@@ -32,8 +32,9 @@ async function showRun({ connect, output }: Context, { run: id }: ShowOptions): 
   output.record(run, toFields(run))
   if (output.mode !== "human" || run.logs.length === 0) return
   output.text("\n")
+  noteGap(output, run.logs.length, run.logsOmitted)
   for (const line of run.logs) writeLog(output, line)
-  if (run.logsTruncated) output.note("The logs were truncated")
+  if (run.logsTruncated && run.logsOmitted === null) output.note("The logs were truncated")
 }
 
 function toFields(run: RunDetail): readonly RecordField[] {

@@ -19,6 +19,12 @@ export const runDescriptions: Readonly<Record<string, string>> = {
   "listMyRuns.source": "Only runs started by one of these",
   "listValRuns.source": "Only runs started by one of these",
   "listMyRuns.val_id": "Only runs of this val",
+  "listMyRuns.status": "Only runs with one of these statuses",
+  "listValRuns.status": "Only runs with one of these statuses",
+  "listMyRuns.text":
+    "Only runs with this text in the address of the request, the error or the last log line. A page looks at a limited number of runs: it may be empty and still have a next page",
+  "listValRuns.text":
+    "Only runs with this text in the address of the request, the error or the last log line. A page looks at a limited number of runs: it may be empty and still have a next page",
   "Run.status": "Whether it waits, runs, or how it ended",
   "RunDetail.status": "Whether it waits, runs, or how it ended",
   "Run.durationMs": "How long it took, in milliseconds; null while it runs",
@@ -35,7 +41,29 @@ export const runDescriptions: Readonly<Record<string, string>> = {
   "LogLine.message": "What was logged",
   "RunDetail.emails": "The emails that it sent, up to the first hundred",
   "RunDetail.email": "The mail that started it; null if something else did",
+  "Run.request": "The web request that started it; null if something else did",
   "RunDetail.request": "The web request that started it; null if something else did",
+  "Run.mail": "The mail that started it; null if something else did",
+  "RunDetail.mail": "The mail that started it, in short; null if something else did",
+  "mail.from": "The sender",
+  "mail.subject": "The subject",
+  lastLine: "The start of the last line that it has logged; null if there is none",
+  logsOmitted: "The lines that are left out of a log that is too long; null if there are none",
+  "LogGap.after": "How many lines stand before those that are left out",
+  "LogGap.lines": "How many lines are left out",
+  requestContent:
+    "Headers and body of the request, for the val's owner, without credentials; null if they are not kept",
+  responseContent:
+    "Headers and body of the response, for the val's owner, without credentials; null if they are not kept",
+  "RunMessage.headers": "Pairs of a name and a value; that of a credential is `[removed]`",
+  "RunMessage.body": "The body; null if there is none, if it is not text, or if it is not kept",
+  "RunMessage.bytes": "The size of the whole body; null if it is unknown",
+  isBinary: "Whether the body is not text",
+  "RunMessage.isTruncated": "Whether the body goes on behind what is kept",
+  "AccountLog.runId": "The run that has logged it",
+  "AccountLog.val": "The val that has logged it",
+  line: "The line",
+  "AccountLogs.data": "The lines, oldest first",
   "RunDetail.egress": "Its outgoing requests; null if it sent none",
   method: "The HTTP method",
   "RunRequest.url": "The requested address",
@@ -49,6 +77,14 @@ export const runDescriptions: Readonly<Record<string, string>> = {
   "OutgoingRequest.status": "The status of the response; null if there was none",
   "OutgoingRequest.blocked": "Why it was refused or aborted; null if it was not",
   "RunCancellation.found": "Whether the run was still running",
+
+  // Replays with changes
+  "replayRun.method": "The method of the request, if another one",
+  "replayRun.path": "The path and query of the request, if others",
+  "replayRun.headers": "All headers of the request: pairs of a name and a value, or an object",
+  "replayRun.body": "The body of the request as text, if another one",
+  "replayRun.args": "The arguments of the call, if others",
+  "replayRun.version": "The version to run; by default the one that ran",
 
   // Requests to vals
   "sendValRequest.path": "The path and query of the request, such as `/hello?name=ada`",

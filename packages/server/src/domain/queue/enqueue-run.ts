@@ -1,9 +1,11 @@
 import { limits } from "@hamlet/contract"
 import { isJsonText } from "../../shared/json-text.ts"
 import type { Caller } from "../access.ts"
+import { AppError } from "../app-error.ts"
 import { assertDepth } from "../egress.ts"
 import { assertRunnable, type ExecuteDeps, findRunVal } from "../runs/execute-run.ts"
-import { prepareReplay } from "../runs/replay-run.ts"
+import type { ReplayChanges } from "../runs/replay/replay-changes.ts"
+import { prepareReplay } from "../runs/replay/replay-run.ts"
 import { findTrialInput, toRecordedInterval } from "../runs/run-arguments.ts"
 import type { CallArgs } from "../runs/runner.ts"
 import { getRun, type LargeArgs, type RunDetail } from "../runs/runs.ts"
@@ -45,8 +47,16 @@ export async function enqueueReplay(
   deps: EnqueueDeps,
   caller: Caller,
   runId: string,
+  changes: ReplayChanges = {},
 ): Promise<RunDetail> {
-  const { val, args, input, request } = await prepareReplay(deps, caller, runId)
+  const replay = await prepareReplay(deps, caller, runId, changes)
+  const { val, args, input, request, credentials } = replay
+  // The queue would have to store them.
+  if (credentials.length > 0)
+    throw new AppError(
+      "invalid_request",
+      `Cannot queue the replay: the header "${credentials[0]?.[0]}" is a credential, which is not stored; leave out "prefer: respond-async"`,
+    )
   return enqueue(deps, caller, val, { args, input, request, parentId: runId })
 }
 

@@ -1,4 +1,12 @@
-import type { LogLine, RunError, RunInput, RunRequest, RunSource, RunStatus } from "../runs/runs.ts"
+import type {
+  LogGap,
+  LogLine,
+  RunError,
+  RunInput,
+  RunRequest,
+  RunSource,
+  RunStatus,
+} from "../runs/runs.ts"
 
 /** A run for the queue. */
 export interface NewQueuedRun {
@@ -45,6 +53,7 @@ export interface ClaimedRun {
   /** What earlier attempts have logged. */
   readonly logs: readonly LogLine[]
   readonly logsTruncated: boolean
+  readonly logGap: LogGap | null
   readonly fence: number
   /** 1 for the first attempt. */
   readonly attempt: number

@@ -3,7 +3,7 @@ import { AppError } from "../app-error.ts"
 import type { Allowances } from "../limits/allowances.ts"
 import { callWith, type ExecuteDeps, type RunWork } from "../runs/execute-run.ts"
 import type { LiveRun, RunEnd } from "../runs/live-run.ts"
-import { sendRequest } from "../runs/replay-run.ts"
+import { sendRequest } from "../runs/replay/replay-run.ts"
 import { readCallArgs } from "../runs/run-arguments.ts"
 import type { RunSlot } from "../runs/runner.ts"
 import { isRequestInput, type RunError } from "../runs/runs.ts"
@@ -123,7 +123,7 @@ async function toWork(
   { input, request, args }: ClaimedRun,
 ): Promise<RunWork<unknown>> {
   return request && input && isRequestInput(input)
-    ? sendRequest(request.method, request.url, input)
+    ? sendRequest(deps.responses, request.method, request.url, input)
     : callWith(await readCallArgs(deps, input, args))
 }
 

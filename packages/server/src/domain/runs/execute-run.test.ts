@@ -5,6 +5,7 @@ import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import { noMask } from "../secrets/secret-mask.ts"
 import { createVal, type Val } from "../vals/vals.ts"
+import { ResponseKeeper, responseLimits } from "./contents/response-keeper.ts"
 import { callVal, createRun, type ExecuteDeps } from "./execute-run.ts"
 import { LiveRuns } from "./live-runs.ts"
 import type { Program } from "./runner.ts"
@@ -37,6 +38,7 @@ describe("createRun and callVal", () => {
         ofUnsaved: async (val) => toProgram(val, val.ownerId),
       },
       allowances: { takeRun: () => {} },
+      responses: new ResponseKeeper({ ...responseLimits, bodyBytesMax: 100 }, Date.now),
       mailInputs: { read: () => Promise.reject(new Error("no mail is stored")) },
     }
     ada = await rules.addCaller("ada")

@@ -7,6 +7,7 @@ import type { Allowances } from "../limits/allowances.ts"
 import type { Programs } from "../modules/programs.ts"
 import { getVal, getValByName, type Val } from "../vals/vals.ts"
 import { getVersion, type VersionDeps } from "../vals/versions.ts"
+import type { ResponseKeeper } from "./contents/response-keeper.ts"
 import type { LiveRun, LiveRuns, NewRun, RunEnd } from "./live-runs.ts"
 import {
   type ArgumentDeps,
@@ -23,6 +24,7 @@ export interface ExecuteDeps extends RunDeps, VersionDeps, ArgumentDeps {
   readonly liveRuns: LiveRuns
   readonly runner: Runner
   readonly programs: Programs
+  readonly responses: ResponseKeeper
   readonly allowances: Pick<Allowances, "takeRun">
   newId(): string
 }

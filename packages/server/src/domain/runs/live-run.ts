@@ -1,16 +1,19 @@
 import type { OutgoingRequest, RunEgress } from "../egress.ts"
+import { RunLog, toLastLine } from "./run-log.ts"
 import { brokenResponse, type RunListener, type RunSlot } from "./runner.ts"
 import type {
+  LogGap,
   LogLine,
   RecordedClaim,
   RunError,
   RunInput,
+  RunMessage,
   RunRecord,
   RunRequest,
   RunSource,
   RunStatus,
 } from "./runs.ts"
-import { truncateError, truncateMeasured, truncateText } from "./truncate.ts"
+import { truncateError, truncateMeasured } from "./truncate.ts"
 
 /** A run that is about to start. */
 export interface NewRun
@@ -38,6 +41,7 @@ export interface AdoptedRun extends NewRun, Omit<RunClaim, "retryMs"> {
   /** What earlier attempts have logged. */
   readonly logs: readonly LogLine[]
   readonly logsTruncated: boolean
+  readonly logGap: LogGap | null
 }
 
 /** The claim of a node to a run of the queue. */
@@ -57,6 +61,8 @@ export interface RunEnd {
   readonly error: RunError | null
   readonly returnValue?: unknown
   readonly responseStatus?: number
+  /** What is kept of the response of an http val. */
+  readonly response?: RunMessage | null
   /** Whether another attempt would fail in the same way. */
   readonly isFinal?: boolean
 }
@@ -79,6 +85,9 @@ export interface LiveRun extends RunListener {
   readonly status: RunStatus
   readonly logs: readonly LogLine[]
   readonly logsTruncated: boolean
+  readonly logGap: LogGap | null
+  /** The number of lines that were logged, also those that are not kept. */
+  readonly logTotal: number
   readonly isCancelled: boolean
   /** Aborted when the run is cancelled. Created on first access. */
   readonly signal: AbortSignal
@@ -103,8 +112,13 @@ export interface RunSizes {
   readonly outgoingMax: number
 }
 
+/** Receives the events of all runs on an account. */
+export type RunWatcher = (run: RecordedRun, event: LiveEvent) => void
+
 /** Writes runs to disk. */
 export interface RunPersistence {
+  /** By account. */
+  readonly watchers: ReadonlyMap<string, ReadonlySet<RunWatcher>>
   readonly nodeId: string
   readonly sizes: RunSizes
   now(): number
@@ -116,8 +130,6 @@ export interface RunPersistence {
   flush(run: RecordedRun): Promise<void>
 }
 
-/** What a line counts besides its message, so that empty lines are limited too. */
-const lineBytes = 64
 const noLogs: readonly LogLine[] = []
 
 /** A live run and its record in one object, since there are thousands per second. */
@@ -141,7 +153,7 @@ export class RecordedRun implements LiveRun, RunRecord {
   endedAt: number | null = null
   error: RunError | null = null
   returnValue: unknown = null
-  logsTruncated = false
+  response: RunMessage | null = null
   egress: RunEgress | null = null
   isCancelled = false
   isLost = false
@@ -156,8 +168,7 @@ export class RecordedRun implements LiveRun, RunRecord {
   /** It left the queue, and that is not on disk yet. */
   hasBegun = false
   writtenAt = 0
-  #logs: LogLine[] | undefined
-  #logBytes = 0
+  #log: RunLog | undefined
   /** The characters of the arguments and the return value. */
   #valueChars = 0
   #isIncomplete = false
@@ -185,10 +196,9 @@ export class RecordedRun implements LiveRun, RunRecord {
 
   /** Continues a run of the queue, which is on disk. */
   adopt(run: AdoptedRun): void {
-    const { fence, attempt, retries, delayOf, noteBegin, logs, logsTruncated } = run
+    const { fence, attempt, retries, delayOf, noteBegin, logs, logsTruncated, logGap } = run
     this.claim = { fence, attempt, retries, delayOf, noteBegin, retryMs: undefined }
-    for (const line of logs) this.#addLog(line, Buffer.byteLength(line.message))
-    this.logsTruncated = logsTruncated
+    if (logs.length > 0 || logsTruncated) this.#openLog().restore(logs, logGap, logsTruncated)
     this.writtenAt = this.#keeper.now()
     this.begin = async (slot) => {
       this.attach(slot)
@@ -205,17 +215,29 @@ export class RecordedRun implements LiveRun, RunRecord {
     return this.endedAt === null ? this.#keeper.nodeId : null
   }
   get logs(): readonly LogLine[] {
-    return this.#logs ?? noLogs
+    return this.#log?.lines ?? noLogs
+  }
+  get logsTruncated(): boolean {
+    return this.#log?.isTruncated ?? false
+  }
+  get logGap(): LogGap | null {
+    return this.#log?.gap ?? null
+  }
+  get logTotal(): number {
+    return this.#log?.total ?? 0
+  }
+  get lastLine(): string | null {
+    const line = this.#log?.lines.at(-1)
+    return line ? toLastLine(line) : null
   }
   /** The approximate size in memory. */
   get bytes(): number {
-    const { input, error, egress } = this
+    const { input, error, egress, response } = this
     const errorChars =
       error === null ? 0 : error.name.length + error.message.length + (error.stack?.length ?? 0)
     const urlChars = egress === null ? 0 : egress.list.reduce((sum, { url }) => sum + url.length, 0)
-    return (
-      1_000 + this.#logBytes + this.#valueChars + countInputChars(input) + errorChars + urlChars
-    )
+    const texts = this.#valueChars + countInputChars(input) + (response?.body?.length ?? 0)
+    return 1_000 + (this.#log?.bytes ?? 0) + texts + errorChars + urlChars
   }
 
   get signal(): AbortSignal {
@@ -225,33 +247,23 @@ export class RecordedRun implements LiveRun, RunRecord {
   }
 
   get logBytesLeft(): number {
-    return this.logsTruncated ? 0 : this.#keeper.sizes.logBytesMax - this.#logBytes - lineBytes
+    return this.#openLog().lineBytesMax
   }
 
   log(line: LogLine): void {
-    if (this.logsTruncated) return
-    const room = this.logBytesLeft
-    const bytes = Buffer.byteLength(line.message)
-    if (room <= 0) {
-      this.noteTruncatedLogs()
-      return
-    }
-    const kept = bytes <= room ? line : { ...line, message: truncateText(line.message, room) }
-    this.#addLog(kept, Math.min(bytes, room))
-    if (bytes > room) this.logsTruncated = true
+    const log = this.#openLog()
+    const kept = log.add(line)
     this.#keeper.noteChange(this)
-    if (this.#listeners) this.#emit({ kind: "log", index: this.logs.length - 1, line: kept })
+    this.#emit({ kind: "log", index: log.total - 1, line: kept })
   }
 
-  #addLog(line: LogLine, bytes: number): void {
-    this.#logs ??= []
-    this.#logs.push(line)
-    this.#logBytes += bytes + lineBytes
+  #openLog(): RunLog {
+    this.#log ??= new RunLog(this.#keeper.sizes.logBytesMax, () => this.#keeper.now())
+    return this.#log
   }
 
-  noteTruncatedLogs(): void {
-    if (this.logsTruncated) return
-    this.logsTruncated = true
+  skipLogs(lines: number): void {
+    this.#openLog().skip(lines)
     this.#keeper.noteChange(this)
   }
 
@@ -306,7 +318,7 @@ export class RecordedRun implements LiveRun, RunRecord {
     this.cancel()
     this.endedAt ??= this.#keeper.now()
     this.#slot = undefined
-    if (this.#listeners) this.#emit({ kind: "end", status: this.status })
+    for (const listener of this.#listeners ?? []) listener({ kind: "end", status: this.status })
   }
 
   finish(end: RunEnd): void {
@@ -323,10 +335,11 @@ export class RecordedRun implements LiveRun, RunRecord {
     if (end.returnValue !== undefined) this.returnValue = this.#keep(end.returnValue)
     if (this.request && end.responseStatus !== undefined)
       this.request = { ...this.request, status: end.responseStatus }
+    this.response = end.response ?? null
     this.#slot = undefined
     this.#keeper.noteEnd(this)
     this.#keeper.noteChange(this)
-    if (this.#listeners) this.#emit({ kind: "end", status: this.status })
+    this.#emit({ kind: "end", status: this.status })
   }
 
   /** A failed attempt of a run with retries left is noted in its log. */
@@ -364,6 +377,9 @@ export class RecordedRun implements LiveRun, RunRecord {
 
   #emit(event: LiveEvent): void {
     for (const listener of this.#listeners ?? []) listener(event)
+    const { watchers } = this.#keeper
+    if (watchers.size === 0) return
+    for (const watcher of watchers.get(this.accountId) ?? []) watcher(this, event)
   }
 }
 

@@ -4,6 +4,7 @@ import { waitUntil } from "../../../test/support/wait-until.ts"
 import { createNodeStore } from "../../storage/nodes.ts"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
+import { noMask } from "../secrets/secret-mask.ts"
 import { createVal, deleteVal, type Val } from "../vals/vals.ts"
 import {
   createRetentionCounts,
@@ -307,18 +308,18 @@ describe("LiveRuns", () => {
       expect(kept?.args).toMatch(/^\["x+… \(cut, 204 bytes in all\)$/)
       expect(kept?.returnValue).toMatch(/^\{"a":"z+… \(cut/)
       expect(kept?.error?.message).toMatch(/^m+… \(cut/)
-      expect(kept?.logs.map(({ message }) => message)).toEqual([
-        "short",
-        expect.stringMatching(/^y{267}… \(cut, 500 bytes in all\)$/),
-      ])
+      expect(kept?.logs.map(({ message }) => message)).toEqual(["short", "never"])
+      expect(kept?.logGap).toEqual({ after: 1, lines: 1 })
       expect(kept?.logsTruncated).toBe(true)
+      expect(kept?.lastLine).toBe("never")
     })
 
     test("limits the number of empty lines too", async () => {
       await reopen({ logBytesMax: 6_400 })
       const run = live.open(toNew())
       for (let count = 0; count < 1_000; count++) run.log(line(""))
-      expect(run.logs).toHaveLength(99)
+      expect(run.logs).toHaveLength(100)
+      expect(run.logGap).toEqual({ after: 50, lines: 900 })
       expect(run.logsTruncated).toBe(true)
     })
   })
@@ -474,6 +475,7 @@ describe("LiveRuns", () => {
 })
 
 class TestSlot implements RunSlot {
+  readonly mask = noMask
   readonly stops: string[] = []
 
   stop(status: string): void {

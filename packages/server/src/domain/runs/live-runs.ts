@@ -1,6 +1,12 @@
 import { limits as wire } from "@hamlet/contract"
 import { Histogram } from "../../shared/histogram.ts"
-import { type AdoptedRun, type LiveRun, type NewRun, RecordedRun } from "./live-run.ts"
+import {
+  type AdoptedRun,
+  type LiveRun,
+  type NewRun,
+  RecordedRun,
+  type RunWatcher,
+} from "./live-run.ts"
 import { type RecorderLimits, RunRecorder } from "./run-recorder.ts"
 import type { RunSource, RunStatus, RunStore } from "./runs.ts"
 
@@ -131,6 +137,17 @@ export class LiveRuns {
   /** A run on this node that has not ended, or whose end is not on disk yet. */
   find(id: string): LiveRun | undefined {
     return this.#recorder.find(id)
+  }
+
+  /** Calls the watcher with all events of the runs on the account. Returns a function that ends it. */
+  watch(accountId: string, watcher: RunWatcher): () => void {
+    const { watchers } = this.#recorder
+    const others = watchers.get(accountId) ?? new Set()
+    watchers.set(accountId, others.add(watcher))
+    return () => {
+      others.delete(watcher)
+      if (others.size === 0 && watchers.get(accountId) === others) watchers.delete(accountId)
+    }
   }
 
   /** The number of runs on the account that have not ended on this node. */

@@ -1,5 +1,5 @@
 import { AppError } from "../app-error.ts"
-import type { RecordedRun, RunPersistence, RunSizes } from "./live-run.ts"
+import type { RecordedRun, RunPersistence, RunSizes, RunWatcher } from "./live-run.ts"
 import type { RunStore } from "./runs.ts"
 
 /** The run was taken from this node before its state was recorded. */
@@ -56,6 +56,7 @@ export class RunRecorder implements RunPersistence {
   readonly #deps: RecorderDeps
   /** The number of runs that were taken from this node since the start. */
   lost = 0
+  readonly watchers = new Map<string, Set<RunWatcher>>()
   #fresh: RecordedRun[] = []
   #changed: RecordedRun[] = []
   readonly #open = new Map<string, RecordedRun>()

@@ -66,11 +66,11 @@ export interface RunListener {
    * if this rejects, and `acquire` rejects with the error.
    */
   readonly begin?: ((slot: RunSlot) => Promise<void>) | undefined
-  /** Bytes that another log line may have; 0 when the log is full. Absent: no limit per run. */
+  /** Bytes that another log line may have; 0 if it is to be skipped. Absent: no limit per run. */
   readonly logBytesLeft?: number
   log(line: LogLine): void
-  /** The val logged more than the limit. */
-  noteTruncatedLogs(): void
+  /** The val has logged more than the guest has sent: that many lines before the next one. */
+  skipLogs(lines: number): void
   /** The val threw an error that it did not catch. */
   fail(error: RunError): void
   /** An outgoing request of the run has ended, successfully or not. */
@@ -121,6 +121,8 @@ export interface RunnerStatus {
  * an outcome, not an error of the server.
  */
 export interface RunSlot {
+  /** Masks the values of the secrets that the val has. */
+  readonly mask: Mask
   /** Forwards a request to the val. Call `release` when the body of the response has ended. */
   fetch(request: SlotRequest): Promise<HttpOutcome>
   /** Opens a WebSocket to the val. */

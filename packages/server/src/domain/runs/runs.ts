@@ -1,4 +1,12 @@
-import type { logLine, runError, runRequest, runSource, runStatus } from "@hamlet/contract"
+import type {
+  logGap,
+  logLine,
+  runError,
+  runMessage,
+  runRequest,
+  runSource,
+  runStatus,
+} from "@hamlet/contract"
 import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
@@ -20,6 +28,12 @@ export type RunError = z.infer<typeof runError>
 /** One line that a val logged. */
 export type LogLine = z.infer<typeof logLine>
 
+/** Lines that are left out in the middle of a log. */
+export type LogGap = z.infer<typeof logGap>
+
+/** A request or a response as a run keeps it: without credentials. */
+export type RunMessage = z.infer<typeof runMessage>
+
 /** The request that started a run of an http val. */
 export type RunRequest = z.infer<typeof runRequest>
 
@@ -40,6 +54,11 @@ export interface Run {
   /** 1 unless it has failed before and was attempted again. */
   readonly attempt: number
   readonly val: ValMention
+  readonly request: RunRequest | null
+  /** The sender and the subject of the mail that started it. */
+  readonly mail: { readonly from: string; readonly subject: string } | null
+  /** The start of the last line that it has logged. */
+  readonly lastLine: string | null
 }
 
 /** A run with everything that is recorded. */
@@ -48,7 +67,9 @@ export interface RunDetail extends Run {
   readonly returnValue: unknown
   readonly logs: readonly LogLine[]
   readonly logsTruncated: boolean
-  readonly request: RunRequest | null
+  readonly logGap: LogGap | null
+  /** The response of an http val; null if it is not kept. */
+  readonly response: RunMessage | null
   /** The mail that started it. */
   readonly email: RunEmail | null
   readonly egress: RunEgress | null
@@ -113,6 +134,10 @@ export interface RunRecord {
   /** Null when it has sent no outgoing request. */
   readonly egress?: RunEgress | null
   readonly logsTruncated: boolean
+  readonly logGap?: LogGap | null
+  readonly lastLine?: string | null
+  /** What is kept of the response. It is written together with the end of the run. */
+  readonly response?: RunMessage | null
   /** The number of vals that called each other before this run. It is stored in the queue only. */
   readonly depth?: number
   /** Set for a run of the queue. */
@@ -134,6 +159,9 @@ export interface RunFilter extends Period {
   /** True: only failed runs. False: only succeeded runs. */
   readonly error: boolean | undefined
   readonly sources: readonly RunSource[] | undefined
+  readonly statuses?: readonly RunStatus[] | undefined
+  /** Occurs in the address of the request, in the error or in the last log line. */
+  readonly text?: string | undefined
 }
 
 /** Stores runs. */
@@ -238,7 +266,8 @@ export async function listMyRuns(
 export async function getRun(deps: RunDeps, caller: Caller, id: string): Promise<RunDetail> {
   const run = await deps.runs.find(caller.userId, id)
   if (!run) throw runNotFound(id)
-  return run
+  // What a val responds may contain what only its owner may see.
+  return run.val.ownerId === caller.userId ? run : { ...run, response: null }
 }
 
 /** The error for a run that does not exist, or that the caller may not see. */

@@ -21,7 +21,7 @@ export async function openSecrets(
   ])
 }
 
-interface OpenDeps extends Pick<SecretDeps, "secrets" | "cipher"> {
+export interface OpenDeps extends Pick<SecretDeps, "secrets" | "cipher"> {
   readonly valSecrets: Pick<ValSecretStore, "listSealed">
 }
 

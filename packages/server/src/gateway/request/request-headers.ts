@@ -1,19 +1,10 @@
 import type { HeaderList } from "../../domain/runs/runner.ts"
 import { withoutSessionCookies } from "../../shared/cookies.ts"
-import { isHopByHopHeader, parseConnectionNames } from "../../shared/hop-by-hop-headers.ts"
+import { isReservedHeader } from "../../shared/headers/reserved-headers.ts"
+import { parseConnectionNames } from "../../shared/hop-by-hop-headers.ts"
 
 /** The headers of a request by name, in lower case. */
 export type HeaderRecord = Readonly<Record<string, string | undefined>>
-
-/** Headers that a client may not send to a val. */
-const reservedHeaders: ReadonlySet<string> = new Set([
-  "expect",
-  "forwarded",
-  "host",
-  "x-real-ip",
-  "x-request-id",
-  "x-run-id",
-])
 
 /** One call of Bun's own method is cheaper than reading headers one by one. */
 export function readHeaders(headers: Headers): HeaderRecord {
@@ -41,7 +32,8 @@ export function prepareRequestHeaders(
   const named = parseConnectionNames(connection === undefined ? [] : [connection])
   const list: [string, string][] = []
   for (const name in headers) {
-    if (isDropped(name) || named.has(name) || (hasHamletToken && name === "authorization")) continue
+    if (isReservedHeader(name) || named.has(name) || (hasHamletToken && name === "authorization"))
+      continue
     const value = name === "cookie" ? withoutSessionCookies(headers.cookie ?? "") : headers[name]
     if (typeof value === "string") list.push([name, value])
     // Bun returns several `Set-Cookie` headers as an array, also those of a request.
@@ -53,13 +45,4 @@ export function prepareRequestHeaders(
     ["x-forwarded-host", client.host],
   )
   return list
-}
-
-function isDropped(name: string): boolean {
-  return (
-    isHopByHopHeader(name) ||
-    reservedHeaders.has(name) ||
-    name.startsWith("x-hamlet-") ||
-    name.startsWith("x-forwarded-")
-  )
 }

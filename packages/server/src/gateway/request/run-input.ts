@@ -1,19 +1,14 @@
 import type { HeaderList } from "../../domain/runs/runner.ts"
 import type { RunInput } from "../../domain/runs/runs.ts"
+import { isCredentialHeader } from "../../shared/headers/credential-headers.ts"
 import type { GatewayLimits } from "../limits.ts"
 
-/** Credentials, which are never stored, and headers that a replay derives from URL and body. */
+/** Headers that a replay derives from URL and body. */
 const notStored: ReadonlySet<string> = new Set([
-  "authorization",
   "content-length",
-  "cookie",
-  "proxy-authorization",
   "x-forwarded-host",
   "x-forwarded-proto",
 ])
-
-/** Names of custom headers that contain credentials, such as `x-api-key`. */
-const credentialName = /api-?key|password|secret|token/
 
 /** A request as the val receives it. */
 export interface ReplayableRequest {
@@ -43,7 +38,7 @@ export function toRunInput(
     const [name, value] = header
     if (
       notStored.has(name) ||
-      credentialName.test(name) ||
+      isCredentialHeader(name) ||
       (pass !== undefined && value.toLowerCase().includes(pass))
     )
       continue

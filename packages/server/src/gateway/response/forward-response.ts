@@ -1,4 +1,10 @@
-import { brokenResponse, type RunSlot, type ValResponse } from "../../domain/runs/runner.ts"
+import type { RunEnd } from "../../domain/runs/live-runs.ts"
+import {
+  brokenResponse,
+  type HeaderList,
+  type RunSlot,
+  type ValResponse,
+} from "../../domain/runs/runner.ts"
 import type { Deadlines } from "../deadlines.ts"
 import {
   disableIdleTimeout,
@@ -20,13 +26,9 @@ export async function forwardResponse(
   response: ValResponse,
   deadlines: Deadlines,
 ): Promise<Response> {
-  const { status, body } = response
+  const { status, body, headers: given } = response
   const { limits } = context
-  const head = prepareResponseHeaders(
-    response.headers,
-    context.run.id,
-    limits.responseHeaderBytesMax,
-  )
+  const head = prepareResponseHeaders(given, context.run.id, limits.responseHeaderBytesMax)
   if (status < 200 || status > 599 || !head) {
     discard(body)
     const message = head
@@ -42,14 +44,14 @@ export async function forwardResponse(
     body === null || context.request.method === "HEAD" || bodiless.has(status) || length === 0
   // Bun sends the length of a complete body itself.
   if (hasType && !isBodiless && body instanceof Uint8Array)
-    return complete(context, slot, body, { status, headers })
+    return complete(context, slot, body, { status, headers, given })
   if (length !== undefined) headers.set("content-length", String(length))
   // Bun would state a length of 0, although a GET may have a body.
   else if (context.request.method === "HEAD" && !bodiless.has(status))
     headers.set("transfer-encoding", "chunked")
   if (isBodiless) {
     discard(body)
-    return complete(context, slot, null, { status, headers })
+    return complete(context, slot, null, { status, headers, given })
   }
   // A body without a type is streamed: Bun would add a type to bytes, and browsers would not sniff it.
   const isWhole =
@@ -58,13 +60,15 @@ export async function forwardResponse(
     length !== undefined &&
     length <= limits.wholeResponseBytesMax
   return isWhole
-    ? forwardWhole(context, slot, body, { status, headers }, deadlines)
-    : forwardStream(context, slot, toStream(body), { status, headers }, deadlines)
+    ? forwardWhole(context, slot, body, { status, headers, given }, deadlines)
+    : forwardStream(context, slot, toStream(body), { status, headers, given }, deadlines)
 }
 
 interface Head {
   readonly status: number
   readonly headers: Headers
+  /** The headers as the val has sent them, for the record. */
+  readonly given: HeaderList
 }
 
 function discard(body: ValResponse["body"]): void {
@@ -87,8 +91,10 @@ function complete(
   body: Uint8Array | null,
   head: Head,
 ): Response {
-  finish(context, slot, { status: "succeeded", error: null, responseStatus: head.status })
-  return new Response(body as Uint8Array<ArrayBuffer> | null, head)
+  const { status: responseStatus, headers, given } = head
+  const response = context.responses.keep({ headers: given, body }, slot.mask)
+  finish(context, slot, { status: "succeeded", error: null, responseStatus, response })
+  return new Response(body as Uint8Array<ArrayBuffer> | null, { status: responseStatus, headers })
 }
 
 /** Waits for a small body before it responds. */
@@ -135,30 +141,39 @@ function forwardStream(
   head: Head,
   deadlines: Deadlines,
 ): Response {
-  const { status: responseStatus } = head
+  const { status: responseStatus, headers, given } = head
   disableIdleTimeout(context)
-  const succeed = () => finish(context, slot, { status: "succeeded", error: null, responseStatus })
+  const sample = context.responses.createSample(given)
+  const end = (outcome: Pick<RunEnd, "status" | "error">) => {
+    const kept = sample ? context.responses.keep({ headers: given, body: sample }, slot.mask) : null
+    finish(context, slot, { ...outcome, responseStatus, response: kept })
+  }
+  const succeed = () => end({ status: "succeeded", error: null })
   const forwarded = new ResponseStream(
     body,
     {
-      ended: succeed,
+      ended() {
+        if (sample) sample.isComplete = true
+        succeed()
+      },
       // The val has responded; a client may stop reading at any time.
       left: succeed,
       broke(error) {
         if (context.request.signal.aborted) return succeed()
-        finish(context, slot, { ...toBreak(context, error), responseStatus })
+        end(toBreak(context, error))
       },
       expired() {
         slot.stop("timed_out")
-        finish(context, slot, { status: "timed_out", error: tooSlow(context), responseStatus })
+        end({ status: "timed_out", error: tooSlow(context) })
       },
     },
     deadlines,
     context.limits,
+    sample,
   )
   // Cancelling a run does not end its process when other runs share it, so the stream is ended here.
   context.run.signal.addEventListener("abort", () => forwarded.end(), { once: true })
-  return new Response(forwarded.stream, head)
+  return new Response(forwarded.stream, { status: responseStatus, headers })
 }
 
 function toBreak(context: RequestContext, error: unknown) {

@@ -1,3 +1,4 @@
+import type { BodySample } from "../../domain/runs/contents/response-keeper.ts"
 import type { Deadlines, Expirable } from "../deadlines.ts"
 import type { GatewayLimits } from "../limits.ts"
 
@@ -25,13 +26,16 @@ export class ResponseStream implements Expirable {
   /** When the current chunk was offered to the client; 0 while waiting for the val. */
   #offeredMs = 0
   #isFinished = false
+  readonly #sample: Pick<BodySample, "add"> | undefined
 
   constructor(
     source: ReadableStream<Uint8Array>,
     end: ResponseEnd,
     deadlines: Deadlines,
     limits: StreamLimits,
+    sample?: Pick<BodySample, "add">,
   ) {
+    this.#sample = sample
     this.#reader = source.getReader()
     this.#end = end
     this.#deadlines = deadlines
@@ -68,6 +72,7 @@ export class ResponseStream implements Expirable {
       if (this.#isFinished) return
       if (!done) {
         this.#offeredMs = performance.now()
+        this.#sample?.add(value)
         this.#controller?.enqueue(value)
         return
       }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, jest, test } from "bun:test"
-import type { FollowEvent } from "../../domain/runs/follow-run.ts"
-import { eventStream } from "./event-stream.ts"
+import type { FollowEvent } from "../../domain/runs/follow/follow-run.ts"
+import { eventStream, toRunEventText } from "./event-stream.ts"
 
 const line = { at: "2026-01-01T00:00:00.000Z", level: "log", message: 'two\nlines "é"' } as const
 
@@ -20,7 +20,7 @@ describe("eventStream", () => {
       { kind: "log", index: 7, line },
       { kind: "end", status: "failed", logsTruncated: true },
     ]
-    const { status, headers, stream } = eventStream(steps(events), () => {})
+    const { status, headers, stream } = eventStream(steps(events), toRunEventText, () => {})
     expect([status, headers["content-type"]]).toEqual([200, "text/event-stream; charset=utf-8"])
     expect(await new Response(stream).text()).toBe(
       `id: 7\nevent: log\ndata: ${JSON.stringify(line)}\n\nevent: end\ndata: {"status":"failed","logsTruncated":true}\n\n`,
@@ -34,7 +34,7 @@ describe("eventStream", () => {
       await gate.promise
       yield [{ kind: "log", index: 0, line }]
     }
-    const reader = eventStream(slow(), () => {}).stream?.getReader()
+    const reader = eventStream(slow(), toRunEventText, () => {}).stream?.getReader()
     const read = async () => new TextDecoder().decode((await reader?.read())?.value)
     for (let beat = 0; beat < 2; beat++) {
       const next = read()
@@ -57,7 +57,7 @@ describe("eventStream", () => {
         yield [{ kind: "log", index: requested, line }]
       }
     }
-    const reader = eventStream(endless(), () => {}).stream?.getReader()
+    const reader = eventStream(endless(), toRunEventText, () => {}).stream?.getReader()
     await reader?.read()
     await new Promise((resolve) => setImmediate(resolve))
     expect(requested).toBeLessThan(4)
@@ -73,7 +73,9 @@ describe("eventStream", () => {
         events.push("ended")
       }
     }
-    const reader = eventStream(watched(), () => events.push("cancelled")).stream?.getReader()
+    const reader = eventStream(watched(), toRunEventText, () =>
+      events.push("cancelled"),
+    ).stream?.getReader()
     await reader?.read()
     await reader?.cancel()
     expect(events).toEqual(["cancelled", "ended"])
@@ -81,6 +83,8 @@ describe("eventStream", () => {
       yield [{ kind: "log", index: 0, line }]
       throw new Error("the database is away")
     }
-    expect(await new Response(eventStream(failing(), () => {}).stream).text()).toEndWith("\n\n")
+    expect(
+      await new Response(eventStream(failing(), toRunEventText, () => {}).stream).text(),
+    ).toEndWith("\n\n")
   })
 })

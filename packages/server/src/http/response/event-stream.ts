@@ -1,5 +1,7 @@
-import type { FollowEvent } from "../../domain/runs/follow-run.ts"
+import type { AccountEvent } from "../../domain/runs/follow/follow-account.ts"
+import type { FollowEvent } from "../../domain/runs/follow/follow-run.ts"
 import { type ApiResponse, content } from "./api-response.ts"
+import { toAccountLogView, toRunView } from "./run-views.ts"
 
 /** Interval of heartbeats: proxies, and this server, close connections without traffic. */
 const heartbeatMs = 15_000
@@ -11,12 +13,13 @@ const heartbeat = encoder.encode(": still here\n\n")
  * A stream of server-sent events. The next batch is requested only when the client has read the
  * last one, so a slow client costs no memory. `onCancel` is called when the client disconnects.
  */
-export function eventStream(
-  batches: AsyncGenerator<readonly FollowEvent[]>,
+export function eventStream<Event>(
+  batches: AsyncGenerator<readonly Event[]>,
+  toText: (event: Event) => string,
   onCancel: () => void,
   silenceMsMax = heartbeatMs,
 ): ApiResponse {
-  let pending: Promise<IteratorResult<readonly FollowEvent[]>> | undefined
+  let pending: Promise<IteratorResult<readonly Event[]>> | undefined
   const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -44,10 +47,20 @@ export function eventStream(
   return { ...content("text/event-stream; charset=utf-8", ""), stream }
 }
 
-function toText(event: FollowEvent): string {
+/** An event of a run. */
+export function toRunEventText(event: FollowEvent): string {
   if (event.kind === "log")
     return `id: ${event.index}\nevent: log\ndata: ${JSON.stringify(event.line)}\n\n`
   return `event: end\ndata: ${JSON.stringify({ status: event.status, logsTruncated: event.logsTruncated })}\n\n`
+}
+
+/** An event of an account. */
+export function toAccountEventText(event: AccountEvent): string {
+  if (event.kind === "skipped")
+    return `event: skipped\ndata: ${JSON.stringify({ events: event.events })}\n\n`
+  if (event.kind === "end") return `event: end\ndata: ${JSON.stringify(toRunView(event.run))}\n\n`
+  const { runId, val, line } = event
+  return `event: log\ndata: ${JSON.stringify(toAccountLogView({ runId, val, line }))}\n\n`
 }
 
 /** Undefined when the promise takes longer. */

@@ -10,9 +10,6 @@ import type {
   profile,
   quotas,
   reference,
-  run,
-  runDetail,
-  runEmail,
   secret,
   token,
   usage,
@@ -34,10 +31,8 @@ import type { BlobEntry } from "../../domain/blobs/blobs.ts"
 import type { Email } from "../../domain/emails/emails.ts"
 import type { Quotas } from "../../domain/limits/quotas.ts"
 import type { Usage } from "../../domain/limits/usage.ts"
-import type { RunEmail } from "../../domain/mail/mail.ts"
 import type { Lockfile } from "../../domain/modules/lockfiles.ts"
 import type { Page } from "../../domain/paging.ts"
-import type { Run, RunDetail } from "../../domain/runs/runs.ts"
 import type { Secret } from "../../domain/secrets/secrets.ts"
 import type { Comment, ValMention } from "../../domain/vals/comments.ts"
 import { findOrigin } from "../../domain/vals/forks.ts"
@@ -240,62 +235,6 @@ export function toCommentView(it: Comment): z.infer<typeof comment> {
 /** A reference. */
 export function toReferenceView(it: Reference): z.infer<typeof reference> {
   return { referencedAt: toTime(it.at), reference: toEndView(it.from), dependsOn: toEndView(it.to) }
-}
-
-/** A run in a list. */
-export function toRunView(it: Run): z.infer<typeof run> {
-  return {
-    id: it.id,
-    parentId: it.parentId,
-    runStartAt: toTime(it.startedAt),
-    runEndAt: toTimeOrNull(it.endedAt),
-    error: it.error,
-    source: it.source,
-    status: it.status,
-    durationMs: it.endedAt === null ? null : Math.max(0, it.endedAt - it.startedAt),
-    attempt: it.attempt,
-    val: toMentionView(it.val),
-  }
-}
-
-/** A run with logs, arguments, result and egress. */
-export function toRunDetailView(
-  it: RunDetail,
-  emails: readonly Email[],
-  links: Links,
-): z.infer<typeof runDetail> {
-  return {
-    ...toRunView(it),
-    args: it.args,
-    returnValue: it.returnValue,
-    logs: [...it.logs],
-    logsTruncated: it.logsTruncated,
-    emails: emails.map((email) => toEmailView(email, links)),
-    email: it.email && toRunEmailView(it.email),
-    request: it.request,
-    egress: it.egress && {
-      ...it.egress,
-      list: it.egress.list.map((one) => ({ ...one, at: toTime(one.at) })),
-    },
-  }
-}
-
-function toRunEmailView(it: RunEmail): z.infer<typeof runEmail> {
-  return {
-    from: it.from,
-    to: it.to,
-    subject: it.subject,
-    messageId: it.messageId,
-    bytes: it.bytes,
-    attachments: it.attachments,
-    isTest: it.isTest,
-    auth: {
-      spf: it.auth.spf,
-      dkim: it.auth.dkim,
-      dmarc: it.auth.dmarc,
-      isFromVerified: it.auth.isFromVerified,
-    },
-  }
 }
 
 /** A token without its secret string. */

@@ -1,4 +1,10 @@
-import type { activity, runsQuery, stats } from "@hamlet/contract"
+import {
+  type activity,
+  type replayRunBody,
+  type runsQuery,
+  type stats,
+  toHeaderPairs,
+} from "@hamlet/contract"
 import type { z } from "zod"
 import type { Caller } from "../../domain/access.ts"
 import { AppError } from "../../domain/app-error.ts"
@@ -8,6 +14,7 @@ import { sendTestEmail } from "../../domain/mail/test-mail.ts"
 import { enqueueReplay, enqueueRun } from "../../domain/queue/enqueue-run.ts"
 import { callAnonymously } from "../../domain/runs/call-anonymously.ts"
 import { cancelRun } from "../../domain/runs/cancel-run.ts"
+import { getRequestContent } from "../../domain/runs/contents/request-content.ts"
 import { evalCode } from "../../domain/runs/eval-code.ts"
 import {
   callVal,
@@ -15,7 +22,9 @@ import {
   getStartedRun,
   type StartedRun,
 } from "../../domain/runs/execute-run.ts"
-import { replayRun } from "../../domain/runs/replay-run.ts"
+import { listLatestLogs } from "../../domain/runs/follow/account-logs.ts"
+import type { ReplayChanges } from "../../domain/runs/replay/replay-changes.ts"
+import { replayRun } from "../../domain/runs/replay/replay-run.ts"
 import type { CallArgs } from "../../domain/runs/runner.ts"
 import { getRun, type RunDetail, type RunFilter } from "../../domain/runs/runs.ts"
 import type { RunCounts } from "../../domain/stats/run-tally.ts"
@@ -30,8 +39,8 @@ import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { invalidHeader } from "../request/preconditions.ts"
 import { type ApiResponse, json, jsonText } from "../response/api-response.ts"
-import { eventStream } from "../response/event-stream.ts"
-import { toRunDetailView } from "../response/views.ts"
+import { eventStream, toAccountEventText, toRunEventText } from "../response/event-stream.ts"
+import { toAccountLogView, toRunDetailView } from "../response/run-views.ts"
 
 /** Running vals, single runs, and statistics of runs. */
 export function runHandlers(nouns: Nouns) {
@@ -76,17 +85,23 @@ export function runHandlers(nouns: Nouns) {
       json(200, await viewRun(nouns, caller, await getRun(runs, caller, params.run_id))),
     getRunLogs: async ({ caller, params, request }) => {
       if (wantsEvents(request)) return followLogs(runs, caller, params.run_id, request)
-      const { logs, logsTruncated } = await getRun(runs, caller, params.run_id)
-      return json(200, { data: logs, logsTruncated })
+      const { logs, logsTruncated, logGap } = await getRun(runs, caller, params.run_id)
+      return json(200, { data: logs, logsTruncated, logsOmitted: logGap })
+    },
+    listMyLogs: async ({ caller, request }) => {
+      if (wantsEvents(request)) return followAccount(runs, caller, request)
+      return json(200, { data: (await listLatestLogs(runs, caller)).map(toAccountLogView) })
     },
     cancelRun: async ({ caller, params }) =>
       json(200, { found: await cancelRun(runs, caller, params.run_id) }),
     cancelEvaluation: async ({ caller, params }) =>
       json(200, { found: await cancelRun(runs, caller, params.run_id, params.val_id) }),
-    replayRun: async ({ caller, params, request }) =>
-      prefersAsync(request)
-        ? respondQueued(nouns, caller, await enqueueReplay(runs, caller, params.run_id))
-        : respondRun(nouns, caller, await replayRun(runs, caller, params.run_id)),
+    replayRun: async ({ caller, params, body, request }) => {
+      const changes = toChanges(body)
+      return prefersAsync(request)
+        ? respondQueued(nouns, caller, await enqueueReplay(runs, caller, params.run_id, changes))
+        : respondRun(nouns, caller, await replayRun(runs, caller, params.run_id, changes))
+    },
     getMyStats: async ({ caller, query }) =>
       json(200, toStatsView(await getAccountStats(runs, caller, query))),
     getValStats: async ({ caller, params, query }) =>
@@ -120,6 +135,23 @@ function toArgs(
   return json === undefined ? (args ?? []) : { json }
 }
 
+function toChanges(input: z.output<typeof replayRunBody>): ReplayChanges {
+  const { headers, body, bodyBase64 } = input
+  return {
+    method: input.method,
+    path: input.path,
+    headers: headers && toHeaderPairs(headers),
+    body:
+      bodyBase64 === undefined
+        ? body === undefined
+          ? undefined
+          : Buffer.from(body)
+        : Buffer.from(bodyBase64, "base64"),
+    args: input.args,
+    version: input.version,
+  }
+}
+
 /** Responds when the run has ended. */
 async function respondRun(
   nouns: Nouns,
@@ -139,8 +171,16 @@ async function respondQueued(nouns: Nouns, caller: Caller, run: RunDetail): Prom
   return json(202, await viewRun(nouns, caller, run), headers)
 }
 
-async function viewRun({ services, api }: Nouns, caller: Caller, run: RunDetail) {
-  return toRunDetailView(run, await listEmailsOfRun(services, caller, run.id), api.links)
+async function viewRun(
+  { services, accounts, vals, runs, api }: Nouns,
+  caller: Caller,
+  run: RunDetail,
+) {
+  const [emails, request] = await Promise.all([
+    listEmailsOfRun(services, caller, run.id),
+    getRequestContent({ ...runs, ...accounts, valSecrets: vals.valSecrets }, caller, run),
+  ])
+  return toRunDetailView(run, emails, request, api.links)
 }
 
 async function followLogs(
@@ -152,7 +192,26 @@ async function followLogs(
   const abort = new AbortController()
   const firstLine = parseLastEventId(request)
   const batches = await runs.followers.follow(caller, id, firstLine, abort.signal)
-  const response = eventStream(batches, () => abort.abort())
+  return respondEvents(
+    request,
+    eventStream(batches, toRunEventText, () => abort.abort()),
+  )
+}
+
+async function followAccount(
+  runs: Nouns["runs"],
+  caller: Caller,
+  request: Request,
+): Promise<ApiResponse> {
+  const abort = new AbortController()
+  const batches = runs.followers.followAccount(caller, abort.signal)
+  return respondEvents(
+    request,
+    eventStream(batches, toAccountEventText, () => abort.abort()),
+  )
+}
+
+async function respondEvents(request: Request, response: ApiResponse): Promise<ApiResponse> {
   if (request.method !== "HEAD") return response
   await response.stream?.cancel()
   return { status: response.status, headers: response.headers, body: null }
@@ -160,7 +219,8 @@ async function followLogs(
 
 /** The filter of a query. */
 export function toRunFilter(query: z.output<typeof runsQuery>): RunFilter {
-  return { error: query.error, sources: query.source, since: query.since, until: query.until }
+  const { error, source: sources, status: statuses, text, since, until } = query
+  return { error, sources, statuses, text, since, until }
 }
 
 function prefersAsync(request: Request): boolean {

@@ -15,8 +15,9 @@ import type { Handlers } from "../call.ts"
 import type { Nouns } from "../nouns.ts"
 import { json, noContent } from "../response/api-response.ts"
 import { page } from "../response/page.ts"
+import { toRunView } from "../response/run-views.ts"
 import { toValPage, toValResponse } from "../response/val-response.ts"
-import { toRunView, toValView } from "../response/views.ts"
+import { toValView } from "../response/views.ts"
 import { toRunFilter } from "./runs.ts"
 
 /** Vals: list, search, read, save, delete. */

@@ -27,7 +27,7 @@ function createEgress(errors: unknown[]): Egress {
 function toOpenDoor(egress: Egress): ResolverDeps["openEgress"] {
   return (path, { allow, note }) => {
     const door = egress.open(path, { policy: createEgressPolicy({ ...settings, allow }) })
-    const run = { id: "", depth: 0, log() {}, noteTruncatedLogs() {}, fail() {}, sent: note }
+    const run = { id: "", depth: 0, log() {}, skipLogs() {}, fail() {}, sent: note }
     door.setClient({
       ownerId: "",
       egressKey: "",

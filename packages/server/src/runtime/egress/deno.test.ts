@@ -100,7 +100,7 @@ const run = {
   id: "run",
   depth: 0,
   log() {},
-  noteTruncatedLogs() {},
+  skipLogs() {},
   fail() {},
   sent: (request: { readonly url: string }) => void urls.push(request.url),
 }

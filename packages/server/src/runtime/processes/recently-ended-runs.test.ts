@@ -3,7 +3,7 @@ import type { ActiveRun } from "./active-run.ts"
 import { RecentlyEndedRuns } from "./recently-ended-runs.ts"
 
 function activeRun(id: string, { startedMs = 10, depth = 0 } = {}): ActiveRun {
-  const run = { id, depth, log() {}, noteTruncatedLogs() {}, fail() {}, sent() {} }
+  const run = { id, depth, log() {}, skipLogs() {}, fail() {}, sent() {} }
   return { run, startedMs, noteLog() {}, endWith() {}, sweep() {} }
 }
 

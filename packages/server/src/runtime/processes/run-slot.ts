@@ -14,6 +14,7 @@ import {
   type Stopped,
   type ValResponse,
 } from "../../domain/runs/runner.ts"
+import type { Mask } from "../../domain/secrets/secret-mask.ts"
 import { isJsonText } from "../../shared/json-text.ts"
 import type {
   GuestExchange,
@@ -64,6 +65,10 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
     this.run = run
     this.process = process
     this.#owner = owner
+  }
+
+  get mask(): Mask {
+    return this.process.secretMask
   }
 
   /** How the run was ended early, if it was. */

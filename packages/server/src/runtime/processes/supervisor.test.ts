@@ -97,7 +97,7 @@ class Run implements RunListener {
     this.logs.push(line)
   }
 
-  noteTruncatedLogs(): void {
+  skipLogs(): void {
     this.isTruncated = true
   }
 

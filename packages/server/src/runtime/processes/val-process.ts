@@ -220,16 +220,18 @@ export class ValProcess implements EgressClient {
         const { at, level, message: text } = message
         const room = activeRun.run.logBytesLeft ?? wire.runLogBytesMax
         // Text that is not kept is not searched for secrets.
-        activeRun.run.log({
-          at: new Date(at).toISOString(),
-          level,
-          message: room > 0 ? truncateMasked(text, room, this.secretMask) : "",
-        })
+        if (room <= 0) activeRun.run.skipLogs(1)
+        else
+          activeRun.run.log({
+            at: new Date(at).toISOString(),
+            level,
+            message: truncateMasked(text, room, this.secretMask),
+          })
         activeRun.noteLog()
         return
       }
-      case "logs_cut":
-        this.#findRun(message.run)?.run.noteTruncatedLogs()
+      case "logs_skipped":
+        this.#findRun(message.run)?.run.skipLogs(message.lines)
         return
       case "uncaught":
         this.#findRun(message.run)?.run.fail(this.maskError(message.error))

@@ -3,6 +3,7 @@ import { type Database, firstRow, rows, type Script } from "../database/database
 import { sql } from "../database/sql.ts"
 import { removeContents } from "../mail/mails.ts"
 import { writeLinks } from "../references/row-locks.ts"
+import { deleteRuns } from "../runs/purge-runs.ts"
 import { removeLike } from "../vals/likes.ts"
 import { deleteValRow } from "../vals/vals.ts"
 
@@ -64,8 +65,7 @@ function* purgeRows(id: string, at: number, countMax: number): Script<boolean> {
   const runs = yield* rows<{ id: string }>(
     sql`select id from runs where account_id = ${id} limit ${countMax}`,
   )
-  for (const chunk of inBatches(runs.map((run) => run.id)))
-    yield sql`delete from runs where id in (${list(chunk)})`
+  yield* deleteRuns(runs)
   if (runs.length > 0) return true
   const comments = yield* rows<{ id: string }>(
     sql`select id from comments where author_id = ${id} limit ${countMax}`,

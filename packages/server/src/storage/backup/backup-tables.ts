@@ -53,6 +53,7 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
   // Runs that were started belong to nodes that a restored server does not have: the first server
   // that starts marks them as crashed. It runs those that waited in the queue.
   runs: { kind: "rows" },
+  run_responses: { kind: "rows" },
   // A due time that passed before the restore was missed: `catch_up` says what happens.
   schedules: { kind: "rows" },
   run_purges: { kind: "rows" },

@@ -22,6 +22,7 @@ import { bundleTypes } from "./0020-bundle-types.ts"
 import { claims } from "./0021-claims.ts"
 import { oauth } from "./0022-oauth.ts"
 import { valSecrets } from "./0023-val-secrets.ts"
+import { runResponses } from "./0024-run-responses.ts"
 
 /** Every migration, in the order of their numbers. One that has landed is never changed again. */
 export const migrations: readonly Migration[] = [
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   claims,
   oauth,
   valSecrets,
+  runResponses,
 ]

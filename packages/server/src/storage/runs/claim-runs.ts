@@ -5,7 +5,7 @@ import type {
   HeldClaim,
 } from "../../domain/queue/queue-store.ts"
 import type { ClaimedRun } from "../../domain/queue/queued-run.ts"
-import type { LogLine, RunRequest, RunSource } from "../../domain/runs/runs.ts"
+import type { LogGap, LogLine, RunRequest, RunSource } from "../../domain/runs/runs.ts"
 import { type Database, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { join, raw, type Statement, sql } from "../database/sql.ts"
@@ -54,6 +54,7 @@ interface ClaimedRow {
   readonly request: string | null
   readonly logs: string | null
   readonly logs_truncated: number
+  readonly log_gap: string | null
   readonly fence: number
   readonly attempt: number
   readonly retries: number
@@ -188,7 +189,7 @@ function listDue(
 function readClaimed(dialect: Dialect, claims: readonly Fenced[]): Statement {
   return sql`
     select r.id, r.val_id, r.version, r.follows_current, r.account_id, r.owner_id, r.parent_id, r.source, r.started_at,
-      r.args, r.input, r.request, r.logs, r.logs_truncated, r.fence, r.attempt, r.retries, r.depth,
+      r.args, r.input, r.request, r.logs, r.logs_truncated, r.log_gap, r.fence, r.attempt, r.retries, r.depth,
       case when u.id is not null and u.suspended_at is null then 0 else 1 end as is_suspended
     from ${claimsTable(dialect, claims)} join runs r on r.id = claimed_id left join users u on u.id = r.account_id`
 }
@@ -209,6 +210,7 @@ function toClaimedRun(row: ClaimedRow): ClaimedRun {
     request: fromJson<RunRequest>(row.request),
     logs: fromJson<LogLine[]>(row.logs) ?? [],
     logsTruncated: row.logs_truncated === 1,
+    logGap: fromJson<LogGap>(row.log_gap),
     fence: row.fence,
     attempt: row.attempt,
     retries: row.retries,

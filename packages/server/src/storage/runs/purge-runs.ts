@@ -56,9 +56,12 @@ export function* purgeFrom(
   return doomed.length === runsMax
 }
 
-function* deleteRuns(doomed: readonly { readonly id: string }[]): Statements<void> {
-  for (const chunk of inBatches(doomed.map(({ id }) => id)))
+/** Deletes runs with what belongs to them. */
+export function* deleteRuns(doomed: readonly { readonly id: string }[]): Statements<void> {
+  for (const chunk of inBatches(doomed.map(({ id }) => id))) {
+    yield sql`delete from run_responses where run_id in (${list(chunk)})`
     yield sql`delete from runs where id in (${list(chunk)})`
+  }
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Dialect, JsonColumns } from "../database/dialect.ts"
 import { sql } from "../database/sql.ts"
 import { afterRunsEnded } from "./after-runs-ended.ts"
 import { countTextBytes, type RunTimes, updateLatest } from "./record-runs.ts"
+import { recordResponses } from "./run-responses.ts"
 import { toJson } from "./run-rows.ts"
 
 /** The new values of the columns of a run, prefixed so that they differ from the columns. */
@@ -22,6 +23,8 @@ const columns: JsonColumns = {
   new_return_value: "text",
   new_logs: "text",
   new_egress: "text",
+  new_last_line: "text",
+  new_log_gap: "text",
   new_bytes: "integer",
   /** Null unless the run is attempted again. */
   retry_ms: "integer",
@@ -40,6 +43,7 @@ export function* recordClaimed(
     update runs set status = new_status, node_id = new_node_id, version = new_version,
       started_at = new_started_at, ended_at = new_ended_at, logs_truncated = new_logs_truncated, error = new_error,
       request = new_request, return_value = new_return_value, logs = new_logs, egress = new_egress, bytes = new_bytes,
+      last_line = new_last_line, log_gap = new_log_gap,
       due_at = ${dialect.now} + retry_ms, follows_current = case when new_status = 'queued' then follows_current else 0 end,
       attempt = case when retry_ms is null then attempt else attempt + 1 end,
       fence = case when retry_ms is null then fence else fence + 1 end,
@@ -52,6 +56,9 @@ export function* recordClaimed(
     returning id`)
   const ids = new Set(recorded.map(({ id }) => id))
   const written = runs.filter(({ id }) => ids.has(id))
+  yield* recordResponses(
+    written.flatMap(({ id, response }) => (response ? [{ id, response }] : [])),
+  )
   yield* updateLatest(
     dialect,
     written.flatMap(({ times }) => times ?? []),
@@ -71,6 +78,8 @@ export interface ClaimedState {
   readonly times: RunTimes | undefined
   /** Set if it ends with this write. */
   readonly ended: EndedRun | undefined
+  /** Set if it ends with this write and its response is kept. */
+  readonly response: string | null
 }
 
 /** The state of a claimed run now. */
@@ -81,6 +90,7 @@ export function toClaimedState(run: RunRecord): ClaimedState {
     values: toNewValues(run),
     times: run.status === "queued" ? undefined : { valId, version, startedAt, endedAt },
     ended: endsNow(run) ? toEndedRun(run) : undefined,
+    response: endsNow(run) ? toJson(run.response) : null,
   }
 }
 
@@ -97,8 +107,11 @@ function toNewValues(run: RunRecord): object {
     isRetried ? null : toJson(run.returnValue),
     run.logs.length > 0 ? toJson(run.logs) : null,
     toJson(run.egress),
+    run.lastLine ?? null,
+    toJson(run.logGap),
+    isRetried ? null : toJson(run.response),
   ]
-  const [error, request, returnValue, logs, egress] = texts
+  const [error, request, returnValue, logs, egress, lastLine, logGap] = texts
   return {
     new_id: run.id,
     new_fence: run.claim?.fence,
@@ -113,6 +126,8 @@ function toNewValues(run: RunRecord): object {
     new_return_value: returnValue,
     new_logs: logs,
     new_egress: egress,
+    new_last_line: lastLine,
+    new_log_gap: logGap,
     new_bytes: countTextBytes([...texts, toJson(run.args), keepsInput ? toJson(run.input) : null]),
     retry_ms: retryMs,
     keeps_input: keepsInput ? 1 : 0,

@@ -11,6 +11,7 @@ import { type RunValues, rows, type Script } from "../database/database.ts"
 import type { Dialect, JsonColumns } from "../database/dialect.ts"
 import { type SqlValue, type Statement, type Statements, sql } from "../database/sql.ts"
 import { afterRunsEnded } from "./after-runs-ended.ts"
+import { type KeptResponse, recordResponses } from "./run-responses.ts"
 import { fromJson, toJson } from "./run-rows.ts"
 
 const columns = [
@@ -36,6 +37,8 @@ const columns = [
     "return_value",
     "logs",
     "egress",
+    "last_line",
+    "log_gap",
     "bytes",
   ],
 ]
@@ -51,7 +54,7 @@ export function countTextBytes(texts: readonly (string | null)[]): number {
   return texts.reduce((sum, text) => sum + (text === null ? 0 : Buffer.byteLength(text)), rowBytes)
 }
 
-/** The values of the columns of a run; behind them, whether it ends with this write, and its depth. */
+/** The values of the columns of a run; behind them, whether it ends with this write, its depth and its response. */
 export function toRunValues(run: RunRecord): RunValues {
   const { logs } = run
   const texts = [
@@ -62,7 +65,11 @@ export function toRunValues(run: RunRecord): RunValues {
     toJson(run.returnValue),
     logs.length > 0 ? toJson(logs) : null,
     toJson(run.egress),
+    run.lastLine ?? null,
+    toJson(run.logGap),
   ]
+  const endsNow = run.endedAt !== null && run.isEndWritten !== true
+  const response = toJson(run.response)
   return [
     run.id,
     run.valId,
@@ -77,9 +84,10 @@ export function toRunValues(run: RunRecord): RunValues {
     run.endedAt,
     run.logsTruncated ? 1 : 0,
     ...texts,
-    countTextBytes(texts),
-    run.endedAt !== null && run.isEndWritten !== true ? 1 : 0,
+    countTextBytes([...texts, response]),
+    endsNow ? 1 : 0,
     run.depth ?? 0,
+    endsNow ? response : null,
   ]
 }
 
@@ -130,12 +138,19 @@ export function* recordRuns(dialect: Dialect, all: readonly RunValues[]): Script
   const isLeft = (run: Row) => run.version === unsavedVersion || existing.has(run.valId)
   const written = distinct.filter(isLeft)
   for (const chunk of inBatches(written)) yield insertRuns(chunk)
+  yield* recordResponses(written.flatMap(toKeptResponses))
   yield* updateLatest(dialect, ofVals.filter(isLeft))
   yield* afterRunsEnded(dialect, written.filter(endsNow).map(toEndedRun))
 }
 
 const endsNowColumn = columns.length
 const depthColumn = columns.length + 1
+const responseColumn = columns.length + 2
+
+function toKeptResponses({ values, id }: Row): readonly KeptResponse[] {
+  const response = values[responseColumn] as string | null
+  return response === null ? [] : [{ id, response }]
+}
 
 function endsNow({ values }: Row): boolean {
   return values[endsNowColumn] === 1
@@ -198,7 +213,8 @@ function toInsertText(count: number): string {
   return `insert into runs (${columns.join(", ")}) values ${Array.from({ length: count }, (_, row) => toGroup(row)).join(", ")}
     on conflict (id) do update set status = excluded.status, node_id = excluded.node_id, ended_at = excluded.ended_at,
       logs_truncated = excluded.logs_truncated, error = excluded.error, request = excluded.request,
-      return_value = excluded.return_value, logs = excluded.logs, egress = excluded.egress, bytes = excluded.bytes
+      return_value = excluded.return_value, logs = excluded.logs, egress = excluded.egress, bytes = excluded.bytes,
+      last_line = excluded.last_line, log_gap = excluded.log_gap
     where runs.ended_at is null or excluded.ended_at is not null`
 }
 

@@ -2,10 +2,12 @@ import type { RunEgress } from "../../domain/egress.ts"
 import type { RunEmail } from "../../domain/mail/mail.ts"
 import {
   evalName,
+  type LogGap,
   type LogLine,
   type Run,
   type RunDetail,
   type RunError,
+  type RunMessage,
   type RunRequest,
   type RunSource,
   type RunStatus,
@@ -31,6 +33,9 @@ export interface RunRow {
   readonly privacy: Privacy
   readonly owner_id: string
   readonly owner_name: string
+  readonly request: string | null
+  readonly last_line: string | null
+  readonly email: string | null
 }
 
 /** The same with the columns that only a single run shows. */
@@ -39,8 +44,8 @@ export interface RunDetailRow extends RunRow {
   readonly return_value: string | null
   readonly logs: string | null
   readonly logs_truncated: number
-  readonly request: string | null
-  readonly email: string | null
+  readonly log_gap: string | null
+  readonly response: string | null
   readonly egress: string | null
 }
 
@@ -49,7 +54,8 @@ export interface RunDetailRow extends RunRow {
  * owner of the val.
  */
 export const runColumns =
-  raw(`r.id, r.parent_id, r.started_at, r.ended_at, r.error, r.source, r.status, r.attempt, r.version, r.val_id,
+  raw(`r.id, r.parent_id, r.started_at, r.ended_at, r.error, r.source, r.status, r.attempt, r.version, r.val_id, r.request, r.last_line,
+  case when r.source = 'email' then (select m.email from incoming_mails m where m.run_id = r.id) end as email,
   coalesce(v.name, '${evalName}') as name, coalesce(v.privacy, 'private') as privacy, r.owner_id, u.username as owner_name`)
 
 /** The joins for these columns. */
@@ -60,7 +66,7 @@ export const isOfNoVal = raw(`r.version = ${unsavedVersion}`)
 
 /** The further columns of a RunDetailRow. */
 export const runDetailColumns = raw(
-  "r.args, r.return_value, r.logs, r.logs_truncated, r.request, r.egress, (select m.email from incoming_mails m where m.run_id = r.id) as email",
+  "r.args, r.return_value, r.logs, r.logs_truncated, r.log_gap, r.egress, (select p.response from run_responses p where p.run_id = r.id) as response",
 )
 
 /** The run as lists show it. */
@@ -82,7 +88,14 @@ export function toRun(row: RunRow): Run {
       ownerId: row.owner_id,
       ownerName: row.owner_name,
     },
+    request: fromJson<RunRequest>(row.request),
+    mail: toMail(fromJson<RunEmail>(row.email)),
+    lastLine: row.last_line,
   }
+}
+
+function toMail(email: RunEmail | null): Run["mail"] {
+  return email && { from: email.from ?? "", subject: email.subject ?? "" }
 }
 
 /** The run with all of its data. */
@@ -93,7 +106,8 @@ export function toRunDetail(row: RunDetailRow): RunDetail {
     returnValue: fromJson(row.return_value),
     logs: fromJson<LogLine[]>(row.logs) ?? [],
     logsTruncated: row.logs_truncated === 1,
-    request: fromJson<RunRequest>(row.request),
+    logGap: fromJson<LogGap>(row.log_gap),
+    response: fromJson<RunMessage>(row.response),
     email: fromJson<RunEmail>(row.email),
     egress: fromJson<RunEgress>(row.egress),
   }

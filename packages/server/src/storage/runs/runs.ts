@@ -1,9 +1,10 @@
 import type { PageRequest } from "../../domain/paging.ts"
 import type { RunFilter, RunStore } from "../../domain/runs/runs.ts"
 import type { Database } from "../database/database.ts"
-import { afterCursor, firstId, limitPart, limitTo, toPage, within } from "../database/pagination.ts"
-import { join, nothing, raw, type Statement, sql } from "../database/sql.ts"
+import { firstId } from "../database/pagination.ts"
+import { type Statement, sql } from "../database/sql.ts"
 import { isVisible } from "../vals/val-rows.ts"
+import { listRuns } from "./list-runs.ts"
 import { purgeBeyond, purgeFrom, purgeOlder, purgeRuns, sizesOf } from "./purge-runs.ts"
 import { recordClaimed, toClaimedState } from "./record-claimed.ts"
 import { recordRuns, toRunValues } from "./record-runs.ts"
@@ -12,11 +13,9 @@ import {
   fromJson,
   isOfNoVal,
   type RunDetailRow,
-  type RunRow,
   runColumns,
   runDetailColumns,
   runJoins,
-  toRun,
   toRunDetail,
 } from "./run-rows.ts"
 import { requestCancel } from "./take-over-runs.ts"
@@ -28,11 +27,8 @@ const limits = {
 
 /** Runs in the database. */
 export function createRunStore(db: Database): RunStore {
-  const list = async (condition: Statement, filter: RunFilter, page: PageRequest) =>
-    toPage(await db.read<RunRow>(listRuns(condition, filter, page)), page, toRun, (row) => [
-      Number(row.started_at),
-      row.id,
-    ])
+  const list = (condition: Statement, filter: RunFilter, page: PageRequest) =>
+    listRuns(db, condition, filter, page)
   return {
     async find(viewerId, id) {
       const [row] = await db.read<RunDetailRow>(sql`
@@ -96,38 +92,4 @@ export function createRunStore(db: Database): RunStore {
     },
     purgeFrom: (accountId, from, runsMax) => db.write(() => purgeFrom(accountId, from, runsMax)),
   }
-}
-
-/**
- * One part for each source of the filter, read from an index in order and limited. Without a filter
- * on the source there is one part.
- */
-function listRuns(condition: Statement, filter: RunFilter, page: PageRequest): Statement {
-  const sources = filter.sources?.map((source) =>
-    source === "http"
-      ? raw("and r.source = 'http'")
-      : sql`and r.source <> 'http' and r.source = ${source}`,
-  )
-  const parts = (sources ?? [nothing]).map(
-    (source) => sql`
-    select * from (select r.id, r.started_at from runs r left join vals v on v.id = r.val_id
-    where ${condition} ${source} ${outcomeOf(filter)} ${within("r.started_at", filter)}
-    ${afterCursor(page, "r.started_at, r.id", ["time", "id"])}
-    order by r.started_at desc, r.id desc ${limitPart(page)}) part`,
-  )
-  return sql`
-    select ${runColumns} from (select id, started_at from (${join(parts, " union all ")}) parts order by started_at desc, id desc ${limitTo(page)}) found
-    join runs r on r.id = found.id ${runJoins}
-    order by r.started_at desc, r.id desc`
-}
-
-// Its first part repeats the condition of the partial indexes word for word: SQLite uses them only
-// then.
-function outcomeOf(filter: RunFilter): Statement {
-  if (filter.error === undefined) return nothing
-  return filter.error
-    ? raw(
-        "and r.status <> 'succeeded' and r.status in ('failed', 'timed_out', 'cancelled', 'crashed') and r.error is not null",
-      )
-    : raw("and r.error is null")
 }

@@ -292,6 +292,12 @@ create table run_purges (
   constraint run_purges_pkey PRIMARY KEY (val_id)
 );
 
+create table run_responses (
+  run_id uuid not null,
+  response text collate "C" not null,
+  constraint run_responses_pkey PRIMARY KEY (run_id)
+);
+
 create table runs (
   id uuid not null,
   val_id uuid not null,
@@ -320,6 +326,8 @@ create table runs (
   retries integer not null default 0,
   depth integer not null default 0,
   follows_current integer not null default 0,
+  last_line text collate "C",
+  log_gap text collate "C",
   constraint runs_pkey PRIMARY KEY (id),
   constraint runs_source_check CHECK (((source = 'http'::text) OR (source = ANY (ARRAY['ui'::text, 'api'::text, 'interval'::text, 'email'::text])))),
   constraint runs_status_check CHECK (((status = 'succeeded'::text) OR (status = ANY (ARRAY['queued'::text, 'running'::text, 'failed'::text, 'timed_out'::text, 'cancelled'::text, 'crashed'::text]))))

@@ -322,6 +322,11 @@ CREATE TABLE run_purges (
   val_id text primary key
 ) strict;
 
+CREATE TABLE run_responses (
+  run_id text primary key,
+  response text not null
+) strict;
+
 CREATE TABLE runs (
   id text primary key,
   val_id text not null,
@@ -349,7 +354,9 @@ CREATE TABLE runs (
   attempt integer not null default 1,
   retries integer not null default 0,
   depth integer not null default 0,
-  follows_current integer not null default 0
+  follows_current integer not null default 0,
+  last_line text,
+  log_gap text
 ) strict;
 
 CREATE INDEX runs_by_account on runs (account_id, started_at desc, id desc, bytes);

@@ -14,6 +14,7 @@ import type {
   SocketOutcome,
   Stopped,
 } from "../../../src/domain/runs/runner.ts"
+import { noMask } from "../../../src/domain/secrets/secret-mask.ts"
 import { GuestClient } from "../../../src/runtime/guest-client/guest-client.ts"
 import { idleStatus } from "../../support/fakes/idle-status.ts"
 import { readResponseText } from "../../support/fakes/val-response.ts"
@@ -119,6 +120,7 @@ export class PlainRunner implements Runner {
 }
 
 class PlainSlot implements RunSlot {
+  readonly mask = noMask
   readonly #stopped = Promise.withResolvers<Stopped>()
 
   constructor(

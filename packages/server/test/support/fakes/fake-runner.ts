@@ -15,6 +15,7 @@ import {
   type SocketOutcome,
   type Stopped,
 } from "../../../src/domain/runs/runner.ts"
+import { noMask } from "../../../src/domain/secrets/secret-mask.ts"
 import { isJsonText } from "../../../src/shared/json-text.ts"
 import { idleStatus } from "./idle-status.ts"
 import { toValResponse } from "./val-response.ts"
@@ -66,6 +67,7 @@ export class FakeRunner implements Runner {
 
 /** A slot without a process. */
 class FakeSeat implements RunSlot {
+  readonly mask = noMask
   readonly #program: Program
   readonly #run: RunListener
   readonly #isTruncated: boolean

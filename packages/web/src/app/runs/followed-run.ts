@@ -61,7 +61,8 @@ async function follow(
   // A run that logs nothing has begun as well.
   if (status === "queued")
     void whenBegun(loaded.id, () => isEnded || status !== "queued", signal).then(begin)
-  for await (const event of api.follow({ run_id: loaded.id, from: logs.length }, { signal })) {
+  const from = logs.length + (loaded.logsOmitted?.lines ?? 0)
+  for await (const event of api.follow({ run_id: loaded.id, from }, { signal })) {
     if (event.kind !== "log") continue
     logs.push(event.line)
     begin()

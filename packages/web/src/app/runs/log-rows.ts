@@ -25,6 +25,33 @@ export function filterLines<Entry extends Line>(
   )
 }
 
+/** Lines that are not kept, behind the first `after` lines. */
+export interface LogGap {
+  readonly after: number
+  readonly lines: number
+}
+
+/** How much of a log is kept: `10,000 lines; the first 430 and the last 430 are kept`. */
+export function describeGap(kept: number, { after, lines }: LogGap): string {
+  const say = (count: number) => count.toLocaleString("en")
+  return `${say(kept + lines)} lines; the first ${say(after)} and the last ${say(kept - after)} are kept`
+}
+
+/** The lines, with one that stands for those that are not kept. */
+export function withGap<Entry extends Line>(
+  lines: readonly Entry[],
+  gap: LogGap | null,
+): readonly Entry[] {
+  const before = gap === null ? undefined : (lines[gap.after - 1] ?? lines[0])
+  if (gap === null || before === undefined) return lines
+  const message = `… ${gap.lines.toLocaleString("en")} lines are not kept …`
+  return [
+    ...lines.slice(0, gap.after),
+    { ...before, level: "debug", message },
+    ...lines.slice(gap.after),
+  ]
+}
+
 /** The levels, the least severe first. */
 export const levels: readonly string[] = ["debug", "log", "info", "warn", "error"]
 

@@ -6,7 +6,15 @@ import { Icon } from "../../ui/icon.tsx"
 import { Select } from "../parts/field.tsx"
 import { toClock } from "../parts/time.ts"
 import type { LogLine } from "../val/code/val-run.ts"
-import { filterLines, findVisible, levels, toRows } from "./log-rows.ts"
+import {
+  describeGap,
+  filterLines,
+  findVisible,
+  type LogGap,
+  levels,
+  toRows,
+  withGap,
+} from "./log-rows.ts"
 
 const rowPixels = 20
 const rowsAround = 20
@@ -17,8 +25,11 @@ export function LogView(props: {
   readonly lines: readonly LogLine[]
   readonly isLive: boolean
   readonly isTruncated: boolean
+  /** The lines that are not kept, behind the first `after` lines. */
+  readonly omitted?: LogGap | null | undefined
 }) {
-  const { lines, isLive, isTruncated } = props
+  const { isLive, isTruncated, omitted = null } = props
+  const lines = useMemo(() => withGap(props.lines, omitted), [props.lines, omitted])
   const text = useSignal("")
   const level = useSignal(levels[0] ?? "")
   const shown = useMemo(
@@ -29,6 +40,11 @@ export function LogView(props: {
     return <p class="quiet">{isLive ? "Nothing logged so far" : "Nothing was logged"}</p>
   return (
     <div class="log">
+      {omitted ? (
+        <p class="log-omitted">{describeGap(props.lines.length, omitted)}</p>
+      ) : isTruncated ? (
+        <p class="log-omitted">A line was too long and is not kept completely.</p>
+      ) : null}
       <div class="log-bar">
         <input
           class="input"
@@ -66,7 +82,6 @@ export function LogView(props: {
         </button>
       </div>
       <Lines lines={shown} isLive={isLive} />
-      {isTruncated ? <p class="quiet log-truncated">The log was truncated.</p> : null}
     </div>
   )
 }

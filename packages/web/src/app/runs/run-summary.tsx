@@ -11,7 +11,7 @@ export function RunSummary({ runId }: { runId: string }) {
   const run = useFollowedRun(runId)
   return (
     <Loaded of={run} skeleton={<Bars count={3} />}>
-      {({ id, status, durationMs, error, logs, logsTruncated }) => {
+      {({ id, status, durationMs, error, logs, logsTruncated, logsOmitted }) => {
         const isLive = status === "queued" || status === "running"
         return (
           <div class="run-summary">
@@ -23,7 +23,12 @@ export function RunSummary({ runId }: { runId: string }) {
               </a>
             </p>
             {error ? <RunErrorView error={error} /> : null}
-            <LogView lines={logs} isLive={isLive} isTruncated={logsTruncated} />
+            <LogView
+              lines={logs}
+              isLive={isLive}
+              isTruncated={logsTruncated}
+              omitted={logsOmitted}
+            />
           </div>
         )
       }}

@@ -1,19 +1,16 @@
-import { Icon } from "../../ui/icon.tsx"
 import { toDuration } from "../../ui/units.ts"
-import { api } from "../api.ts"
-import { navigate } from "../frame/location.ts"
-import { showDone } from "../frame/toast-list.ts"
 import { EmailList } from "../mail/email-list.tsx"
 import { IncomingMail } from "../mail/incoming-mail.tsx"
 import { StatusBadge } from "../parts/badges.tsx"
 import { Section } from "../parts/section.tsx"
 import { toMoment } from "../parts/time.ts"
-import { useAction } from "../parts/use-action.ts"
 import { EgressList } from "./egress-list.tsx"
+import { ExchangeView } from "./exchange-view.tsx"
 import type { RunDetail } from "./followed-run.ts"
+import { isOfVal, sourceNames } from "./list/run-kinds.ts"
 import { LogView } from "./log-view.tsx"
+import { RunActions } from "./run-actions.tsx"
 import { RunErrorView } from "./run-error-view.tsx"
-import { isOfVal, sourceNames } from "./runs-table.tsx"
 import { ValueView } from "./value-view.tsx"
 
 /** All details of a run. */
@@ -35,7 +32,7 @@ export function RunView({ run, onChange }: { run: RunDetail; onChange: () => voi
         </h1>
         <StatusBadge status={run.status} />
         <div class="page-head-end">
-          <RunActions run={run} isRunning={isRunning} onChange={onChange} />
+          <RunActions run={run} onChange={onChange} />
         </div>
       </div>
       <dl class="facts">
@@ -71,8 +68,18 @@ export function RunView({ run, onChange }: { run: RunDetail; onChange: () => voi
         </section>
       ) : null}
       <Section title="Logs">
-        <LogView lines={run.logs} isLive={isRunning} isTruncated={run.logsTruncated} />
+        <LogView
+          lines={run.logs}
+          isLive={isRunning}
+          isTruncated={run.logsTruncated}
+          omitted={run.logsOmitted}
+        />
       </Section>
+      {run.request ? (
+        <Section title="Request and response">
+          <ExchangeView run={run} />
+        </Section>
+      ) : null}
       {(Array.isArray(run.args) ? run.args.length > 0 : (run.args ?? null) !== null) ? (
         <Section title="Arguments">
           <ValueView value={run.args} />
@@ -86,33 +93,6 @@ export function RunView({ run, onChange }: { run: RunDetail; onChange: () => voi
       {run.emails.length > 0 ? <EmailList emails={run.emails} onChange={onChange} /> : null}
       {run.egress ? <EgressList egress={run.egress} /> : null}
     </>
-  )
-}
-
-function RunActions(props: { run: RunDetail; isRunning: boolean; onChange: () => void }) {
-  const { run, isRunning, onChange } = props
-  const action = useAction()
-  const replay = async () => {
-    const { id } = await api.replayRun({ run_id: run.id }, { respondAsync: true })
-    showDone("The same version runs again with the same input")
-    navigate(`/runs/${id}`)
-  }
-  const cancel = async () => {
-    const { found } = await api.cancelRun({ run_id: run.id })
-    showDone(found ? "Cancelled" : "It had already ended")
-    onChange()
-  }
-  // The code of an ad-hoc run is not stored.
-  if (!isRunning && !isOfVal(run)) return null
-  return (
-    <button
-      type="button"
-      class="button button-quiet"
-      disabled={action.isBusy}
-      onClick={() => void action.run(isRunning ? cancel : replay)}
-    >
-      <Icon name={isRunning ? "stop" : "refresh"} /> {isRunning ? "Cancel" : "Replay"}
-    </button>
   )
 }
 

@@ -1,5 +1,5 @@
 import { EmptyState } from "../../ui/page-states.tsx"
-import { RunsView } from "../runs/runs-view.tsx"
+import { RunsView } from "../runs/list/runs-view.tsx"
 import { session } from "../session/session.ts"
 import type { ValTabProps } from "./val-tab-props.ts"
 

@@ -8,12 +8,12 @@ import type { Nouns } from "../../nouns.ts"
 import { withEtag } from "../../request/preconditions.ts"
 import { json } from "../../response/api-response.ts"
 import { page } from "../../response/page.ts"
+import { toRunView } from "../../response/run-views.ts"
 import { toValPage } from "../../response/val-response.ts"
 import {
   toCommentView,
   toProfileView,
   toReferenceView,
-  toRunView,
   toUsageView,
   toValStatesView,
 } from "../../response/views.ts"

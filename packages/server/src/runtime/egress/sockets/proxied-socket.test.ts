@@ -358,7 +358,7 @@ describe("ProxiedSocket", () => {
       id,
       depth: 0,
       log() {},
-      noteTruncatedLogs() {},
+      skipLogs() {},
       fail() {},
       sent: ({ bytesSent }) => void listed[id]?.push(bytesSent),
     })

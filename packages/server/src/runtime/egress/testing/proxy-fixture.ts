@@ -51,7 +51,7 @@ export class ProxyFixture {
       id: "run-1",
       depth: 3,
       log: ({ message }) => void this.warnings.push(message),
-      noteTruncatedLogs() {},
+      skipLogs() {},
       fail() {},
       sent: (request) => void this.sent.push(request),
     }

@@ -11,8 +11,8 @@ export function parseGuestMessage(line: string): GuestMessage | undefined {
   switch (message.kind) {
     case "log":
       return toLog(message)
-    case "logs_cut":
-      return typeof message.run === "string" ? { kind: "logs_cut", run: message.run } : undefined
+    case "logs_skipped":
+      return toSkipped(message)
     case "uncaught": {
       const error = toErrorText(message.error)
       return error && typeof message.run === "string"
@@ -68,6 +68,11 @@ function toLog({ run, at, level, message }: Fields): GuestMessage | undefined {
     return undefined
   if (!(Math.abs(at) <= timeMsMax)) return undefined
   return { kind: "log", run, at, level: level as LogLevel, message }
+}
+
+function toSkipped({ run, lines }: Fields): GuestMessage | undefined {
+  const isCount = typeof lines === "number" && Number.isSafeInteger(lines) && lines > 0
+  return typeof run === "string" && isCount ? { kind: "logs_skipped", run, lines } : undefined
 }
 
 function toRefused({ run, status, headers, body }: Fields): GuestMessage | undefined {

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { codeOf, openRules, type TestRules } from "../../../test/support/rules.ts"
-import type { Caller } from "../access.ts"
-import { createVal, updateVal, type Val } from "../vals/vals.ts"
+import { codeOf, openRules, type TestRules } from "../../../../test/support/rules.ts"
+import type { Caller } from "../../access.ts"
+import { createVal, updateVal, type Val } from "../../vals/vals.ts"
+import { type LiveRun, LiveRuns } from "../live-runs.ts"
+import type { LogLine, RunRecord } from "../runs.ts"
 import { type FollowEvent, RunFollowers } from "./follow-run.ts"
-import { type LiveRun, LiveRuns } from "./live-runs.ts"
-import type { LogLine, RunRecord } from "./runs.ts"
 
 const line = (message: string): LogLine => ({
   at: "2026-01-01T00:00:00.000Z",

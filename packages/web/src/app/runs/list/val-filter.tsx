@@ -1,7 +1,7 @@
 import { useId } from "preact/hooks"
-import { api } from "../api.ts"
-import { useResource } from "../data/resource.ts"
-import { setQuery } from "../frame/location.ts"
+import { api } from "../../api.ts"
+import { useResource } from "../../data/resource.ts"
+import { setQuery } from "../../frame/location.ts"
 
 /** The user's vals, and the one with that name; undefined until they are loaded. */
 export function useChosenVal(name: string | null, isOn: boolean) {

@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals"
-import { EmptyState } from "../../ui/page-states.tsx"
-import { LoadedPages } from "../data/loaded.tsx"
-import { usePages } from "../data/pages.ts"
-import { usePoll } from "../data/poll.ts"
-import { currentLocation, setQuery } from "../frame/location.ts"
-import { Select } from "../parts/field.tsx"
+import { EmptyState } from "../../../ui/page-states.tsx"
+import { LoadedPages } from "../../data/loaded.tsx"
+import { usePages } from "../../data/pages.ts"
+import { usePoll } from "../../data/poll.ts"
+import { currentLocation, setQuery } from "../../frame/location.ts"
+import { Select } from "../../parts/field.tsx"
+import { RunRows } from "./run-rows.tsx"
 import { RunStats } from "./run-stats.tsx"
-import { RunsTable } from "./runs-table.tsx"
 import { useChosenVal, ValFilter } from "./val-filter.tsx"
 
 const limits = { runsAtOnce: 50, pollMs: 2_000 }
@@ -95,7 +95,9 @@ export function RunsView({ valId, isOwn }: { valId?: string; isOwn?: boolean }) 
           </EmptyState>
         }
       >
-        {(items) => <RunsTable runs={items} hasVal={valId === undefined} />}
+        {(items) => (
+          <RunRows runs={items} hasVal={valId === undefined} onChange={() => void list.refresh()} />
+        )}
       </LoadedPages>
     </>
   )

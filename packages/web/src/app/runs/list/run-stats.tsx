@@ -1,12 +1,12 @@
 import type { Output } from "@hamlet/contract/client"
 import type { ComponentChildren } from "preact"
-import { Bars } from "../../ui/page-states.tsx"
-import { toDuration } from "../../ui/units.ts"
-import { api } from "../api.ts"
-import { Loaded } from "../data/loaded.tsx"
-import { usePoll } from "../data/poll.ts"
-import { useResource } from "../data/resource.ts"
-import { toMoment } from "../parts/time.ts"
+import { Bars } from "../../../ui/page-states.tsx"
+import { toDuration } from "../../../ui/units.ts"
+import { api } from "../../api.ts"
+import { Loaded } from "../../data/loaded.tsx"
+import { usePoll } from "../../data/poll.ts"
+import { useResource } from "../../data/resource.ts"
+import { toMoment } from "../../parts/time.ts"
 
 type Stats = Output<"getMyStats">
 

@@ -1,7 +1,9 @@
-import type { Caller } from "../access.ts"
-import { AppError } from "../app-error.ts"
-import type { LiveRun, LiveRuns } from "./live-runs.ts"
-import { getRun, type LogLine, type RunDeps, type RunStatus } from "./runs.ts"
+import type { Caller } from "../../access.ts"
+import { AppError } from "../../app-error.ts"
+import type { LiveRun, LiveRuns } from "../live-runs.ts"
+import { numberLines } from "../run-log.ts"
+import { getRun, type LogGap, type LogLine, type RunDeps, type RunStatus } from "../runs.ts"
+import { type AccountEvent, followAccount } from "./follow-account.ts"
 
 /** The events of a followed run: log lines with their indexes, and its end. */
 export type FollowEvent =
@@ -47,16 +49,32 @@ export class RunFollowers {
     signal: AbortSignal,
   ): Promise<AsyncGenerator<readonly FollowEvent[]>> {
     await getRun(this.#deps, caller, id)
-    const count = this.#perAccount.get(caller.userId) ?? 0
-    if (this.#count >= this.#limits.followersMax || count >= this.#limits.followersPerAccountMax)
-      throw new AppError(
-        "rate_limited",
-        `Cannot follow run "${id}": too many runs are being followed already`,
-      )
+    this.#assertRoom(caller, `run "${id}"`)
     return this.#counted(
       caller,
       this.#steps(caller, id, from, AbortSignal.any([signal, this.#stopping.signal])),
     )
+  }
+
+  /**
+   * Yields the events of all runs on the caller's account until `signal` is aborted. Each step
+   * contains all new events.
+   */
+  followAccount(caller: Caller, signal: AbortSignal): AsyncGenerator<readonly AccountEvent[]> {
+    this.#assertRoom(caller, "the logs of your account")
+    return this.#counted(
+      caller,
+      followAccount(this.#deps, caller, AbortSignal.any([signal, this.#stopping.signal])),
+    )
+  }
+
+  #assertRoom(caller: Caller, what: string): void {
+    const count = this.#perAccount.get(caller.userId) ?? 0
+    if (this.#count >= this.#limits.followersMax || count >= this.#limits.followersPerAccountMax)
+      throw new AppError(
+        "rate_limited",
+        `Cannot follow ${what}: too many runs are being followed already`,
+      )
   }
 
   /** Ends all following. */
@@ -64,10 +82,10 @@ export class RunFollowers {
     this.#stopping.abort()
   }
 
-  async *#counted(
+  async *#counted<Event>(
     caller: Caller,
-    steps: AsyncGenerator<readonly FollowEvent[]>,
-  ): AsyncGenerator<readonly FollowEvent[]> {
+    steps: AsyncGenerator<readonly Event[]>,
+  ): AsyncGenerator<readonly Event[]> {
     const { userId } = caller
     this.#count += 1
     this.#perAccount.set(userId, (this.#perAccount.get(userId) ?? 0) + 1)
@@ -94,13 +112,13 @@ export class RunFollowers {
       if (live && !hasMoved(live)) {
         yield* followLive(live, next, signal)
         if (!hasMoved(live)) return
-        next = Math.max(next, live.logs.length)
+        next = Math.max(next, live.logTotal)
       }
       // Checks each time whether the caller may still see the run.
       const run = await getRun(this.#deps, caller, id)
       const isOver = run.endedAt !== null
       const events = toEvents(run, next, isOver)
-      next = Math.max(next, run.logs.length)
+      next = Math.max(next, run.logs.length + (run.logGap?.lines ?? 0))
       if (events.length > 0) yield events
       if (isOver) return
       await sleep(this.#limits.pollMs, signal)
@@ -130,7 +148,7 @@ async function* followLive(
       })
       const isOver = live.endedAt !== null
       const events = toEvents(live, next, isOver && !hasMoved(live))
-      next = Math.max(next, live.logs.length)
+      next = Math.max(next, live.logTotal)
       if (events.length > 0) yield events
       if (isOver) return
       if (!signal.aborted) await change
@@ -143,14 +161,16 @@ async function* followLive(
 
 interface Followed {
   readonly logs: readonly LogLine[]
+  readonly logGap: LogGap | null
   readonly status: RunStatus
   readonly logsTruncated: boolean
 }
 
 function toEvents(run: Followed, from: number, isOver: boolean): readonly FollowEvent[] {
-  const lines = run.logs
-    .slice(from)
-    .map((line, offset) => ({ kind: "log" as const, index: from + offset, line }))
+  const lines = numberLines(run.logs, run.logGap, from).map((it) => ({
+    kind: "log" as const,
+    ...it,
+  }))
   return isOver
     ? [...lines, { kind: "end", status: run.status, logsTruncated: run.logsTruncated }]
     : lines

@@ -1,0 +1,196 @@
+import type { Caller } from "../../access.ts"
+import type { ValMention } from "../../vals/comments.ts"
+import { canSee } from "../../vals/vals.ts"
+import type { RecordedRun } from "../live-run.ts"
+import type { LiveEvent, LiveRuns } from "../live-runs.ts"
+import { numberLines } from "../run-log.ts"
+import {
+  evalName,
+  type LogLine,
+  type Run,
+  type RunDeps,
+  type RunDetail,
+  unsavedVersion,
+} from "../runs.ts"
+
+/** An event of the runs of an account. */
+export type AccountEvent =
+  | {
+      readonly kind: "log"
+      readonly runId: string
+      readonly val: ValMention
+      readonly line: LogLine
+    }
+  | { readonly kind: "end"; readonly run: Run }
+  /** That many events are missing: there were more than could be sent. */
+  | { readonly kind: "skipped"; readonly events: number }
+
+/** What following an account needs. */
+export interface FollowAccountDeps extends RunDeps {
+  readonly liveRuns: LiveRuns
+}
+
+const limits = {
+  /** Events that wait for a client; further ones are counted only. */
+  waitingMax: 1_000,
+  /** How often runs of other nodes are read. */
+  pollMs: 1_000,
+  /** Runs that one poll reads, and that are followed on other nodes. */
+  runsMax: 100,
+  /** Runs that are remembered as known. */
+  knownMax: 10_000,
+  /** Runs are written late: each poll starts this much earlier than the one before. */
+  overlapMs: 5_000,
+}
+
+/**
+ * Yields the events of all runs on the caller's account: those of this node as they happen, those of
+ * other nodes as they are written.
+ */
+export async function* followAccount(
+  deps: FollowAccountDeps,
+  caller: Caller,
+  signal: AbortSignal,
+): AsyncGenerator<readonly AccountEvent[]> {
+  const feed = new AccountFeed(deps, caller)
+  try {
+    while (!signal.aborted) {
+      const events = await feed.next(signal)
+      if (events.length > 0) yield events
+    }
+  } finally {
+    feed.stop()
+  }
+}
+
+interface LocalEvent {
+  readonly run: RecordedRun
+  readonly event: LiveEvent
+}
+
+/** Collects the events for one client. */
+class AccountFeed {
+  readonly #deps: FollowAccountDeps
+  readonly #caller: Caller
+  readonly #startedMs = Date.now()
+  readonly #unwatch: () => void
+  /** The runs of this node, and those of others that have ended. */
+  readonly #known = new Set<string>()
+  /** Runs of other nodes that go on, with the number of the next line. */
+  readonly #remote = new Map<string, number>()
+  #waiting: LocalEvent[] = []
+  #skipped = 0
+  #polledMs = performance.now()
+  #wake = () => {}
+
+  constructor(deps: FollowAccountDeps, caller: Caller) {
+    this.#deps = deps
+    this.#caller = caller
+    this.#unwatch = deps.liveRuns.watch(caller.userId, (run, event) => this.#note(run, event))
+  }
+
+  /** The next events; none if nothing has happened for a while. */
+  async next(signal: AbortSignal): Promise<readonly AccountEvent[]> {
+    if (this.#waiting.length === 0) await this.#wait(signal)
+    const local = this.#waiting
+    const skipped = this.#skipped
+    this.#waiting = []
+    this.#skipped = 0
+    const events: AccountEvent[] = []
+    for (const it of local) events.push(...(await this.#toEvents(it)))
+    if (skipped > 0) events.push({ kind: "skipped", events: skipped })
+    if (performance.now() - this.#polledMs < limits.pollMs || signal.aborted) return events
+    this.#polledMs = performance.now()
+    return [...events, ...(await this.#poll())]
+  }
+
+  stop(): void {
+    this.#unwatch()
+  }
+
+  #note(run: RecordedRun, event: LiveEvent): void {
+    this.#remember(run.id)
+    if (this.#waiting.length >= limits.waitingMax) this.#skipped += 1
+    else this.#waiting.push({ run, event })
+    this.#wake()
+  }
+
+  #remember(id: string): void {
+    this.#known.add(id)
+    if (this.#known.size <= limits.knownMax) return
+    const [oldest = ""] = this.#known
+    this.#known.delete(oldest)
+  }
+
+  /** Waits for an event, or until the next poll is due. */
+  #wait(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer)
+        signal.removeEventListener("abort", end)
+        resolve()
+      }
+      const timer = setTimeout(end, limits.pollMs)
+      this.#wake = end
+      signal.addEventListener("abort", end)
+      if (signal.aborted || this.#waiting.length > 0) end()
+    })
+  }
+
+  async #toEvents({ run, event }: LocalEvent): Promise<readonly AccountEvent[]> {
+    const val = await this.#findVal(run)
+    if (!val) return []
+    if (event.kind === "log") return [{ kind: "log", runId: run.id, val, line: event.line }]
+    return [{ kind: "end", run: toRun(run, val) }]
+  }
+
+  /** The val of a run, if the caller may still see it. */
+  async #findVal({ valId, version }: RecordedRun): Promise<ValMention | undefined> {
+    const { userId: ownerId, username: ownerName } = this.#caller
+    if (version === unsavedVersion)
+      return { id: valId, name: evalName, version, privacy: "private", ownerId, ownerName }
+    const val = await this.#deps.vals.findById(valId)
+    if (!val || !canSee(val, this.#caller)) return undefined
+    const { id, name, privacy } = val
+    return { id, name, version, privacy, ownerId: val.ownerId, ownerName: val.ownerName }
+  }
+
+  /** Reads the runs of other nodes that are new, and those that go on. */
+  async #poll(): Promise<readonly AccountEvent[]> {
+    const { runs, liveRuns } = this.#deps
+    const { userId } = this.#caller
+    const since = Math.max(this.#startedMs, Date.now() - limits.overlapMs)
+    const filter = { error: undefined, sources: undefined, since, until: undefined }
+    const { items } = await runs.listOfAccount(userId, filter, { limit: limits.runsMax, offset: 0 })
+    for (const { id } of items.toReversed())
+      if (!this.#known.has(id) && !this.#remote.has(id) && !liveRuns.find(id))
+        if (this.#remote.size < limits.runsMax) this.#remote.set(id, 0)
+    const events: AccountEvent[] = []
+    for (const [id, next] of this.#remote) {
+      const run = await runs.find(userId, id)
+      events.push(...(run ? this.#toRemoteEvents(run, next) : []))
+      if (run && run.endedAt === null) continue
+      this.#remote.delete(id)
+      this.#remember(id)
+    }
+    return events
+  }
+
+  #toRemoteEvents(run: RunDetail, next: number): readonly AccountEvent[] {
+    const { id, val } = run
+    const lines = numberLines(run.logs, run.logGap, next).map(
+      ({ line }): AccountEvent => ({ kind: "log", runId: id, val, line }),
+    )
+    this.#remote.set(id, run.logs.length + (run.logGap?.lines ?? 0))
+    return run.endedAt === null ? lines : [...lines, { kind: "end", run }]
+  }
+}
+
+function toRun(run: RecordedRun, val: ValMention): Run {
+  const { id, parentId, startedAt, endedAt, error, source, status, request, lastLine } = run
+  const attempt = run.claim?.attempt ?? 1
+  return {
+    ...{ id, parentId, startedAt, endedAt, error, source, status, attempt },
+    ...{ val, request, mail: null, lastLine },
+  }
+}

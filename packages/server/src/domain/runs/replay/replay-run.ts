@@ -1,0 +1,176 @@
+import type { Caller } from "../../access.ts"
+import { AppError } from "../../app-error.ts"
+import type { Val } from "../../vals/vals.ts"
+import type { ResponseKeeper } from "../contents/response-keeper.ts"
+import {
+  callWith,
+  type ExecuteDeps,
+  type RunWork,
+  type StartedRun,
+  startRun,
+} from "../execute-run.ts"
+import { readCallArgs } from "../run-arguments.ts"
+import type { Client, HeaderList, SlotRequest } from "../runner.ts"
+import {
+  getRun,
+  isRequestInput,
+  type RequestInput,
+  type RunDetail,
+  type RunInput,
+  type RunRequest,
+  unsavedVersion,
+} from "../runs.ts"
+import { changeRequest, changesRequest, type ReplayChanges } from "./replay-changes.ts"
+
+/** Runs a version with the input of a run again, on the caller's account. */
+export async function replayRun(
+  deps: ExecuteDeps,
+  caller: Caller,
+  id: string,
+  changes: ReplayChanges = {},
+): Promise<StartedRun<unknown>> {
+  const { val, args, input, request, credentials } = await prepareReplay(deps, caller, id, changes)
+  const about = { args, parentId: id, request, input }
+  const work: RunWork<unknown> =
+    request && input && isRequestInput(input)
+      ? sendRequest(deps.responses, request.method, request.url, {
+          ...input,
+          headers: [...input.headers, ...credentials],
+        })
+      : callWith(await readCallArgs(deps, input, args))
+  return startRun(deps, caller, val, about, work)
+}
+
+/** What a replay runs. */
+export interface Replay {
+  readonly val: Val
+  readonly args: unknown
+  readonly input: RunInput | null
+  readonly request: Pick<RunRequest, "method" | "url"> | null
+  /** Headers that are sent, but not stored. */
+  readonly credentials: HeaderList
+}
+
+/** Finds the version and the input of a run. Throws when one of them is not stored any more. */
+export async function prepareReplay(
+  deps: ExecuteDeps,
+  caller: Caller,
+  id: string,
+  changes: ReplayChanges,
+): Promise<Replay> {
+  const run = await getRun(deps, caller, id)
+  if (run.val.version === unsavedVersion) throw notReplayable(id, "its code was not saved")
+  const val = await findVersion(deps, run, changes.version)
+  const input = await deps.runs.findInput(run.id)
+  if (run.request) {
+    if (changes.args !== undefined)
+      throw unfit(id, "it was started by a request, which has no arguments")
+    return { ...toRequest(val, run, run.request, input, changes), val, args: null }
+  }
+  if (changesRequest(changes)) throw unfit(id, "it was not started by a request")
+  if (changes.args !== undefined) {
+    if (input && (isRequestInput(input) || input.kind !== "args"))
+      throw unfit(id, "its arguments come from its schedule or its mail")
+    return { val, args: changes.args, input: null, request: null, credentials: [] }
+  }
+  // Truncated arguments are stored as a string.
+  if (!Array.isArray(run.args) && input === undefined)
+    throw notReplayable(id, "its arguments were too large to store")
+  return { val, args: run.args, input: input ?? null, request: null, credentials: [] }
+}
+
+async function findVersion(
+  deps: ExecuteDeps,
+  run: RunDetail,
+  version: number | undefined,
+): Promise<Val> {
+  const found = await deps.versions.find(run.val.id, version ?? run.val.version)
+  if (found) return found
+  if (version !== undefined)
+    throw new AppError(
+      "version_not_found",
+      `Cannot replay run "${run.id}": the val has no version ${version}`,
+    )
+  throw notReplayable(run.id, `version ${run.val.version} of the val was deleted`)
+}
+
+function toRequest(
+  val: Val,
+  run: RunDetail,
+  { method, url }: RunRequest,
+  input: RunInput | undefined,
+  changes: ReplayChanges,
+): Omit<Replay, "val" | "args"> {
+  if (!input || !isRequestInput(input))
+    throw notReplayable(run.id, "its request was not stored completely")
+  if (val.type !== "http") throw notReplayable(run.id, "the val is no longer of type http")
+  return changeRequest({ method, url }, input, changes)
+}
+
+function unfit(id: string, reason: string): AppError {
+  return new AppError("invalid_request", `Cannot replay run "${id}" with these changes: ${reason}`)
+}
+
+/** Reads the response to its end: the run records its status, its headers and its start. */
+export function sendRequest(
+  responses: ResponseKeeper,
+  method: string,
+  url: string,
+  input: RequestInput,
+): RunWork<unknown> {
+  return async (slot, live) => {
+    const outcome = await slot.fetch(toSlotRequest(method, url, input, live))
+    if (outcome.kind === "stopped")
+      return { result: outcome, end: { status: outcome.status, error: outcome.error } }
+    const { status: responseStatus, body, headers } = outcome.response
+    const sample = body instanceof ReadableStream ? responses.createSample(headers) : undefined
+    const keep = () =>
+      responses.keep(
+        { headers, body: sample ?? (body instanceof Uint8Array ? body : null) },
+        slot.mask,
+      )
+    try {
+      if (body instanceof ReadableStream)
+        for await (const chunk of body) {
+          sample?.add(chunk)
+          if (live.isCancelled) break
+        }
+    } catch (error) {
+      const message = `The response was incomplete: ${error instanceof Error ? error.message : error}`
+      const failure = { name: "Error", message }
+      return {
+        result: undefined,
+        end: { status: "failed", error: failure, responseStatus, response: keep() },
+      }
+    }
+    if (sample && !live.isCancelled) sample.isComplete = true
+    const status = live.isCancelled ? "cancelled" : "succeeded"
+    return { result: undefined, end: { status, error: null, responseStatus, response: keep() } }
+  }
+}
+
+function toSlotRequest(
+  method: string,
+  address: string,
+  input: RequestInput,
+  client: Client,
+): SlotRequest {
+  const url = new URL(address)
+  const body = Buffer.from(input.body, "base64")
+  return {
+    method,
+    host: url.host,
+    target: `${url.pathname}${url.search}`,
+    headers: [
+      ...input.headers,
+      ["x-forwarded-proto", url.protocol.slice(0, -1)],
+      ["x-forwarded-host", url.host],
+    ],
+    body: body.length === 0 ? null : body,
+    client,
+  }
+}
+
+function notReplayable(id: string, reason: string): AppError {
+  return new AppError("not_replayable", `Cannot replay run "${id}": ${reason}`)
+}

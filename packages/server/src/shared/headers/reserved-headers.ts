@@ -1,0 +1,20 @@
+import { isHopByHopHeader } from "../hop-by-hop-headers.ts"
+
+const names: ReadonlySet<string> = new Set([
+  "expect",
+  "forwarded",
+  "host",
+  "x-real-ip",
+  "x-request-id",
+  "x-run-id",
+])
+
+/** Whether a client may not send a header, named in lower case, to a val: the server sets it. */
+export function isReservedHeader(name: string): boolean {
+  return (
+    isHopByHopHeader(name) ||
+    names.has(name) ||
+    name.startsWith("x-hamlet-") ||
+    name.startsWith("x-forwarded-")
+  )
+}

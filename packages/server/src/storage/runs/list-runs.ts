@@ -1,0 +1,149 @@
+import type { Page, PageRequest } from "../../domain/paging.ts"
+import type { Run, RunFilter, RunPosition, RunStatus } from "../../domain/runs/runs.ts"
+import { list } from "../database/batch-sizes.ts"
+import type { Database } from "../database/database.ts"
+import { afterCursor, limitPart, limitTo, toPage, within } from "../database/pagination.ts"
+import { join, nothing, raw, type Statement, sql } from "../database/sql.ts"
+import { type RunRow, runColumns, runJoins, toRun } from "./run-rows.ts"
+
+/** The runs that one page looks at, where no index finds those that match. */
+const scannedMax = 2_000
+
+/** A page of the runs that fulfil the condition and the filter, the newest first. */
+export async function listRuns(
+  db: Database,
+  condition: Statement,
+  filter: RunFilter,
+  page: PageRequest,
+): Promise<Page<Run>> {
+  const rest = matchOf(filter)
+  if (rest === nothing) {
+    const rows = await db.read<RunRow>(findRuns(condition, filter, page))
+    return toPage(rows, page, toRun, toKeys)
+  }
+  const last = await findLastScanned(db, condition, filter, page)
+  const rows = await db.read<RunRow>(findRuns(condition, filter, page, { rest, last }))
+  const found = toPage(rows, page, toRun, toKeys)
+  // The page is not full, but there are runs that it has not looked at.
+  return found.hasMore || last === undefined
+    ? found
+    : { items: found.items, hasMore: true, next: [last.startedAt, last.id] }
+}
+
+function toKeys(row: RunRow): [number, string] {
+  return [Number(row.started_at), row.id]
+}
+
+interface Scan {
+  readonly rest: Statement
+  /** The last run that the page looks at; undefined if it looks at all of them. */
+  readonly last: RunPosition | undefined
+}
+
+/**
+ * One part for each source of the filter, read from an index in order and limited. Without a filter
+ * on the source there is one part.
+ */
+function findRuns(
+  condition: Statement,
+  filter: RunFilter,
+  page: PageRequest,
+  scan?: Scan,
+): Statement {
+  const from = scan?.last
+    ? sql`and (r.started_at, r.id) >= (${scan.last.startedAt}, ${scan.last.id})`
+    : nothing
+  const parts = partsOf(
+    condition,
+    filter,
+    page,
+    sql`${from} ${scan?.rest ?? nothing}`,
+    limitPart(page),
+  )
+  return sql`
+    select ${runColumns} from (select id, started_at from (${join(parts, " union all ")}) parts order by started_at desc, id desc ${limitTo(page)}) found
+    join runs r on r.id = found.id ${runJoins}
+    order by r.started_at desc, r.id desc`
+}
+
+/** Reads indexes only. */
+async function findLastScanned(
+  db: Database,
+  condition: Statement,
+  filter: RunFilter,
+  page: PageRequest,
+): Promise<RunPosition | undefined> {
+  const parts = partsOf(condition, filter, page, nothing, sql`limit ${scannedMax}`)
+  const [row] = await db.read<{ id: string; started_at: number | string }>(sql`
+    select id, started_at from (${join(parts, " union all ")}) parts
+    order by started_at desc, id desc limit 1 offset ${scannedMax - 1}`)
+  return row && { id: row.id, startedAt: Number(row.started_at) }
+}
+
+function partsOf(
+  condition: Statement,
+  filter: RunFilter,
+  page: PageRequest,
+  rest: Statement,
+  limit: Statement,
+): readonly Statement[] {
+  const sources = filter.sources?.map((source) =>
+    source === "http"
+      ? raw("and r.source = 'http'")
+      : sql`and r.source <> 'http' and r.source = ${source}`,
+  )
+  return (sources ?? [nothing]).map(
+    (source) => sql`
+    select * from (select r.id, r.started_at from runs r left join vals v on v.id = r.val_id
+    where ${condition} ${source} ${outcomeOf(filter)} ${within("r.started_at", filter)}
+    ${afterCursor(page, "r.started_at, r.id", ["time", "id"])} ${rest}
+    order by r.started_at desc, r.id desc ${limit}) part`,
+  )
+}
+
+/** The statuses of the partial indexes of runs with an error. */
+const withError: readonly RunStatus[] = ["failed", "timed_out", "cancelled", "crashed"]
+
+// Its first part repeats the condition of the partial indexes word for word: SQLite uses them only
+// then.
+const isWithError = raw(
+  "and r.status <> 'succeeded' and r.status in ('failed', 'timed_out', 'cancelled', 'crashed')",
+)
+
+/** The conditions that an index helps with. */
+function outcomeOf({ error, statuses }: RunFilter): Statement {
+  const ofError =
+    error === undefined
+      ? nothing
+      : error
+        ? sql`${isWithError} and r.error is not null`
+        : raw("and r.error is null")
+  return statuses?.every((status) => withError.includes(status))
+    ? sql`${ofError} ${isWithError} and r.status in (${list(statuses)})`
+    : ofError
+}
+
+/** The conditions that no index helps with; `nothing` if there are none. */
+function matchOf({ statuses, text }: RunFilter): Statement {
+  const isIndexed = statuses === undefined || statuses.every((it) => withError.includes(it))
+  if (isIndexed && text === undefined) return nothing
+  const ofStatus = isIndexed ? nothing : sql`and r.status in (${list(statuses ?? [])})`
+  return sql`${ofStatus} ${text === undefined ? nothing : contains(text)}`
+}
+
+/**
+ * Whether the text occurs in what a list shows of a run, whatever the case of Latin letters. Requests
+ * and errors are JSON: the text is searched for in the form that it has there.
+ */
+function contains(text: string): Statement {
+  const plain = toPattern(text)
+  const json = toPattern(JSON.stringify(text).slice(1, -1))
+  return sql`and (lower(r.last_line) like ${`%${plain}%`} escape '\\'
+    or lower(r.request) like ${`%"url":"%${json}%","status":%`} escape '\\'
+    or lower(r.error) like ${`{"name":"%${json}%`} escape '\\')`
+}
+
+function toPattern(text: string): string {
+  const lower = text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+  return lower.replaceAll(/[\\%_]/g, "\\$&")
+}

@@ -1,0 +1,102 @@
+import { useSignal } from "@preact/signals"
+import { useId } from "preact/hooks"
+import { Icon } from "../../../ui/icon.tsx"
+import { toDuration } from "../../../ui/units.ts"
+import { TimeAgo } from "../../parts/time-ago.tsx"
+import { currentUser } from "../../session/session.ts"
+import { RunDetails } from "../run-details.tsx"
+import { isOfVal } from "./run-kinds.ts"
+import { isFailure, type RunItem, toRunTitle } from "./run-title.ts"
+
+interface RunRowsProps {
+  readonly runs: readonly RunItem[]
+  /** Whether a row names its val. */
+  readonly hasVal: boolean
+  /** For narrow places: without version and time of the start. */
+  readonly isCompact?: boolean
+  /** Called when a run was cancelled. */
+  readonly onChange?: () => void
+}
+
+/** Runs, the newest first. A row opens in place. Success is quiet, failure is loud. */
+export function RunRows({ runs, ...rest }: RunRowsProps) {
+  return (
+    <ul class={rest.isCompact ? "run-rows run-rows-compact" : "run-rows"} aria-label="Runs">
+      {runs.map((run) => (
+        <RunRow key={run.id} run={run} {...rest} />
+      ))}
+    </ul>
+  )
+}
+
+function RunRow(props: Omit<RunRowsProps, "runs"> & { readonly run: RunItem }) {
+  const { run, hasVal, isCompact = false, onChange } = props
+  const isOpen = useSignal(false)
+  const bodyId = useId()
+  const kind = isFailure(run) ? "run-bad" : run.status === "succeeded" ? "run-good" : "run-open"
+  return (
+    <li class={`run-row ${kind}`}>
+      <button
+        type="button"
+        class="run-head"
+        aria-expanded={isOpen.value}
+        aria-controls={bodyId}
+        onClick={() => {
+          isOpen.value = !isOpen.value
+        }}
+      >
+        <Icon name="chevron" />
+        <Title run={run} />
+        {hasVal ? <span class="run-val">{toName(run.val)}</span> : null}
+        {isCompact || !isOfVal(run) ? null : <span class="run-version">v{run.val.version}</span>}
+        <LastLine run={run} />
+        <span class="run-took">{run.runEndAt === null ? "" : toDuration(run.durationMs)}</span>
+        {isCompact ? null : (
+          <span class="run-time">
+            <TimeAgo at={run.runStartAt} />
+          </span>
+        )}
+      </button>
+      <div id={bodyId} class="run-body" hidden={!isOpen.value}>
+        {isOpen.value ? <RunDetails runId={run.id} onChange={onChange} /> : null}
+      </div>
+    </li>
+  )
+}
+
+function Title({ run }: { readonly run: RunItem }) {
+  const { what, result } = toRunTitle(run)
+  return (
+    <span class="run-title">
+      {run.parentId ? <span class="run-mark">Replay</span> : null}
+      <span class="run-what" title={what}>
+        {what}
+      </span>
+      {result === null ? (
+        <span class="visually-hidden"> succeeded</span>
+      ) : (
+        <span class="run-result">
+          <span class="run-arrow"> → </span>
+          {result}
+        </span>
+      )}
+      {run.attempt > 1 ? <span class="run-mark">attempt {run.attempt}</span> : null}
+    </span>
+  )
+}
+
+/** The error of a run, or the last line that it has logged. */
+function LastLine({ run }: { readonly run: RunItem }) {
+  const { error, lastLine } = run
+  const text = error ? `${error.name}: ${error.message}` : (lastLine ?? "")
+  return (
+    <span class={error ? "run-line run-error-line" : "run-line"} title={text}>
+      {text}
+    </span>
+  )
+}
+
+/** The user's own vals are shown without the username. */
+function toName({ username, name }: RunItem["val"]): string {
+  return currentUser()?.username === username ? name : `${username}/${name}`
+}

@@ -1,0 +1,35 @@
+import { Icon } from "../../ui/icon.tsx"
+import { api } from "../api.ts"
+import { navigate } from "../frame/location.ts"
+import { showDone } from "../frame/toast-list.ts"
+import { useAction } from "../parts/use-action.ts"
+import type { RunDetail } from "./followed-run.ts"
+import { isOfVal } from "./list/run-kinds.ts"
+
+/** Cancels a run that goes on, or repeats one that has ended. */
+export function RunActions({ run, onChange }: { run: RunDetail; onChange: () => void }) {
+  const action = useAction()
+  const isRunning = run.status === "running" || run.status === "queued"
+  const replay = async () => {
+    const { id } = await api.replayRun({ run_id: run.id }, { respondAsync: true })
+    showDone("The same version runs again with the same input")
+    navigate(`/runs/${id}`)
+  }
+  const cancel = async () => {
+    const { found } = await api.cancelRun({ run_id: run.id })
+    showDone(found ? "Cancelled" : "It had already ended")
+    onChange()
+  }
+  // The code of an ad-hoc run is not stored.
+  if (!isRunning && !isOfVal(run)) return null
+  return (
+    <button
+      type="button"
+      class="button button-quiet"
+      disabled={action.isBusy}
+      onClick={() => void action.run(isRunning ? cancel : replay)}
+    >
+      <Icon name={isRunning ? "stop" : "refresh"} /> {isRunning ? "Cancel" : "Replay"}
+    </button>
+  )
+}
