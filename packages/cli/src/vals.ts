@@ -3,6 +3,7 @@ import { type Command, Option } from "commander"
 import { privacies, valTypes } from "./contract-copies.ts"
 import { toFullName, type Val } from "./names/find-val.ts"
 import type { ListView } from "./output/list.ts"
+import type { Output } from "./output/output.ts"
 import { toAgo } from "./terminal/ago.ts"
 
 /** Who may see a val. */
@@ -55,6 +56,13 @@ export function toValListView(empty: string): ListView<Val> {
       },
     ],
   }
+}
+
+/** The input of a list whose output shows no code: only JSON has it. */
+export function withoutTexts({ mode }: Pick<Output, "mode">): {
+  readonly omit?: readonly ["code", "readme"]
+} {
+  return mode === "json" ? {} : { omit: ["code", "readme"] }
 }
 
 /** The output for a created or saved val: name and version for scripts, URLs for people. */

@@ -97,16 +97,19 @@ const questions: Record<GetRoute, readonly string[]> = {
   listMyReferences: combine(["/v1/me/references"], periods),
   listVals: combine(
     ["/v1/vals"],
-    [
-      "",
-      `userId=${idOf("user", 1)}`,
-      `userId=${idOf("user", 3)}`,
-      `userId=${idOf("user", 9000)}`,
-    ].flatMap((owner) =>
-      ["", "privacy=public", "privacy=private", "privacy=unlisted", "limit=100&offset=500"].map(
-        (privacy) => `${owner}&${privacy}`,
+    ["", `userId=${idOf("user", 1)}`, `userId=${idOf("user", 3)}`, `userId=${idOf("user", 9000)}`]
+      .flatMap((owner) =>
+        ["", "privacy=public", "privacy=private", "privacy=unlisted", "limit=100&offset=500"].map(
+          (privacy) => `${owner}&${privacy}`,
+        ),
+      )
+      .concat(
+        ["likes", "runs", "trend"].flatMap((sort) =>
+          ["", "limit=100&offset=500", "omit=code,readme", `userId=${idOf("user", 3)}`].map(
+            (rest) => `sort=${sort}&${rest}`,
+          ),
+        ),
       ),
-    ),
   ),
   // In all of them, in some, in a name, in none; the beginning of a name; punctuation; deep into
   // the list.

@@ -3,7 +3,7 @@ import { buildDocsPage, type DocsPage } from "../src/index.ts"
 // The CSP of the real server: nothing is loaded from other origins, and inline scripts and styles
 // are blocked.
 const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** The options of the docs server. */
 export interface DocsServerOptions {

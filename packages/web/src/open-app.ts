@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { type AppManifest, type BuiltFile, manifestName } from "./build/app-manifest.ts"
+import { toPreloadTags } from "./build/typeface.ts"
 
 /** The web app, built and ready to be served. */
 export interface WebApp {
@@ -61,7 +62,7 @@ export async function openApp(otherFolder: string): Promise<WebApp> {
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M1 14V8l4.5-4.5L9 7l2-2 4 4v5z" fill="#0f766e"/></svg>`
 
 function toHtml(
-  { main, style, theme, typeWorker, typeLibs }: AppManifest["entries"],
+  { main, style, theme, typeWorker, typeLibs, fonts }: AppManifest["entries"],
   { nonce, facts, ...options }: PageOptions,
 ): string {
   const settings = {
@@ -80,7 +81,7 @@ function toHtml(
 <title>${facts ? `${escapeAttribute(facts.title)} · ` : ""}Hamlet</title>
 ${facts ? toShareTags(facts) : ""}<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
 <link rel="stylesheet" href="${assetsPath}${style}">
-<script src="${assetsPath}${theme}"></script>
+${toPreloadTags(fonts.map((name) => assetsPath + name))}<script src="${assetsPath}${theme}"></script>
 <script type="module" src="${assetsPath}${main}"></script>
 </head>
 <body>

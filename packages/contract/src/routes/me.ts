@@ -3,9 +3,9 @@ import {
   commentsQuery,
   myRunsQuery,
   myValsQuery,
-  pageQuery,
   periodQuery,
   updateMeBody,
+  valPageQuery,
 } from "../schemas/inputs.ts"
 import { comment, me, page, profile, reference, usage, val, valStates } from "../schemas/records.ts"
 import { accountLogs, run } from "../schemas/runs/run-records.ts"
@@ -90,7 +90,7 @@ export const meRoutes = {
     summary: "Vals that the caller likes, latest like first",
     auth: "required",
     scope: "val:read",
-    query: pageQuery,
+    query: valPageQuery,
     responses: { 200: page(val) },
   }),
   listMyComments: route({

@@ -1,6 +1,6 @@
 import { route } from "../route.ts"
 import { account } from "../schemas/administration.ts"
-import { createUserBody, pageQuery, params } from "../schemas/inputs.ts"
+import { createUserBody, pageQuery, params, valPageQuery } from "../schemas/inputs.ts"
 import { newUser, page, user, val } from "../schemas/records.ts"
 
 /** Users, by id and by name. */
@@ -45,7 +45,7 @@ export const userRoutes = {
     auth: "optional",
     scope: "val:read",
     params: params.user,
-    query: pageQuery,
+    query: valPageQuery,
     responses: { 200: page(val) },
     errors: ["user_not_found"],
   }),

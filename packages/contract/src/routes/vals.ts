@@ -3,12 +3,12 @@ import { importValsBody, importValsResult } from "../schemas/import-vals.ts"
 import {
   createValBody,
   forkValBody,
-  pageQuery,
   params,
   runsQuery,
   saveValBody,
   searchQuery,
   updateValBody,
+  valPageQuery,
   valsQuery,
 } from "../schemas/inputs.ts"
 import { page, val } from "../schemas/records.ts"
@@ -20,7 +20,8 @@ export const valRoutes = {
     method: "get",
     path: "/v1/vals",
     tag: "Vals",
-    summary: "Public vals and the caller's own, newest first",
+    summary:
+      "Public vals and the caller's own, newest first; or public vals by likes, runs or trend",
     auth: "optional",
     scope: "val:read",
     query: valsQuery,
@@ -132,7 +133,7 @@ export const valRoutes = {
     scope: "val:read",
     valAccess: "see",
     params: params.val,
-    query: pageQuery,
+    query: valPageQuery,
     responses: { 200: page(val) },
   }),
   listValRuns: route({

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { limits } from "../limits.ts"
-import { chars } from "./lengths.ts"
+import { chars, list } from "./lengths.ts"
 
 /** Text that both databases and every encoding preserve: without NUL and lone surrogates. */
 export function text(charsMax: number, charsMin = 0) {
@@ -73,3 +73,44 @@ export const runStatus = z.enum([
   "cancelled",
   "crashed",
 ])
+
+/** Several values, comma-joined or repeated. */
+const several = z
+  .union([z.string(), z.array(z.string())])
+  .transform((value) => [...new Set([value].flat().flatMap((part) => part.split(",")))])
+
+/** The texts of vals that a list can leave out. */
+const omittable = z.enum(["code", "readme"])
+
+/** The parameter that leaves them out, one or several. */
+export const omitParam = several.pipe(list(omittable, omittable.options.length)).meta({
+  wire: {
+    type: "array",
+    items: { type: "string", enum: omittable.options },
+    description: "Leave these texts out: `code` is empty then, and `readme` is null",
+  },
+})
+
+/** Languages write booleans differently: `True` in Python, `1` in a shell. */
+export const booleanParam = z
+  .string()
+  .regex(/^(?:true|false|1|0)$/i, "must be true or false")
+  .transform((value) => value === "1" || value.toLowerCase() === "true")
+  .meta({ wire: { type: "boolean" } })
+
+/** The sources of runs, one or several. */
+export const sourcesParam = several
+  .pipe(list(runSource, runSource.options.length))
+  .meta({ wire: { type: "array", items: { type: "string", enum: runSource.options } } })
+
+/** The number of a version in a path. */
+export const versionNumber = z
+  .string()
+  .regex(/^[0-9]+$/, "must be an integer of at least 0")
+  .transform(Number)
+  .meta({ wire: { type: "integer", minimum: 0 } })
+
+/** The statuses of runs, one or several. */
+export const statusesParam = several
+  .pipe(list(runStatus, runStatus.options.length))
+  .meta({ wire: { type: "array", items: { type: "string", enum: runStatus.options } } })

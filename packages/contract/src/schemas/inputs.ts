@@ -2,16 +2,19 @@ import { z } from "zod"
 import { limits } from "../limits.ts"
 import { cursorParam } from "./cursor.ts"
 import {
+  booleanParam,
   id,
+  omitParam,
   privacy,
-  runSource,
-  runStatus,
   scope,
+  sourcesParam,
+  statusesParam,
   text,
   username,
   valName,
   valType,
   valTypeInput,
+  versionNumber,
 } from "./fields.ts"
 import { chars, email, list } from "./lengths.ts"
 import { atMostLevels } from "./levels.ts"
@@ -28,13 +31,6 @@ export function integerParam(min: number, max: number) {
     .refine((value) => value >= min && value <= max, `must be an integer from ${min} to ${max}`)
     .meta({ wire: { type: "integer", minimum: min, maximum: max } })
 }
-
-/** Languages write booleans differently: `True` in Python, `1` in a shell. */
-const booleanParam = z
-  .string()
-  .regex(/^(?:true|false|1|0)$/i, "must be true or false")
-  .transform((value) => value === "1" || value.toLowerCase() === "true")
-  .meta({ wire: { type: "boolean" } })
 
 // Date parses far more than ISO 8601, and assumes local time without a zone, so the format is
 // checked first.
@@ -73,17 +69,6 @@ function parseTime(value: string): number | undefined {
   return isReal && ms >= timeMin && ms <= timeMax ? ms : undefined
 }
 
-/** Several values, comma-joined or repeated. */
-const several = z
-  .union([z.string(), z.array(z.string())])
-  .transform((value) => [...new Set([value].flat().flatMap((part) => part.split(",")))])
-const sourcesParam = several
-  .pipe(list(runSource, runSource.options.length))
-  .meta({ wire: { type: "array", items: { type: "string", enum: runSource.options } } })
-const statusesParam = several
-  .pipe(list(runStatus, runStatus.options.length))
-  .meta({ wire: { type: "array", items: { type: "string", enum: runStatus.options } } })
-
 const paging = {
   limit: integerParam(1, limits.pageItemsMax).default(limits.pageItemsDefault),
   offset: integerParam(0, limits.pageOffsetMax).default(0),
@@ -95,6 +80,9 @@ const period = { since: moment.optional(), until: moment.optional() }
 
 /** The query of a plain list. */
 export const pageQuery = z.object(paging)
+
+/** The query of a list of vals without filters. */
+export const valPageQuery = z.object({ ...paging, omit: omitParam.optional() })
 
 /** The query of a list of references. */
 export const periodQuery = z.object({ ...paging, ...period })
@@ -121,11 +109,13 @@ export const commentsQuery = z.object({
   relationship: z.enum(["any", "given", "received"]).default("any"),
 })
 
-/** The query of the list of vals. */
+/** The query of the list of vals. By likes, runs and trend it has public vals only. */
 export const valsQuery = z.object({
   ...paging,
+  omit: omitParam.optional(),
   privacy: privacy.optional(),
   userId: id.transform((value) => value.toLowerCase()).optional(),
+  sort: z.enum(["created", "likes", "runs", "trend"]).default("created"),
 })
 
 /**
@@ -134,6 +124,7 @@ export const valsQuery = z.object({
  */
 export const myValsQuery = z.object({
   ...paging,
+  omit: omitParam.optional(),
   query: text(limits.queryCharsMax).optional(),
   privacy: privacy.optional(),
   type: valType.optional(),
@@ -142,14 +133,13 @@ export const myValsQuery = z.object({
 })
 
 /** The query of a search. */
-export const searchQuery = z.object({ ...paging, query: text(limits.queryCharsMax, 1) })
+export const searchQuery = z.object({
+  ...paging,
+  omit: omitParam.optional(),
+  query: text(limits.queryCharsMax, 1),
+})
 
 const name = text(200, 1)
-const versionNumber = z
-  .string()
-  .regex(/^[0-9]+$/, "must be an integer of at least 0")
-  .transform(Number)
-  .meta({ wire: { type: "integer", minimum: 0 } })
 
 // Ids are stored in lower case; clients may send upper case.
 const idParam = id.transform((value) => value.toLowerCase())

@@ -54,6 +54,9 @@ export const val = z
     version: z.int().min(1),
     code: z.string(),
     readme: z.string().nullable(),
+    summary: z
+      .string()
+      .describe("One line that says what it is: the first text of its readme, else of its code"),
     privacy,
     public: z.boolean(),
     type: valType,

@@ -2,6 +2,7 @@ import { z } from "zod"
 import { limits } from "../limits.ts"
 import { id, runStatus, time } from "./fields.ts"
 import { integerParam, moment } from "./inputs.ts"
+import { runRequest } from "./runs/run-records.ts"
 
 /** The query of a chart: by default the day before `until`, which is now. */
 export const statsQuery = z.object({
@@ -45,6 +46,10 @@ export const valActivity = z
     errors: z.array(count),
     lastRunAt: time,
     lastStatus: runStatus,
+    lastRunId: id.describe("The latest run"),
+    lastRequest: runRequest
+      .nullable()
+      .describe("The request that started the latest run, if one did"),
   })
   .meta({ id: "ValActivity" })
 

@@ -8,7 +8,12 @@ export interface PageRequest {
   readonly limit: number
   readonly offset: number
   readonly cursor?: Cursor | undefined
+  /** The texts that a list of vals leaves out; it has only the beginning of each. */
+  readonly omit?: readonly OmittedText[] | undefined
 }
+
+/** A text of a val that a list can leave out. */
+export type OmittedText = "code" | "readme"
 
 /** A part of a list, and whether there is more after it. */
 export interface Page<Item> {

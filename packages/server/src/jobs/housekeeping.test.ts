@@ -4,7 +4,12 @@ import type { Caller } from "../domain/access.ts"
 import { respondOnce } from "../domain/accounts/idempotency.ts"
 import type { ObjectStore } from "../domain/blobs/objects.ts"
 import { noOwnerDatabases } from "../domain/owner-databases.ts"
-import { createRetentionCounts, type RetentionCounts } from "../domain/runs/live-runs.ts"
+import {
+  createRetentionCounts,
+  createRunCounter,
+  type RetentionCounts,
+  type RunCounter,
+} from "../domain/runs/live-runs.ts"
 import type { RunRecord, RunStore } from "../domain/runs/runs.ts"
 import { createVal, deleteVal, type Val } from "../domain/vals/vals.ts"
 import { createAccountStore } from "../storage/accounts/accounts.ts"
@@ -28,6 +33,7 @@ describe("Housekeeping", () => {
   let errors: unknown[]
   let counts: RetentionCounts
   let bytes: RetentionCounts
+  let uncounted: RunCounter
   let housekeeping: Housekeeping
 
   beforeEach(async () => {
@@ -36,6 +42,7 @@ describe("Housekeeping", () => {
     errors = []
     counts = createRetentionCounts({ between: 1_000, idsMax: 1_000 })
     bytes = createRetentionCounts({ between: 1_000, idsMax: 1_000 })
+    uncounted = createRunCounter(1_000)
     housekeeping = createHousekeeping()
   })
 
@@ -64,7 +71,8 @@ describe("Housekeeping", () => {
     return new Housekeeping({
       ...stores,
       ...accounts,
-      liveRuns: { runsPerVal: counts, bytesPerAccount: bytes },
+      liveRuns: { runsPerVal: counts, bytesPerAccount: bytes, uncounted },
+      vals: deps.vals,
       retention,
       now: deps.now,
       onError,
@@ -114,6 +122,28 @@ describe("Housekeeping", () => {
       headers: {},
       body: "",
     }))
+
+  test("run adds new runs to the vals, at most once a minute", async () => {
+    const [one, two] = [await addVal("one", 0), await addVal("two", 0)]
+    const read = async () =>
+      (
+        await rules.db.read<{ run_count: number }>(sql`select run_count from vals order by name`)
+      ).map(({ run_count }) => run_count)
+    uncounted.note(one.id)
+    uncounted.note(two.id, 3)
+    uncounted.note(rules.deps.newId())
+    await housekeeping.run()
+    expect(await read()).toEqual([1, 3])
+
+    uncounted.note(one.id)
+    rules.clock.at += 59_000
+    await housekeeping.run()
+    expect(await read()).toEqual([1, 3])
+
+    rules.clock.at += 1_000
+    await housekeeping.run()
+    expect(await read()).toEqual([2, 3])
+  })
 
   test("run deletes all runs of deleted vals, and no others", async () => {
     const [large, small, kept] = [

@@ -6,12 +6,14 @@ import type { MailStore } from "../domain/mail/receive-mail.ts"
 import type { BundleStore } from "../domain/modules/lockfiles.ts"
 import type { LiveRuns } from "../domain/runs/live-runs.ts"
 import type { RunPosition, RunStore } from "../domain/runs/runs.ts"
+import type { ValStore } from "../domain/vals/vals.ts"
 import type { DeliveryStore } from "../domain/webhooks/deliveries.ts"
 
 export interface HousekeepingDeps extends Pick<AccountDeps, "accounts" | "ownerDatabases"> {
   readonly runs: RunStore
   readonly idempotency: IdempotencyStore
-  readonly liveRuns: Pick<LiveRuns, "runsPerVal" | "bytesPerAccount">
+  readonly liveRuns: Pick<LiveRuns, "runsPerVal" | "bytesPerAccount" | "uncounted">
+  readonly vals: Pick<ValStore, "addRunCounts">
   readonly bundles: Pick<BundleStore, "purge">
   readonly objects: Pick<ObjectStore, "purge">
   readonly emails: Pick<EmailStore, "purge">
@@ -45,6 +47,8 @@ const limits = {
   /** How long deliveries of webhooks are kept after their end, and how many of each webhook. */
   deliveryMs: 3 * 86_400_000,
   deliveriesMax: 1_000,
+  /** How often runs are added to the numbers of runs of vals, which an index has. */
+  countMs: 60_000,
   /** How long the mail of an ended run is kept for a replay. */
   mailMs: 86_400_000,
   /** Bundles checked per round. The next round continues after the last one. */
@@ -70,6 +74,7 @@ export class Housekeeping {
   #bundle = ""
   /** The last run whose mail was checked. */
   #mail = ""
+  #countedAt = Number.NEGATIVE_INFINITY
   #isStopped = false
 
   constructor(deps: HousekeepingDeps) {
@@ -103,6 +108,7 @@ export class Housekeeping {
       await this.#repeat(() => runs.purgeBeyond(valId, retention.keptPerVal, limits.batchMax))
     }
     for (const accountId of liveRuns.bytesPerAccount.take()) await this.#keepBytes(accountId)
+    await this.#countRuns()
     await this.#purgeDeliveries()
     this.#bundle =
       (await this.#deps.bundles.purge(
@@ -114,6 +120,20 @@ export class Housekeeping {
     await this.#repeat(() => this.#deps.mails.purgeKeys(now() - limits.mailMs))
     // Last, because a bucket may be unavailable.
     await this.#repeat(() => objects.purge(now() - limits.unusedMs))
+  }
+
+  async #countRuns(): Promise<void> {
+    const { liveRuns, vals, now } = this.#deps
+    if (now() - this.#countedAt < limits.countMs) return
+    const counts = liveRuns.uncounted.take()
+    if (counts.size === 0) return
+    try {
+      await vals.addRunCounts(counts)
+      this.#countedAt = now()
+    } catch (error) {
+      for (const [valId, runs] of counts) liveRuns.uncounted.note(valId, runs)
+      throw error
+    }
   }
 
   async #purgeDeliveries(): Promise<void> {

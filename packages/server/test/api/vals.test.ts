@@ -51,6 +51,7 @@ function definePost(suite: ApiSuite): void {
         /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
       ),
       version: 1,
+      summary: "Hello",
       public: false,
       url: `${testBaseUrl}/u/${ada.username}/hello`,
       links: {
@@ -382,7 +383,8 @@ function defineUpdate({ call, addUser: person, val }: ApiSuite): void {
       const { json } = await call("GET", `/v1/vals/${made.id}`)
       const expected = { ...change, ...("type" in change ? { type: "http" } : {}) }
       const { url: _url, links: _links, updatedAt: _updatedAt, public: _public, ...rest } = made
-      expect(json).toMatchObject({ ...rest, ...expected })
+      const summary = "readme" in change ? change.readme || made.code : made.summary
+      expect(json).toMatchObject({ ...rest, summary, ...expected })
       expect(Date.parse(json.updatedAt)).toBeGreaterThanOrEqual(Date.parse(made.updatedAt))
     })
   }

@@ -1,3 +1,4 @@
+import { summarizeVal } from "../../src/domain/vals/summary.ts"
 import { type TestUser, testBaseUrl } from "../support/api.ts"
 import {
   countForks,
@@ -32,6 +33,7 @@ export function viewVal(
     version: version.version,
     code: version.code,
     readme: val.readme,
+    summary: summarizeVal({ readme: val.readme, code: version.code }),
     privacy: val.privacy,
     public: val.privacy === "public",
     type: val.type,

@@ -1,6 +1,6 @@
 import { type Client, createClient, sessionHeader } from "@hamlet/contract/client"
+import { readPageKey } from "../ui/page-key.ts"
 import { noteNoResponse } from "./data/connection.ts"
-import { readPageKey } from "./session/page-key.ts"
 import { markSessionEnded } from "./session/session.ts"
 import { isEmbedded } from "./settings.ts"
 

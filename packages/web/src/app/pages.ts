@@ -16,6 +16,8 @@ export interface PageRow {
 // One function for all paths of a page: the app recognises a loaded page by it.
 const loadAccount = () => import("./pages/account.tsx")
 const loadMail = () => import("./mail/mail-page.tsx")
+const loadData = () => import("./pages/storage/data.tsx")
+const loadTemplates = () => import("./pages/start/templates.tsx")
 const loadVal = () => import("./pages/val.tsx")
 
 /** All pages. The server also lists their first segments: `http/pages/web-app.ts`. */
@@ -30,6 +32,11 @@ const pages: readonly PageRow[] = [
   { pattern: "/invitation", isBare: true, load: () => import("./pages/invitation.tsx") },
   { pattern: "/oauth/authorize", isBare: true, load: () => import("./pages/oauth/authorize.tsx") },
   { pattern: "/new", isPersonal: true, load: () => import("./pages/new-val.tsx") },
+  { pattern: "/templates", load: loadTemplates },
+  { pattern: "/templates/{template}", load: loadTemplates },
+  { pattern: "/guide", load: () => import("./pages/start/guide.tsx") },
+  { pattern: "/data", isPersonal: true, load: loadData },
+  { pattern: "/data/{section}", isPersonal: true, load: loadData },
   { pattern: "/search", load: () => import("./pages/search.tsx") },
   { pattern: "/runs", isPersonal: true, load: () => import("./pages/runs.tsx") },
   { pattern: "/runs/{runId}", isPersonal: true, load: () => import("./pages/run.tsx") },

@@ -17,6 +17,8 @@ export interface AppManifest {
     readonly theme: string
     readonly typeWorker: string
     readonly typeLibs: string
+    /** The fonts of nearly every page. */
+    readonly fonts: readonly string[]
   }
   readonly files: Readonly<Record<string, BuiltFile>>
 }

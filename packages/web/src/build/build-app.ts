@@ -5,6 +5,7 @@ import { promisify } from "node:util"
 import { constants, brotliCompress as startBrotli } from "node:zlib"
 import { writeTypeLibs } from "../editor/type-service/build-libs.ts"
 import { type AppManifest, type BuiltFile, manifestName } from "./app-manifest.ts"
+import { createTypeface, findPreloaded, fontFiles, type Typeface } from "./typeface.ts"
 
 const brotliCompress = promisify(startBrotli)
 const source = fileURLToPath(new URL("../", import.meta.url))
@@ -12,6 +13,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
   json: "application/json; charset=utf-8",
+  woff2: "font/woff2",
 }
 /** Smaller files are not compressed. */
 const compressedBytesMin = 1_000
@@ -24,18 +26,21 @@ export async function buildApp(folder: string): Promise<void> {
   await rm(unfinished, { recursive: true, force: true })
   await mkdir(unfinished, { recursive: true })
   try {
+    const typeface = createTypeface()
     const [main, theme, worker, libs] = await Promise.all([
-      bundle(unfinished, ["app/main.tsx", "app/styles/app.css"], "esm"),
+      bundle(unfinished, ["app/main.tsx", "app/styles/app.css"], "esm", typeface),
       bundle(unfinished, ["ui/theme-boot.ts"], "iife"),
       bundle(unfinished, ["editor/type-service/worker.ts"], "esm"),
       writeTypeLibs(unfinished),
     ])
+    for (const [name, bytes] of typeface.files) await writeFile(join(unfinished, name), bytes)
     const entries = {
       main: find(main, ".js"),
       style: find(main, ".css"),
       theme: find(theme, ".js"),
       typeWorker: find(worker, ".js"),
       typeLibs: libs,
+      fonts: findPreloaded(typeface.files.keys()),
     }
     const files = await compressAll(unfinished)
     await writeFile(
@@ -62,6 +67,7 @@ async function bundle(
   folder: string,
   entries: readonly string[],
   format: "esm" | "iife",
+  typeface?: Typeface,
 ): Promise<readonly string[]> {
   const { outputs } = await Bun.build({
     entrypoints: entries.map((entry) => join(source, entry)),
@@ -78,6 +84,7 @@ async function bundle(
     // Set here, because an installed package may not find its tsconfig.json.
     jsx: { runtime: "automatic", importSource: "preact", development: false },
     define: { "process.env.NODE_ENV": '"production"' },
+    ...(typeface ? { plugins: [typeface.plugin], external: [fontFiles] } : {}),
   })
   return outputs
     .filter(({ kind }) => kind === "entry-point" || kind === "asset")
@@ -103,7 +110,8 @@ async function compress(folder: string, name: string): Promise<BuiltFile> {
   const bytes = await Bun.file(join(folder, name)).bytes()
   const contentType =
     contentTypes[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream"
-  if (bytes.length < compressedBytesMin) return { contentType, encodings: [] }
+  if (bytes.length < compressedBytesMin || name.endsWith(".woff2"))
+    return { contentType, encodings: [] }
   const quality =
     bytes.length < brotliQuality.largeBytesMin ? brotliQuality.ordinary : brotliQuality.large
   const brotli = await brotliCompress(bytes, {

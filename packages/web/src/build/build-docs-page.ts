@@ -1,5 +1,12 @@
 import { fileURLToPath } from "node:url"
 import { errorCodes } from "@hamlet/contract"
+import {
+  createTypeface,
+  findPreloaded,
+  fontFiles,
+  type Typeface,
+  toPreloadTags,
+} from "./typeface.ts"
 
 /** The page at `/docs`. The HTML refers only to the assets. */
 export interface DocsPage {
@@ -18,20 +25,27 @@ const javaScript = "text/javascript; charset=utf-8"
 
 /** Bundles the page in memory. It is slow: call it once and keep the result. */
 export async function buildDocsPage(): Promise<DocsPage> {
+  const typeface = createTypeface()
   const [theme, main, style] = await Promise.all([
     bundle(import.meta.resolve("../ui/theme-boot.ts"), javaScript),
     bundle(import.meta.resolve("../docs/main.tsx"), javaScript),
-    bundle(import.meta.resolve("../docs/styles/docs.css"), "text/css; charset=utf-8"),
+    bundle(import.meta.resolve("../docs/styles/docs.css"), "text/css; charset=utf-8", typeface),
   ])
+  const fonts = [...typeface.files].map(([name, body]) => ({
+    path: `${assetsPath}/${name}`,
+    asset: { contentType: "font/woff2", body },
+  }))
+  const preloaded = findPreloaded(fonts.map(({ path }) => path))
   return {
-    html: toHtml(theme.path, main.path, style.path),
-    assets: new Map([theme, main, style].map(({ path, asset }) => [path, asset])),
+    html: toHtml(theme.path, main.path, style.path, preloaded),
+    assets: new Map([theme, main, style, ...fonts].map(({ path, asset }) => [path, asset])),
   }
 }
 
 async function bundle(
   url: string,
   contentType: string,
+  typeface?: Typeface,
 ): Promise<{ path: string; asset: DocsAsset }> {
   const { outputs } = await Bun.build({
     entrypoints: [fileURLToPath(url)],
@@ -46,6 +60,7 @@ async function bundle(
       "process.env.NODE_ENV": '"production"',
       HAMLET_ERROR_CODES: JSON.stringify(errorCodes),
     },
+    ...(typeface ? { plugins: [typeface.plugin], external: [fontFiles] } : {}),
   })
   const output = outputs[0]
   if (!output) throw new Error(`Cannot bundle "${url}": there is no output`)
@@ -56,7 +71,12 @@ async function bundle(
   }
 }
 
-function toHtml(themePath: string, mainPath: string, stylePath: string): string {
+function toHtml(
+  themePath: string,
+  mainPath: string,
+  stylePath: string,
+  fontPaths: readonly string[],
+): string {
   const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M1 14V8l4.5-4.5L9 7l2-2 4 4v5z" fill="#0f766e"/></svg>`
   return `<!doctype html>
 <html lang="en">
@@ -68,7 +88,7 @@ function toHtml(themePath: string, mainPath: string, stylePath: string): string 
 <title>Hamlet API</title>
 <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
 <link rel="stylesheet" href="${stylePath}">
-<script src="${themePath}"></script>
+${toPreloadTags(fontPaths)}<script src="${themePath}"></script>
 <script src="${mainPath}" defer></script>
 </head>
 <body>

@@ -1,62 +1,164 @@
-const paths = {
-  account:
-    "M8 2.5a2.8 2.8 0 1 0 0 5.6 2.8 2.8 0 0 0 0-5.6M2.8 13.8c.6-2.7 2.6-4 5.2-4s4.6 1.3 5.2 4",
-  back: "M10 4L6 8l4 4",
-  branch:
-    "M4.5 5.5v5M4.5 2.5a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3M4.5 10.5a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3M11.5 2.5a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3M11.5 5.5c0 3-3 3.5-7 3.5",
-  check: "M3.5 8.5l3 3 6-7",
-  chevron: "M6 4l4 4-4 4",
-  close: "M4 4l8 8M12 4l-8 8",
-  comment: "M2.5 3h11v8h-6l-3 2.5V11h-2z",
-  copy: "M5.5 5.5V3h7.5v7.5h-2.5M3 5.5h7.5V13H3z",
-  dark: "M13 9.6A5.5 5.5 0 0 1 6.4 3 5.5 5.5 0 1 0 13 9.6z",
-  download: "M8 2.5v7M5 7l3 3 3-3M3 13h10",
-  external: "M9.5 2.5h4v4M13.5 2.5L8 8M11.5 9v4h-9V4h4.5",
-  format: "M2.5 4h11M5.5 8h8M2.5 12h11M2.5 6.800v2.400l1.400-1.200z",
-  globe:
-    "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2M2 8h12M8 2c2 2 2.6 4 2.6 6S10 12 8 14c-2-2-2.6-4-2.6-6S6 4 8 2",
-  heart:
-    "M8 13.5C4.5 11 2 8.900 2 6.300 2 4.500 3.400 3.200 5.100 3.200c1.200 0 2.300.7 2.900 1.800.6-1.100 1.700-1.800 2.900-1.800 1.700 0 3.100 1.300 3.100 3.100 0 2.600-2.500 4.700-6 7.200z",
-  history: "M3 4v3h3M3.300 7A5.200 5.200 0 1 1 3 9.500M8 5.500V8.500l2 1.500",
-  home: "M2.5 7.500L8 3l5.500 4.500M4 6.500V13h8V6.500M6.800 13V9.500h2.400V13",
-  key: "M6 7a3 3 0 1 0 0 6 3 3 0 0 0 0-6M8.200 7.900L13.500 2.500M11 5l1.800 1.800",
-  light:
-    "M8 5.2a2.8 2.8 0 1 0 0 5.6 2.8 2.8 0 0 0 0-5.6M8 1.5v1.2M8 13.3v1.2M1.5 8h1.2M13.3 8h1.2M3.4 3.4l.9.9M11.7 11.7l.9.9M12.6 3.4l-.9.9M4.3 11.7l-.9.9",
-  link: "M6.500 9.500l3-3M7 4.500l1.300-1.300a3 3 0 0 1 4.500 4.500L11.500 9M9 11.500l-1.300 1.300a3 3 0 0 1-4.500-4.500L4.500 7",
-  lock: "M3.5 7.5h9v6h-9zM5.5 7.5V5a2.5 2.5 0 0 1 5 0v2.5",
-  mail: "M2 4h12v8.500H2zM2 4.500l6 4.500 6-4.500",
-  mark: "M1.5 13.5V8L5 4.5 8.5 8v5.5M8.5 8l2.5-2.5L14.5 9v4.5M1 13.5h14M4 13.5V10h2v3.5",
-  menu: "M2.5 4.5h11M2.5 8h11M2.5 11.5h11",
-  more: "M3.500 8h.01M8 8h.01M12.500 8h.01",
-  panelBottom: "M2.5 3h11v10h-11zM2.5 9.5h11",
-  panelRight: "M2.5 3h11v10h-11zM9.5 3v10",
-  play: "M4.500 3l8.500 5-8.500 5z",
-  plus: "M8 3v10M3 8h10",
-  refresh: "M13 3.500v3h-3M12.700 6.500A5.200 5.200 0 1 0 13 9.500",
-  save: "M3 3h8l2 2v8H3zM5.500 3v3.500h4.500V3M5.500 13V9.500h5V13",
-  script: "M5.500 5L2.500 8l3 3M10.500 5l3 3-3 3M9 3.500l-2 9",
-  search: "M7 2.8a4.2 4.2 0 1 0 0 8.4 4.2 4.2 0 0 0 0-8.4M10.2 10.2l3.3 3.3",
-  settings:
-    "M2.500 5h6M11.500 5h2M2.500 11h2M7.500 11h6M10 3.500a1.500 1.500 0 1 0 0 3 1.500 1.500 0 0 0 0-3M6 9.500a1.500 1.500 0 1 0 0 3 1.500 1.500 0 0 0 0-3",
-  stop: "M4 4h8v8H4z",
-  system: "M2 3.5h12v7.5H2zM6 13.5h4M8 11v2.5",
-  timer: "M8 3.500a5 5 0 1 0 0 10 5 5 0 0 0 0-10M8 6v2.500l1.500 1M6.500 1.500h3",
-  trash:
-    "M3 4.500h10M6 4.500V3h4v1.500M4.500 4.500l.5 8.500h6l.5-8.500M6.800 7v3.500M9.200 7v3.500",
-  unlink:
-    "M2.500 8S4.500 4 8 4s5.500 4 5.500 4-2 4-5.500 4-5.500-4-5.500-4zM8 6.500a1.500 1.500 0 1 0 0 3 1.500 1.500 0 0 0 0-3",
-  unlock: "M3.5 7.5h9v6h-9zM5.5 7.5V5a2.5 2.5 0 0 1 4.8-1",
-  warning: "M8 2.2l6.3 11.3H1.7zM8 6.5v3.2M8 11.4v.4",
-} as const
+import {
+  Activity,
+  AppWindow,
+  Bell,
+  BookOpen,
+  Check,
+  ChevronLeft,
+  ChevronRight,
+  Clock,
+  Code,
+  Compass,
+  Copy,
+  Database,
+  Download,
+  Ellipsis,
+  ExternalLink,
+  EyeOff,
+  File,
+  Gauge,
+  GitFork,
+  Globe,
+  Heart,
+  History,
+  House,
+  type IconNode,
+  Import,
+  Keyboard,
+  KeyRound,
+  LayoutTemplate,
+  Lightbulb,
+  Link,
+  Lock,
+  LockOpen,
+  LogIn,
+  LogOut,
+  Mail,
+  Menu,
+  MessageSquare,
+  Monitor,
+  MonitorSmartphone,
+  Moon,
+  Network,
+  Package,
+  PanelBottom,
+  PanelRight,
+  Pencil,
+  Play,
+  Plus,
+  RectangleEllipsis,
+  RotateCw,
+  Rss,
+  Save,
+  Search,
+  Settings2,
+  Square,
+  Sun,
+  Table2,
+  Trash2,
+  TriangleAlert,
+  Upload,
+  UserRound,
+  Users,
+  WandSparkles,
+  Webhook,
+  Wrench,
+  X,
+} from "lucide"
+import { createElement } from "preact"
+
+/** The sign of the product: the roofs of a hamlet. */
+const mark: IconNode = [
+  [
+    "path",
+    {
+      d: "M2.25 20.25V12L7.5 6.75 12.75 12v8.25M12.75 12l3.75-3.75 5.25 5.25v6.75M1.5 20.25h21M6 20.25V15h3v5.25",
+    },
+  ],
+]
+
+/**
+ * One drawing for each meaning, and no drawing for two: `globe` is what everyone can see, `http` a
+ * val with an address, `external` a link that leads elsewhere, `link` a short address.
+ */
+const drawings = {
+  account: UserRound,
+  back: ChevronLeft,
+  bell: Bell,
+  check: Check,
+  chevron: ChevronRight,
+  close: X,
+  comment: MessageSquare,
+  copy: Copy,
+  dark: Moon,
+  data: Database,
+  download: Download,
+  edit: Pencil,
+  explore: Compass,
+  external: ExternalLink,
+  feed: Rss,
+  file: File,
+  fork: GitFork,
+  format: WandSparkles,
+  globe: Globe,
+  graph: Network,
+  guide: Lightbulb,
+  heart: Heart,
+  history: History,
+  home: House,
+  http: AppWindow,
+  imports: Import,
+  key: KeyRound,
+  keyboard: Keyboard,
+  light: Sun,
+  link: Link,
+  lock: Lock,
+  mail: Mail,
+  mark,
+  menu: Menu,
+  more: Ellipsis,
+  package: Package,
+  panelBottom: PanelBottom,
+  panelRight: PanelRight,
+  people: Users,
+  play: Play,
+  plus: Plus,
+  readme: BookOpen,
+  refresh: RotateCw,
+  runs: Activity,
+  save: Save,
+  script: Code,
+  search: Search,
+  secret: RectangleEllipsis,
+  session: MonitorSmartphone,
+  settings: Settings2,
+  signIn: LogIn,
+  signOut: LogOut,
+  stop: Square,
+  system: Monitor,
+  table: Table2,
+  template: LayoutTemplate,
+  timer: Clock,
+  tools: Wrench,
+  trash: Trash2,
+  unlisted: EyeOff,
+  unlock: LockOpen,
+  upload: Upload,
+  usage: Gauge,
+  warning: TriangleAlert,
+  webhook: Webhook,
+} as const satisfies Record<string, IconNode>
 
 /** The names of the icons. */
-export type IconName = keyof typeof paths
+export type IconName = keyof typeof drawings
 
 /** An icon in the colour of the surrounding text, which says what it means. */
 export function Icon({ name }: { name: IconName }) {
   return (
-    <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-      <path d={paths[name]} />
+    <svg class="icon" viewBox="0 0 24 24" width="16" height="16" aria-hidden="true">
+      {drawings[name].map(([tag, attributes], index) =>
+        createElement(tag, { key: index, ...attributes }),
+      )}
     </svg>
   )
 }

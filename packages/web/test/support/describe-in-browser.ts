@@ -18,7 +18,7 @@ export function describeInBrowser(
   title: string,
   define: (getBrowser: () => Browser) => void,
 ): void {
-  if (!hasBrowser) noteNotRun(title)
+  if (!hasBrowser) noteNotRun(`${title}: chromium is not installed`)
   describe.skipIf(!hasBrowser)(title, () => {
     let browser: Browser | undefined
     setDefaultTimeout(testMsMax)
@@ -34,8 +34,8 @@ export function describeInBrowser(
   })
 }
 
-function noteNotRun(title: string): void {
-  const note = `${title}: chromium is not installed`
+/** Reports that a suite cannot run here, and why. */
+export function noteNotRun(note: string): void {
   console.error(`not run: ${note}`)
   const report = process.env.HAMLET_TEST_NOT_RUN
   if (report) appendFileSync(report, `${note}\n`)

@@ -108,6 +108,15 @@ export async function seedPages(stage: AppStage): Promise<SeededPages> {
   const inbox = await client.createVal({ name: "inbox", code: mailCode, type: "email" })
   const mailRun = await client.sendTestEmail({ val_id: inbox.id, subject: "endless".repeat(40) })
   await client.sendEmail({ to: "bob@example.com", subject: `Daily report ${"endless".repeat(40)}` })
+  await client.batchSql({
+    statements: [
+      "create table links (slug text primary key, url text, visits integer)",
+      "create view popular as select * from links where visits > 10",
+      `insert into links values ('a', 'https://example.com/${"long".repeat(60)}', 12), ('b', null, 0)`,
+    ],
+  })
+  await client.putBlob({ key: "notes/today.json", content: '{"seeded":true}' })
+  await client.putBlob({ key: `notes/${"long".repeat(40)}`, content: "x" })
   const run = async (...args: unknown[]) => (await client.createRun({ val_id: val.id, args })).id
   return {
     ada,

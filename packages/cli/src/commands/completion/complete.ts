@@ -73,7 +73,8 @@ async function* listNames(
   start: string,
 ): AsyncGenerator<string> {
   let left: number = limits.completeItemsMax
-  for await (const { name } of client.items("listVals", { userId, limit: limits.pageItemsMax })) {
+  const list = { userId, limit: limits.pageItemsMax, omit: ["code", "readme"] } as const
+  for await (const { name } of client.items("listVals", list)) {
     if (left-- <= 0) return
     yield start + name
   }

@@ -3,7 +3,7 @@ import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
 import { findWholeVal } from "../../names/find-val.ts"
 import { addListOptions, type ListingOptions, showList, toPageLimit } from "../../output/listing.ts"
-import { toValListView } from "../../vals.ts"
+import { toValListView, withoutTexts } from "../../vals.ts"
 
 interface ForksOptions extends ListingOptions {
   readonly val: string
@@ -19,6 +19,10 @@ export const command = defineCommand<ForksOptions>({
 async function listForks({ connect, output }: Context, options: ForksOptions): Promise<void> {
   const connection = await connect()
   const { id } = await findWholeVal(connection, options.val)
-  const forks = connection.client.items("listForks", { val_id: id, limit: toPageLimit(options) })
+  const forks = connection.client.items("listForks", {
+    val_id: id,
+    limit: toPageLimit(options),
+    ...withoutTexts(output),
+  })
   await showList(output, forks, options, toValListView("No forks"))
 }

@@ -4,7 +4,7 @@ import type { Context } from "../../context.ts"
 import { privacies } from "../../contract-copies.ts"
 import { addListOptions, type ListingOptions, showList, toPageLimit } from "../../output/listing.ts"
 import type { Connection } from "../../servers/connection.ts"
-import { type Privacy, toValListView } from "../../vals.ts"
+import { type Privacy, toValListView, withoutTexts } from "../../vals.ts"
 
 interface ListOptions extends ListingOptions {
   readonly user: string | undefined
@@ -37,6 +37,7 @@ async function listVals({ connect, output }: Context, options: ListOptions): Pro
   const userId = options.everybody ? undefined : await findUserId(connection, options.user)
   const vals = connection.client.items("listVals", {
     limit: toPageLimit(options),
+    ...withoutTexts(output),
     ...(userId !== undefined && { userId }),
     ...(options.privacy && { privacy: options.privacy }),
   })

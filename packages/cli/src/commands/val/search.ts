@@ -2,7 +2,7 @@ import type { Command } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
 import { addListOptions, type ListingOptions, showList, toPageLimit } from "../../output/listing.ts"
-import { toValListView } from "../../vals.ts"
+import { toValListView, withoutTexts } from "../../vals.ts"
 
 interface SearchOptions extends ListingOptions {
   readonly text: readonly string[]
@@ -24,6 +24,7 @@ async function searchVals({ connect, output }: Context, options: SearchOptions):
   const vals = client.items("searchVals", {
     query: options.text.join(" "),
     limit: toPageLimit(options),
+    ...withoutTexts(output),
   })
   await showList(output, vals, options, toValListView("No matching vals"))
 }

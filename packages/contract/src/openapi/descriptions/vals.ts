@@ -1,5 +1,7 @@
 /** Vals, versions, comments, references and imports. */
 export const valDescriptions: Readonly<Record<string, string>> = {
+  "listVals.sort":
+    "The order: the newest first, or public vals with the most likes, runs or recent likes first",
   val_id: "The id of the val",
   valId: "The id of the val",
   val_name: "The name of the val",

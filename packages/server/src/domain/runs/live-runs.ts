@@ -75,6 +75,8 @@ export class LiveRuns {
   readonly runsPerVal: RetentionCounts
   /** The accounts that may have more bytes of runs than retention allows. */
   readonly bytesPerAccount: RetentionCounts
+  /** The runs that the vals do not count yet. */
+  readonly uncounted: RunCounter
 
   constructor(deps: LiveRunsDeps) {
     const limits = { ...defaults, ...deps.limits }
@@ -84,6 +86,7 @@ export class LiveRuns {
       between: limits.bytesBetween,
       idsMax: limits.idsMax,
     })
+    this.uncounted = createRunCounter(limits.idsMax)
     this.#recorder = new RunRecorder({
       runs: deps.runs,
       nodeId: deps.nodeId,
@@ -92,7 +95,10 @@ export class LiveRuns {
       onError: deps.onError,
       onEnd: ({ source, status, startedAt, endedAt }) =>
         this.#ended.add(source, status, (endedAt ?? startedAt) - startedAt),
-      onRun: (valId) => this.runsPerVal.note(valId),
+      onRun: (valId) => {
+        this.runsPerVal.note(valId)
+        this.uncounted.note(valId)
+      },
       onBytes: (accountId, bytes) => this.bytesPerAccount.note(accountId, bytes),
     })
     this.#timer = setInterval(() => void this.#readCancelRequests(), limits.cancelMs).unref()
@@ -225,6 +231,29 @@ export function createEndedRuns(): {
       entry.durations.add(ms)
     },
     list: () => [...entries.values()],
+  }
+}
+
+/** Counts runs per val until they are added to the vals. */
+export interface RunCounter {
+  note(valId: string, runs?: number): void
+  /** Returns the counts and resets them. */
+  take(): ReadonlyMap<string, number>
+}
+
+/** Runs of further vals are not counted while there are `idsMax` vals: the counts only rank vals. */
+export function createRunCounter(idsMax: number): RunCounter {
+  let counts = new Map<string, number>()
+  return {
+    note(valId, runs = 1) {
+      const count = counts.get(valId)
+      if (count !== undefined || counts.size < idsMax) counts.set(valId, (count ?? 0) + runs)
+    },
+    take() {
+      const taken = counts
+      counts = new Map()
+      return taken
+    },
   }
 }
 

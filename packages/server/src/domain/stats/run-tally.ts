@@ -2,6 +2,7 @@ import type { RunStatus } from "../runs/runs.ts"
 
 /** The fields of a run that statistics use. */
 export interface RunSample {
+  readonly id: string
   readonly valId: string
   readonly startedAt: number
   readonly endedAt: number | null

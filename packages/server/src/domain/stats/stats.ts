@@ -1,5 +1,5 @@
 import type { Caller } from "../access.ts"
-import type { RunStatus } from "../runs/runs.ts"
+import type { RunRequest, RunStatus } from "../runs/runs.ts"
 import { getVal, type ValStore } from "../vals/vals.ts"
 import { isError, newTally, type RunCounts, type RunSample, tally, toCounts } from "./run-tally.ts"
 
@@ -18,6 +18,8 @@ export interface StatStore {
   walkAccount(accountId: string, span: Span): RunBatches
   /** The runs of the val, or only those on an account other than the owner's. */
   walkVal(valId: string, accountId: string | undefined, span: Span): RunBatches
+  /** The requests that started these runs, by run; runs without a request are left out. */
+  findRequests(runIds: readonly string[]): Promise<ReadonlyMap<string, RunRequest>>
 }
 
 /** How much is read for one response. */
@@ -58,6 +60,8 @@ export interface ValActivity {
   readonly errors: readonly number[]
   readonly lastRunAt: number
   readonly lastStatus: RunStatus
+  readonly lastRunId: string
+  readonly lastRequest: RunRequest | null
 }
 
 /** The runs of several vals in a span, most recently run first. */
@@ -126,18 +130,24 @@ export async function getActivity(
       if (isError(run.status)) val.errors[bucket] = (val.errors[bucket] ?? 0) + 1
     },
   )
-  return { ...span, bucketMs, vals: [...vals.values()], isPartial: hasMoreRuns || hasMoreVals }
+  const requests = await deps.stats.findRequests([...vals.values()].map((val) => val.lastRunId))
+  const withRequests = [...vals.values()].map((val) => ({
+    ...val,
+    lastRequest: requests.get(val.lastRunId) ?? null,
+  }))
+  return { ...span, bucketMs, vals: withRequests, isPartial: hasMoreRuns || hasMoreVals }
 }
 
-interface CountedVal extends ValActivity {
+interface CountedVal extends Omit<ValActivity, "lastRequest"> {
   readonly runs: number[]
   readonly errors: number[]
 }
 
 /** Empty counts of a val, given its latest run. */
-function toCountedVal({ valId, startedAt, status }: RunSample, length: number): CountedVal {
+function toCountedVal({ id, valId, startedAt, status }: RunSample, length: number): CountedVal {
   const zeros = () => Array.from({ length }, () => 0)
-  return { valId, runs: zeros(), errors: zeros(), lastRunAt: startedAt, lastStatus: status }
+  const last = { lastRunId: id, lastRunAt: startedAt, lastStatus: status }
+  return { valId, runs: zeros(), errors: zeros(), ...last }
 }
 
 function toSpan(deps: Pick<StatDeps, "now">, query: StatQuery): Span {

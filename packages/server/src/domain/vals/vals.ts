@@ -1,4 +1,4 @@
-import { limits, type privacy, type valType } from "@hamlet/contract"
+import { limits, type privacy, type valsQuery, type valType } from "@hamlet/contract"
 import type { z } from "zod"
 import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
@@ -90,6 +90,9 @@ export interface ValFilter {
   readonly forkOf?: string | undefined
 }
 
+/** An order of public vals in which others have a say. */
+export type ValRanking = Exclude<z.infer<typeof valsQuery>["sort"], "created">
+
 /**
  * Throws when the val must not be changed. It is called inside the transaction with the current
  * state of the val, perhaps more than once.
@@ -107,12 +110,20 @@ export interface ValStore {
    */
   findByName(username: string, name: string, viewerId: string | undefined): Promise<Val | undefined>
   list(viewerId: string | undefined, filter: ValFilter, page: PageRequest): Promise<Page<Val>>
+  /** Public vals only. */
+  listRanked(
+    ranking: ValRanking,
+    ownerId: string | undefined,
+    page: PageRequest,
+  ): Promise<Page<Val>>
   search(
     viewerId: string | undefined,
     query: string,
     page: PageRequest,
     searcher?: string,
   ): Promise<Page<Val>>
+  /** Adds to the numbers of runs; ids without a val are ignored. */
+  addRunCounts(counts: ReadonlyMap<string, number>): Promise<void>
   /** The states of the owner's vals, by name, at most `countMax`. */
   listStates(ownerId: string, countMax: number): Promise<Page<ValState>>
   /** Undefined when the owner already has a val with that name. */

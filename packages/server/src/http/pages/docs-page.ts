@@ -17,7 +17,7 @@ export async function serveDocsPage(
 ): Promise<ApiResponse> {
   const scripts = toScriptSources(links.baseUrl, request, assetsPath)
   return content("text/html; charset=utf-8", (await docsPage()).html, {
-    "content-security-policy": `default-src 'none'; script-src ${scripts}; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    "content-security-policy": `default-src 'none'; script-src ${scripts}; style-src 'self'; font-src ${scripts}; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
     "referrer-policy": "no-referrer",
   })
 }

@@ -1,10 +1,9 @@
 import { routes } from "@hamlet/contract"
 import { AppError } from "../../domain/app-error.ts"
+import { summarizeReadme } from "../../domain/vals/summary.ts"
 import { getValByName } from "../../domain/vals/vals.ts"
 import type { Nouns } from "../nouns.ts"
 import type { PageFacts } from "./page-files.ts"
-
-const descriptionCharsMax = 200
 
 /**
  * The facts of the page of a val, undefined for other pages. They are the same for all viewers, so
@@ -21,25 +20,11 @@ export async function findPageFacts(
     const val = await getValByName(vals, undefined, names.data.username, names.data.val_name)
     return {
       title: `${val.ownerName}/${val.name}`,
-      description: summarize(val.readme) ?? `A val of ${val.ownerName}`,
+      description: summarizeReadme(val.readme) ?? `A val of ${val.ownerName}`,
       url: `${api.links.baseUrl}/u/${val.ownerName}/${val.name}`,
     }
   } catch (error) {
     if (error instanceof AppError) return undefined
     throw error
   }
-}
-
-/** The first line of text of a readme. */
-function summarize(readme: string | null): string | undefined {
-  return readme
-    ?.split("\n", 40)
-    .map((line) =>
-      line
-        .replace(/^#+\s*/, "")
-        .replace(/[*_`]/g, "")
-        .trim(),
-    )
-    .find((line) => line !== "" && !/^(?:!\[|<)/.test(line))
-    ?.slice(0, descriptionCharsMax)
 }

@@ -11,7 +11,9 @@ const nonceBytes = 16
 /** The first path segments of the pages of the app. */
 const pages: ReadonlySet<string> = new Set([
   "account",
+  "data",
   "embed",
+  "guide",
   "invitation",
   "mail",
   "new",
@@ -21,6 +23,7 @@ const pages: ReadonlySet<string> = new Set([
   "schedules",
   "search",
   "sign-in",
+  "templates",
   "u",
   "webhooks",
 ])
@@ -90,6 +93,7 @@ function pageHeaders(
     `script-src ${scripts}`,
     `worker-src ${scripts}`,
     `style-src 'self' 'nonce-${nonce}'`,
+    `font-src ${scripts}`,
     "connect-src 'self'",
     "img-src 'self' data: blob:",
     `frame-src ${new URL(links.baseUrl).protocol}//*.${valsDomain}`,

@@ -22,5 +22,9 @@ export function toValPage(
   vals: Page<Val>,
   viewer: Viewer,
 ): Promise<ApiResponse> {
-  return page(links, request, at, vals, (val) => toValView(val, links, viewer))
+  return page(links, request, at, vals, (val) => ({
+    ...toValView(val, links, viewer),
+    ...(at.omit?.includes("code") ? { code: "" } : {}),
+    ...(at.omit?.includes("readme") ? { readme: null } : {}),
+  }))
 }

@@ -37,6 +37,7 @@ import type { Secret } from "../../domain/secrets/secrets.ts"
 import type { Comment, ValMention } from "../../domain/vals/comments.ts"
 import { findOrigin } from "../../domain/vals/forks.ts"
 import type { Reference, ReferenceEnd } from "../../domain/vals/references.ts"
+import { summarizeVal } from "../../domain/vals/summary.ts"
 import type { Val, ValState } from "../../domain/vals/vals.ts"
 import type { Version } from "../../domain/vals/versions.ts"
 import type { Links } from "./links.ts"
@@ -155,6 +156,7 @@ export function toValView(
     version: it.version,
     code: it.code,
     readme: it.readme,
+    summary: summarizeVal(it),
     privacy: it.privacy,
     public: it.privacy === "public",
     type: it.type,

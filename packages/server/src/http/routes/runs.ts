@@ -270,6 +270,8 @@ function toActivityView(it: Activity): z.infer<typeof activity> {
       errors: [...val.errors],
       lastRunAt: toTime(val.lastRunAt),
       lastStatus: val.lastStatus,
+      lastRunId: val.lastRunId,
+      lastRequest: val.lastRequest,
     })),
     isPartial: it.isPartial,
   }

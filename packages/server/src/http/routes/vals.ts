@@ -2,6 +2,7 @@ import { importedVal, limits, toIssueText } from "@hamlet/contract"
 import { listValRuns } from "../../domain/runs/runs.ts"
 import { forkVal, listForks } from "../../domain/vals/forks.ts"
 import { type ImportItem, importVals } from "../../domain/vals/import-vals.ts"
+import { listRankedVals } from "../../domain/vals/trend.ts"
 import {
   createVal,
   deleteVal,
@@ -24,8 +25,12 @@ import { toRunFilter } from "./runs.ts"
 export function valHandlers({ vals, runs, api: { links } }: Nouns) {
   return {
     listVals: async ({ caller, query, request }) => {
-      const filter = { ownerId: query.userId, privacy: query.privacy }
-      return toValPage(links, request, query, await listVals(vals, caller, filter, query), caller)
+      const { sort, userId: ownerId, privacy } = query
+      const found =
+        sort === "created"
+          ? await listVals(vals, caller, { ownerId, privacy }, query)
+          : await listRankedVals(vals, sort, { ownerId, privacy }, query)
+      return toValPage(links, request, query, found, caller)
     },
     importVals: async ({ caller, body }) => {
       const options = { isDry: body.dryRun ?? false, ifExists: body.ifExists ?? "skip" }

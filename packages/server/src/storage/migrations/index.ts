@@ -23,6 +23,7 @@ import { claims } from "./0021-claims.ts"
 import { oauth } from "./0022-oauth.ts"
 import { valSecrets } from "./0023-val-secrets.ts"
 import { runResponses } from "./0024-run-responses.ts"
+import { explore } from "./0025-explore.ts"
 
 /** Every migration, in the order of their numbers. One that has landed is never changed again. */
 export const migrations: readonly Migration[] = [
@@ -50,4 +51,5 @@ export const migrations: readonly Migration[] = [
   oauth,
   valSecrets,
   runResponses,
+  explore,
 ]

@@ -192,6 +192,8 @@ describeEachDatabase("createStatStore", (open) => {
                 ...lists,
                 lastRunAt: own[0]?.startedAt ?? 0,
                 lastStatus: own[0]?.status ?? "queued",
+                lastRunId: own[0]?.id ?? "",
+                lastRequest: own[0]?.request ?? null,
               }
             })
             const found = await getActivity(toDeps(3), toCaller(userId), { hours, buckets })

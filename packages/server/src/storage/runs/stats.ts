@@ -1,8 +1,8 @@
-import type { RunStatus } from "../../domain/runs/runs.ts"
+import type { RunRequest, RunStatus } from "../../domain/runs/runs.ts"
 import type { RunSample } from "../../domain/stats/run-tally.ts"
 import type { RunBatches, Span, StatStore } from "../../domain/stats/stats.ts"
 import type { Database } from "../database/database.ts"
-import { type Statement, sql } from "../database/sql.ts"
+import { join, type Statement, sql } from "../database/sql.ts"
 import { isVisible, toTime } from "../vals/val-rows.ts"
 
 const limits = {
@@ -12,6 +12,8 @@ const limits = {
    * in one piece.
    */
   runsAtOnceMax: 1_000,
+  /** How many runs a statement names. */
+  requestsAtOnceMax: 200,
 }
 
 interface MarkRow {
@@ -24,7 +26,8 @@ interface MarkRow {
 }
 
 /** Runs in the database, read to be counted. */
-export function createStatStore(db: Database, { runsAtOnceMax } = limits): StatStore {
+export function createStatStore(db: Database, given: Partial<typeof limits> = {}): StatStore {
+  const { runsAtOnceMax, requestsAtOnceMax } = { ...limits, ...given }
   const read = readInTurn(db)
   return {
     // A run that the user may no longer see yields only its position, so that the caller can read
@@ -49,6 +52,17 @@ export function createStatStore(db: Database, { runsAtOnceMax } = limits): StatS
           part,
         ),
       ),
+    async findRequests(runIds) {
+      const found = new Map<string, RunRequest>()
+      for (let from = 0; from < runIds.length; from += requestsAtOnceMax) {
+        const ids = runIds.slice(from, from + requestsAtOnceMax).map((id) => sql`${id}`)
+        const rows = await db.read<{ id: string; request: string }>(
+          sql`select id, request from runs where request is not null and id in (${join(ids, ", ")})`,
+        )
+        for (const row of rows) found.set(row.id, JSON.parse(row.request) as RunRequest)
+      }
+      return found
+    },
   }
 }
 
@@ -103,8 +117,9 @@ function readInTurn(db: Database): Read {
 }
 
 function toMark(row: MarkRow): RunSample {
-  const { val_id: valId, owner_id: ownerId, status } = row
+  const { id, val_id: valId, owner_id: ownerId, status } = row
   return {
+    id,
     valId,
     ownerId,
     status,

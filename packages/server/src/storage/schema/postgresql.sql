@@ -479,6 +479,8 @@ create table vals (
   forked_from_id uuid,
   forked_from_version integer,
   fork_count integer not null default 0,
+  run_count bigint not null default 0,
+  trend bigint not null default 0,
   constraint vals_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id) ON DELETE CASCADE,
   constraint vals_owner_id_name_key_key UNIQUE (owner_id, name_key),
   constraint vals_pkey PRIMARY KEY (id),
@@ -701,6 +703,10 @@ CREATE INDEX vals_public_by_name ON vals USING btree (name_key) WHERE (privacy =
 CREATE INDEX vals_public_by_owner ON vals USING btree (owner_id, created_at DESC, id DESC) WHERE (privacy = 'public'::text);
 
 CREATE INDEX vals_public_by_rank ON vals USING btree (like_count DESC, created_at DESC, id DESC) WHERE (privacy = 'public'::text);
+
+CREATE INDEX vals_public_by_runs ON vals USING btree (run_count DESC, created_at DESC, id DESC) WHERE (privacy = 'public'::text);
+
+CREATE INDEX vals_public_by_trend ON vals USING btree (trend DESC, created_at DESC, id DESC) WHERE (privacy = 'public'::text);
 
 CREATE INDEX vals_public_forks ON vals USING btree (forked_from_id, created_at DESC, id DESC) WHERE ((forked_from_id IS NOT NULL) AND (privacy = 'public'::text));
 

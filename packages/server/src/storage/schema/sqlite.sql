@@ -550,6 +550,8 @@ CREATE TABLE vals (
   forked_from_id text,
   forked_from_version integer,
   fork_count integer not null default 0,
+  run_count integer not null default 0,
+  trend integer not null default 0,
   unique (owner_id, name_key)
 ) strict;
 
@@ -566,6 +568,10 @@ CREATE INDEX vals_public_by_name on vals (name_key) where privacy = 'public';
 CREATE INDEX vals_public_by_owner on vals (owner_id, created_at desc, id desc) where privacy = 'public';
 
 CREATE INDEX vals_public_by_rank on vals (like_count desc, created_at desc, id desc) where privacy = 'public';
+
+CREATE INDEX vals_public_by_runs on vals (run_count desc, created_at desc, id desc) where privacy = 'public';
+
+CREATE INDEX vals_public_by_trend on vals (trend desc, created_at desc, id desc) where privacy = 'public';
 
 CREATE INDEX vals_public_forks on vals (forked_from_id, created_at desc, id desc) where forked_from_id is not null and privacy = 'public';
 

@@ -5,7 +5,7 @@ import type { Candidates, Database, Hit } from "../database/database.ts"
 import { findCursor } from "../database/pagination.ts"
 import { join, raw, sql } from "../database/sql.ts"
 import { readVals } from "../vals/read-vals.ts"
-import { isListed, listedColumns, toVal, withCurrentVersion } from "../vals/val-rows.ts"
+import { isListed, toListedColumns, toVal, withCurrentVersion } from "../vals/val-rows.ts"
 import { foldText } from "./fold-text.ts"
 import {
   findIndexed,
@@ -77,7 +77,7 @@ export async function searchRanked(
   const last = hits.length > page.limit ? hits[page.limit - 1] : undefined
   const shownHits = hits.slice(0, page.limit)
   const list = sql`
-    select ${listedColumns} from vals v ${withCurrentVersion}
+    select ${toListedColumns(page)} from vals v ${withCurrentVersion}
     where v.id in (${join(
       shownHits.map(({ id }) => sql`${id}`),
       ", ",

@@ -1,12 +1,13 @@
 import { findCallDepth } from "../../domain/call-depth.ts"
 import type { LikeStore } from "../../domain/vals/likes.ts"
+import { addToTrend, removeFromTrend } from "../../domain/vals/trend.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
 import { sql } from "../database/sql.ts"
 import { emitLiked } from "../events/val-events.ts"
 import { readVals } from "./read-vals.ts"
-import { isVisible, listedColumns, toVal, type ValRow, withCurrentVersion } from "./val-rows.ts"
+import { isVisible, toListedColumns, toVal, type ValRow, withCurrentVersion } from "./val-rows.ts"
 
 /** Likes in the database. */
 export function createLikeStore(db: Database): LikeStore {
@@ -24,7 +25,7 @@ export function createLikeStore(db: Database): LikeStore {
     remove: (userId, valId) => db.write(() => removeLike(db.dialect, userId, valId)),
     async list(userId, page) {
       const list = sql`
-        select ${listedColumns}, l.created_at as liked_at from likes l join vals v on v.id = l.val_id ${withCurrentVersion}
+        select ${toListedColumns(page)}, l.created_at as liked_at from likes l join vals v on v.id = l.val_id ${withCurrentVersion}
         where l.user_id = ${userId} and ${isVisible(userId)} ${afterCursor(page, "l.created_at, l.val_id", ["time", "id"])}
         order by l.created_at desc, l.val_id desc ${limitTo(page)}`
       const rows = await readVals<ValRow & { readonly liked_at: number | string }>(db, list)
@@ -42,23 +43,29 @@ function* addLike(
   at: number,
   depth: number,
 ): Script<void> {
-  const val = yield* firstRow<{ owner_id: string }>(
-    sql`select owner_id from vals where id = ${valId} ${dialect.forUpdate}`,
+  const val = yield* firstRow<{ owner_id: string; trend: number | string }>(
+    sql`select owner_id, trend from vals where id = ${valId} ${dialect.forUpdate}`,
   )
   if (!val) return
   const added = yield* firstRow(sql`
     insert into likes (user_id, val_id, created_at) values (${userId}, ${valId}, ${at})
     on conflict (user_id, val_id) do nothing returning val_id`)
   if (!added) return
-  yield sql`update vals set like_count = like_count + 1 where id = ${valId}`
+  const trend = addToTrend(Number(val.trend), at)
+  yield sql`update vals set like_count = like_count + 1, trend = ${trend} where id = ${valId}`
   yield* emitLiked(dialect, { userId, valId, ownerId: val.owner_id, at, depth })
 }
 
 /** Removes a like. */
 export function* removeLike(dialect: Dialect, userId: string, valId: string): Script<void> {
-  yield sql`select id from vals where id = ${valId} ${dialect.forUpdate}`
-  const removed = yield* firstRow(
-    sql`delete from likes where user_id = ${userId} and val_id = ${valId} returning val_id`,
+  const val = yield* firstRow<{ like_count: number; trend: number | string }>(
+    sql`select like_count, trend from vals where id = ${valId} ${dialect.forUpdate}`,
   )
-  if (removed) yield sql`update vals set like_count = like_count - 1 where id = ${valId}`
+  const removed = yield* firstRow<{ created_at: number | string }>(
+    sql`delete from likes where user_id = ${userId} and val_id = ${valId} returning created_at`,
+  )
+  if (!val || !removed) return
+  const rest = removeFromTrend(Number(val.trend), Number(removed.created_at))
+  const trend = val.like_count > 1 ? rest : 0
+  yield sql`update vals set like_count = like_count - 1, trend = ${trend} where id = ${valId}`
 }

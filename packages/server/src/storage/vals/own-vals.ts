@@ -5,7 +5,7 @@ import type { Database } from "../database/database.ts"
 import { afterCursor, findCursor, type KeyKind, limitTo, toPage } from "../database/pagination.ts"
 import { nothing, raw, type Statement, sql } from "../database/sql.ts"
 import { readVals } from "./read-vals.ts"
-import { listedColumns, toVal, type ValRow, withCurrentVersion } from "./val-rows.ts"
+import { toListedColumns, toVal, type ValRow, withCurrentVersion } from "./val-rows.ts"
 
 const limits = {
   /**
@@ -63,7 +63,7 @@ function listOwn(
   // The names of an owner's vals are unique, and the index has no other column.
   const ties = (alias: string) => (sort === "name" ? "" : `, ${alias}.id ${order}`)
   return sql`
-    select ${listedColumns}, found.sort_key from (select own.id, own.${raw(columns[sort])} as sort_key from ${own}
+    select ${toListedColumns(page)}, found.sort_key from (select own.id, own.${raw(columns[sort])} as sort_key from ${own}
       ${conditionsOf(filter)} ${isIndexed ? afterIndexed(page, sort, order) : afterSorted(page, sort, order)}
       order by ${raw(`own.${columns[sort]} ${direction}${ties("own")}`)} ${limitTo(page)}) found
     join vals v on v.id = found.id ${withCurrentVersion}

@@ -4,7 +4,7 @@ import { type Statement, sql } from "../database/sql.ts"
 import type { ValRow } from "./val-rows.ts"
 
 /**
- * The rows of a list with `listedColumns`. Long texts are read afterwards, one val at a time, with
+ * The rows of a list with `toListedColumns`. Long texts are read afterwards, one val at a time, with
  * pauses in which the server handles other requests.
  */
 export async function readVals<Row extends ValRow = ValRow>(

@@ -1,3 +1,5 @@
+import type { OmittedText, PageRequest } from "../../domain/paging.ts"
+import { summarizedCharsMax } from "../../domain/vals/summary.ts"
 import type { ForkOrigin, Privacy, Val, ValState, ValType } from "../../domain/vals/vals.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 
@@ -42,13 +44,28 @@ export const valColumns = toColumns("v.readme", "c.code")
  * time: a page of the longest ones would be a single read of 40 MB.
  */
 const listedTextBytesMax = 32_768
-const isLong = `octet_length(c.code) + coalesce(octet_length(v.readme), 0) > ${listedTextBytesMax}`
 
-/** The same columns for a list: code and readme are null where they are long, see `readVals`. */
-export const listedColumns = toColumns(
-  `case when ${isLong} then null else v.readme end`,
-  `case when ${isLong} then null else c.code end`,
-)
+/**
+ * The same columns for a list: code and readme are null where they are long, see `readVals`. Of a
+ * text that the list leaves out, it has the beginning, from which the summary is made.
+ */
+export function toListedColumns({ omit = [] }: Pick<PageRequest, "omit">): Statement {
+  const texts = {
+    code: { column: "c.code", bytes: "octet_length(c.code)" },
+    readme: { column: "v.readme", bytes: "coalesce(octet_length(v.readme), 0)" },
+  } as const satisfies Record<OmittedText, object>
+  const lengths = Object.entries(texts)
+    .filter(([name]) => !omit.includes(name as OmittedText))
+    .map(([, { bytes }]) => bytes)
+  const toListed = (name: OmittedText) => {
+    const { column } = texts[name]
+    const text = omit.includes(name) ? `substr(${column}, 1, ${summarizedCharsMax})` : column
+    return lengths.length === 0
+      ? text
+      : `case when ${lengths.join(" + ")} > ${listedTextBytesMax} then null else ${text} end`
+  }
+  return toColumns(toListed("readme"), toListed("code"))
+}
 
 function toColumns(readme: string, code: string): Statement {
   return raw(`v.id, v.owner_id, u.username as owner_name, u.secrets_version as owner_secrets_version,

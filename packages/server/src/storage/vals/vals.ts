@@ -11,7 +11,7 @@ import type {
 } from "../../domain/vals/vals.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
-import type { Dialect } from "../database/dialect.ts"
+import type { Dialect, JsonColumns } from "../database/dialect.ts"
 import { createExactCache } from "../database/exact-cache.ts"
 import { afterCursor, limitPart, limitTo, newestFirst, toPage } from "../database/pagination.ts"
 import { join, type Statement, sql } from "../database/sql.ts"
@@ -30,10 +30,11 @@ import {
 import { searchRanked } from "../search/search.ts"
 import { changeVal, type LockedVal } from "./change-val.ts"
 import { insertVal } from "./insert-val.ts"
+import { listRanked } from "./ranked-vals.ts"
 import { readVals } from "./read-vals.ts"
 import {
   isVisible,
-  listedColumns,
+  toListedColumns,
   toVal,
   toValState,
   type ValRow,
@@ -43,7 +44,7 @@ import {
   withOrigin,
 } from "./val-rows.ts"
 
-const limits = { keysMax: 100, cachedCharsMax: 8_000_000 }
+const limits = { keysMax: 100, cachedCharsMax: 8_000_000, countsAtOnceMax: 500 }
 
 /** Vals in the database. */
 export function createValStore(db: Database): ValStore {
@@ -70,6 +71,8 @@ export function createValStore(db: Database): ValStore {
         select id, name, version, privacy, type, updated_at from vals where owner_id = ${ownerId} order by name_key ${limitTo(page)}`)
       return toPage(found, page, toValState)
     },
+    listRanked: (ranking, ownerId, page) => listRanked(db, ranking, ownerId, page),
+    addRunCounts: (counts) => db.write(() => addRunCounts(db.dialect, counts)),
     search: (viewerId, query, page, searcher) => searchRanked(db, viewerId, query, page, searcher),
     create(val, at) {
       const depth = findCallDepth()
@@ -130,7 +133,7 @@ export function selectVals(
       order by created_at desc, id desc ${limitPart(page)}) part`,
   )
   return sql`
-    select ${listedColumns}
+    select ${toListedColumns(page)}
     from (select id, created_at from (${join(limited, " union all ")}) parts order by created_at desc, id desc ${limitTo(page)}) found
     join vals v on v.id = found.id ${withCurrentVersion}
     order by v.created_at desc, v.id desc`
@@ -257,6 +260,20 @@ function* createOrChange(
   if (locked?.val.name.toLowerCase() !== nameKey) throw new LinksMoved()
   assert(locked.val)
   return yield* changeVal(dialect, locked, change, at, depth)
+}
+
+const runCountColumns: JsonColumns = { run_val_id: "id", new_runs: "integer" }
+
+/** In the order of the ids, so that two nodes wait for each other instead of deadlocking. */
+function* addRunCounts(dialect: Dialect, counts: ReadonlyMap<string, number>): Script<void> {
+  const rows = [...counts].sort(([left], [right]) => (left < right ? -1 : 1))
+  for (let from = 0; from < rows.length; from += limits.countsAtOnceMax) {
+    const part = rows
+      .slice(from, from + limits.countsAtOnceMax)
+      .map(([run_val_id, new_runs]) => ({ run_val_id, new_runs }))
+    yield sql`update vals set run_count = run_count + new_runs
+      from ${dialect.fromJson(part, runCountColumns)} where id = run_val_id`
+  }
 }
 
 /** Deletes a val after `assert` has accepted it. False when there is no such val. */

@@ -39,7 +39,7 @@ export function Secrets() {
         </>
       }
       empty={
-        <EmptyState icon="lock" title="No secrets">
+        <EmptyState icon="secret" title="No secrets">
           <p>Keep keys for other services here, not in code, which others may read.</p>
         </EmptyState>
       }

@@ -20,6 +20,9 @@ interface Pages<Element> {
   readonly next: string | undefined
 }
 
+/** The input of a list of vals that shows neither code nor readmes: they may be megabytes. */
+export const withoutTexts = { omit: ["code", "readme"] } as const
+
 /** The first page of a list, and more on demand. */
 export function usePages<Name extends PageName>(
   name: Name,

@@ -6,6 +6,7 @@ import { Menu } from "../parts/menu.tsx"
 import { isAdministrator, type Me } from "../session/session.ts"
 import { signOut } from "../session/sign-in.ts"
 import { navigate } from "./location.ts"
+import { openShortcuts } from "./shortcut-keys.tsx"
 import { showError } from "./toast-list.ts"
 
 /** The menu of the signed-in user. */
@@ -23,6 +24,9 @@ export function AccountMenu({ me }: { me: Me }) {
       <a role="menuitem" href="/account">
         <Icon name="settings" /> Account
       </a>
+      <a role="menuitem" href="/data">
+        <Icon name="data" /> Data
+      </a>
       <a role="menuitem" href="/schedules">
         <Icon name="timer" /> Schedules
       </a>
@@ -30,13 +34,23 @@ export function AccountMenu({ me }: { me: Me }) {
         <Icon name="mail" /> Mail
       </a>
       <a role="menuitem" href="/webhooks">
-        <Icon name="link" /> Webhooks
+        <Icon name="webhook" /> Webhooks
       </a>
       {isAdministrator() ? (
         <a role="menuitem" href="/people">
           <Icon name="account" /> People
         </a>
       ) : null}
+      <hr />
+      <a role="menuitem" href="/templates">
+        <Icon name="template" /> Templates
+      </a>
+      <a role="menuitem" href="/guide">
+        <Icon name="guide" /> Your first hour
+      </a>
+      <button type="button" role="menuitem" onClick={openShortcuts}>
+        <Icon name="keyboard" /> Shortcuts
+      </button>
       <hr />
       {themes.map((name) => (
         <button
@@ -52,7 +66,7 @@ export function AccountMenu({ me }: { me: Me }) {
       ))}
       <hr />
       <button type="button" role="menuitem" onClick={leave}>
-        <Icon name="unlock" /> Sign out
+        <Icon name="signOut" /> Sign out
       </button>
     </Menu>
   )

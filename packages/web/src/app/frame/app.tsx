@@ -14,6 +14,7 @@ import { isEmbedded } from "../settings.ts"
 import { CommandPalette } from "./command-palette.tsx"
 import { currentLocation } from "./location.ts"
 import { Shell } from "./shell.tsx"
+import { ShortcutKeys } from "./shortcut-keys.tsx"
 import { Toasts } from "./toasts.tsx"
 
 /** The whole app: the frame, and the page at the current address. */
@@ -32,6 +33,7 @@ export function App() {
     <>
       <Shell>{content}</Shell>
       <CommandPalette />
+      <ShortcutKeys />
       <SessionEnded />
       <Toasts />
     </>

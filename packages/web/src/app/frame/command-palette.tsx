@@ -4,6 +4,7 @@ import { useModal } from "../../ui/dialog.tsx"
 import { Icon } from "../../ui/icon.tsx"
 import { setTheme } from "../../ui/theme.ts"
 import { api } from "../api.ts"
+import { withoutTexts } from "../data/pages.ts"
 import { currentUser, session } from "../session/session.ts"
 import { signOut } from "../session/sign-in.ts"
 import {
@@ -14,6 +15,7 @@ import {
 } from "./command-palette-state.ts"
 import { navigate } from "./location.ts"
 import { rankCommands } from "./rank-commands.ts"
+import { openShortcuts } from "./shortcut-keys.tsx"
 import { showError } from "./toast-list.ts"
 
 const limits = { shownMax: 14, foundMax: 8, pauseMs: 120 }
@@ -148,11 +150,12 @@ function useFoundVals(text: string): readonly PaletteCommand[] {
 }
 
 async function findVals(query: string, signal: AbortSignal): Promise<readonly PaletteCommand[]> {
+  const list = { limit: limits.foundMax, ...withoutTexts }
   const [mine, others] = await Promise.all([
     session.peek().kind === "signed-in"
-      ? api.listMyVals({ query, sort: "run", limit: limits.foundMax }, { signal })
+      ? api.listMyVals({ query, sort: "run", ...list }, { signal })
       : { data: [] },
-    api.searchVals({ query, limit: limits.foundMax }, { signal }),
+    api.searchVals({ query, ...list }, { signal }),
   ])
   const paths = new Set(
     [...mine.data, ...others.data].map(({ author, name }) => `${author.username}/${name}`),
@@ -186,24 +189,28 @@ function globalCommands(): readonly PaletteCommand[] {
     ? [
         go("New val", "plus", "/new"),
         go("Your vals", "home", "/"),
-        go("Runs", "play", "/runs"),
+        go("Runs", "runs", "/runs"),
+        go("Data: tables and blobs", "data", "/data"),
         go("Schedules", "timer", "/schedules"),
-        go("Webhooks", "link", "/webhooks"),
+        go("Webhooks", "webhook", "/webhooks"),
         go("Your page", "account", `/u/${me.username}`),
         go("Account", "settings", "/account"),
         go("Tokens", "key", "/account/tokens"),
-        go("Secrets", "lock", "/account/secrets"),
-        go("Usage", "timer", "/account/usage"),
+        go("Secrets", "secret", "/account/secrets"),
+        go("Usage", "usage", "/account/usage"),
         {
           label: "Sign out",
-          icon: "unlock" as const,
+          icon: "signOut" as const,
           run: () => void signOut().then(() => navigate("/"), showError),
         },
       ]
-    : [go("Sign in", "unlock", "/sign-in")]
+    : [go("Sign in", "signIn", "/sign-in")]
   return [
     ...personal,
-    go("Explore public vals", "search", "/search"),
+    go("Explore public vals", "explore", "/search"),
+    go("Templates", "template", "/templates"),
+    go("Guide: your first hour", "guide", "/guide"),
+    { label: "All shortcuts", icon: "keyboard", keys: "?", run: openShortcuts },
     { label: "API reference", icon: "external", run: () => location.assign("/docs") },
     { label: "Light colours", icon: "light", run: () => setTheme("light") },
     { label: "Dark colours", icon: "dark", run: () => setTheme("dark") },

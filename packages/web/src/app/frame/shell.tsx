@@ -7,6 +7,7 @@ import { settings } from "../settings.ts"
 import { AccountMenu } from "./account-menu.tsx"
 import { openPalette } from "./command-palette-state.ts"
 import { currentLocation } from "./location.ts"
+import { isMac } from "./platform.ts"
 
 /** The frame around every page. It is the same in every state, so that nothing jumps. */
 export function Shell({ children }: { children: ComponentChildren }) {
@@ -23,9 +24,11 @@ export function Shell({ children }: { children: ComponentChildren }) {
             <>
               <NavLink href="/runs" label="Runs" />
               <NavLink href="/schedules" label="Schedules" />
+              <NavLink href="/data" label="Data" />
             </>
           ) : null}
           <NavLink href="/search" label="Explore" />
+          <NavLink href="/templates" label="Templates" />
           <a href="/docs">API</a>
         </nav>
         <button type="button" class="top-search" onClick={openPalette} aria-haspopup="dialog">
@@ -82,8 +85,4 @@ function AccountArea() {
       ) : null}
     </span>
   )
-}
-
-function isMac(): boolean {
-  return /Mac|iPhone|iPad/.test(navigator.platform)
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact"
 import { Bars } from "../../ui/page-states.tsx"
 import { Loaded } from "../data/loaded.tsx"
-import { type UsedPages, usePages } from "../data/pages.ts"
+import { type UsedPages, usePages, withoutTexts } from "../data/pages.ts"
 import { usePoll } from "../data/poll.ts"
 import { StatusBadge } from "../parts/badges.tsx"
 import { Section } from "../parts/section.tsx"
@@ -14,7 +14,7 @@ const limits = { shownMax: 6, pollMs: 3_000 }
 export function HomeAside() {
   const runs = usePages("listMyRuns", {}, limits.shownMax)
   const references = usePages("listMyReferences", {}, limits.shownMax)
-  const likes = usePages("listMyLikes", {}, limits.shownMax)
+  const likes = usePages("listMyLikes", withoutTexts, limits.shownMax)
   usePoll(limits.pollMs, runs.refresh)
   return (
     <aside class="home-aside" aria-label="Recent activity">

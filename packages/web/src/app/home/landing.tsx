@@ -1,12 +1,12 @@
 import { EmptyState } from "../../ui/page-states.tsx"
 import { LoadedPages } from "../data/loaded.tsx"
-import { usePages } from "../data/pages.ts"
+import { usePages, withoutTexts } from "../data/pages.ts"
 import { Section } from "../parts/section.tsx"
 import { ValList } from "../parts/val-list.tsx"
 
-/** The home page of signed-out visitors: what Hamlet is, and the latest public vals. */
+/** The home page of signed-out visitors: what Hamlet is, and public vals. */
 export function Landing() {
-  const latest = usePages("listVals", { privacy: "public" }, 20)
+  const latest = usePages("listVals", { sort: "trend", ...withoutTexts }, 20)
   return (
     <>
       <div class="hero">
@@ -24,7 +24,7 @@ export function Landing() {
           </a>
         </p>
       </div>
-      <Section title="Latest public vals">
+      <Section title="Trending">
         <LoadedPages
           of={latest}
           rows={5}

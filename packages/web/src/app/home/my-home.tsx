@@ -1,19 +1,18 @@
 import { EmptyState } from "../../ui/page-states.tsx"
-import { api } from "../api.ts"
 import { LoadedPages } from "../data/loaded.tsx"
-import { usePages } from "../data/pages.ts"
-import { usePoll } from "../data/poll.ts"
-import { useResource } from "../data/resource.ts"
+import { usePages, withoutTexts } from "../data/pages.ts"
 import { currentLocation, setQuery } from "../frame/location.ts"
 import { privacyChoices, typeChoices } from "../parts/badges.tsx"
 import { Select } from "../parts/field.tsx"
 import { SearchBox } from "../search/search-box.tsx"
 import type { Me } from "../session/session.ts"
-import { ExampleCards } from "./example-cards.tsx"
+import { templates } from "../templates/catalog.ts"
+import { TemplateCards } from "../templates/template-cards.tsx"
 import { HomeAside } from "./home-aside.tsx"
 import { MyVals } from "./my-vals.tsx"
+import { useValNews } from "./val-news.ts"
 
-const limits = { valsAtOnce: 100, pollMs: 5_000, queryCharsMax: 512 }
+const limits = { valsAtOnce: 100, templatesFirst: 6, queryCharsMax: 512 }
 
 const sorts = [
   { value: "updated", label: "Last changed" },
@@ -26,11 +25,8 @@ const sorts = [
 /** The user's vals and their recent activity. The address contains the filters. */
 export function MyHome({ me }: { me: Me }) {
   const filter = readFilter(currentLocation.value.query)
-  const vals = usePages("listMyVals", filter, limits.valsAtOnce)
-  const activity = useResource("activity", (signal) =>
-    api.listMyActivity({ hours: 24, buckets: 24 }, { signal }),
-  )
-  usePoll(limits.pollMs, activity.reload)
+  const vals = usePages("listMyVals", { ...filter, ...withoutTexts }, limits.valsAtOnce)
+  const news = useValNews()
   const isFiltered =
     filter.query !== undefined || filter.privacy !== undefined || filter.type !== undefined
   return (
@@ -47,12 +43,7 @@ export function MyHome({ me }: { me: Me }) {
           rows={8}
           empty={isFiltered ? <NoMatches /> : <FirstSteps name={me.username} />}
         >
-          {(items) => (
-            <MyVals
-              vals={items}
-              activity={activity.state.kind === "ready" ? activity.state.data : undefined}
-            />
-          )}
+          {(items) => <MyVals vals={items} news={news} />}
         </LoadedPages>
       </section>
       <HomeAside />
@@ -78,8 +69,14 @@ function FirstSteps({ name }: { name: string }) {
   return (
     <div class="first-steps">
       <h2>Welcome, {name}</h2>
-      <p>A val is a small program with a name. Start with an example, and change it.</p>
-      <ExampleCards />
+      <p>
+        A val is a small program with a name. Start with one of these and change it, or read{" "}
+        <a href="/guide">your first hour</a>.
+      </p>
+      <TemplateCards templates={templates.slice(0, limits.templatesFirst)} />
+      <p>
+        <a href="/templates">All templates</a>
+      </p>
     </div>
   )
 }

@@ -12,10 +12,10 @@ import { LinkTabs } from "../parts/link-tabs.tsx"
 const sections = {
   "": { label: "Profile", icon: "account", View: Profile },
   tokens: { label: "Tokens", icon: "key", View: Tokens },
-  secrets: { label: "Secrets", icon: "lock", View: Secrets },
-  usage: { label: "Usage", icon: "timer", View: UsageView },
-  programs: { label: "Programs", icon: "key", View: Programs },
-  sessions: { label: "Sessions", icon: "system", View: Sessions },
+  secrets: { label: "Secrets", icon: "secret", View: Secrets },
+  usage: { label: "Usage", icon: "usage", View: UsageView },
+  programs: { label: "Programs", icon: "tools", View: Programs },
+  sessions: { label: "Sessions", icon: "session", View: Sessions },
 } as const
 
 /** The account of the signed-in user. */

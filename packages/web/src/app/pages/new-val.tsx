@@ -3,11 +3,12 @@ import { bindText } from "../../ui/bind.ts"
 import { useTitle } from "../../ui/page-title.ts"
 import { api } from "../api.ts"
 import { currentLocation, navigate } from "../frame/location.ts"
-import { ExampleCards } from "../home/example-cards.tsx"
 import { privacyChoices, typeChoices, withMeaning } from "../parts/badges.tsx"
 import { Field, Select, valNameInput } from "../parts/field.tsx"
 import { Form } from "../parts/form.tsx"
 import { Section } from "../parts/section.tsx"
+import { templates } from "../templates/catalog.ts"
+import { TemplateCards } from "../templates/template-cards.tsx"
 
 const starts = {
   http: `export default function (request: Request): Response {\n  return new Response("Hello")\n}\n`,
@@ -74,8 +75,8 @@ export function Page() {
           </p>
         ) : null}
       </Form>
-      <Section title="Or start with an example">
-        <ExampleCards />
+      <Section title="Or start with a template" end={<a href="/templates">Try them first</a>}>
+        <TemplateCards templates={templates} />
       </Section>
     </>
   )

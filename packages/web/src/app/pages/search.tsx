@@ -1,15 +1,23 @@
 import { EmptyState } from "../../ui/page-states.tsx"
 import { useTitle } from "../../ui/page-title.ts"
 import { LoadedPages } from "../data/loaded.tsx"
-import { usePages } from "../data/pages.ts"
+import { usePages, withoutTexts } from "../data/pages.ts"
 import { currentLocation, setQuery } from "../frame/location.ts"
+import { Segments } from "../parts/segments.tsx"
 import { ValList } from "../parts/val-list.tsx"
 import { SearchBox } from "../search/search-box.tsx"
 import { SearchHits } from "../search/search-hits.tsx"
 
 const limits = { hitsAtOnce: 30, queryCharsMax: 512 }
 
-/** Finds vals by name, code or readme; without a query it shows the latest public vals. */
+const orders = [
+  { name: "trend", label: "Trending" },
+  { name: "likes", label: "Most liked" },
+  { name: "runs", label: "Most run" },
+  { name: "created", label: "Newest" },
+] as const
+
+/** Finds vals by name, code or readme; without a query it shows public vals by rank. */
 export function Page() {
   const query = (currentLocation.value.query.get("q") ?? "").slice(0, limits.queryCharsMax)
   useTitle(query === "" ? "Explore" : `“${query}”`)
@@ -25,25 +33,36 @@ export function Page() {
           onChange={(q) => setQuery({ q })}
         />
       </search>
-      {query.trim() === "" ? <Latest /> : <Hits query={query} />}
+      {query.trim() === "" ? <Ranked /> : <Hits query={query} />}
     </>
   )
 }
 
-function Latest() {
-  const vals = usePages("listVals", { privacy: "public" }, limits.hitsAtOnce)
+function Ranked() {
+  const wanted = currentLocation.value.query.get("sort")
+  const sort = orders.find(({ name }) => name === wanted)?.name ?? "trend"
+  const list = { privacy: "public", sort, ...withoutTexts } as const
+  const vals = usePages("listVals", list, limits.hitsAtOnce)
   return (
-    <LoadedPages
-      of={vals}
-      rows={8}
-      empty={
-        <EmptyState icon="globe" title="Nothing is public yet">
-          <p>Make a val public in its settings, and all users of this server find it here.</p>
-        </EmptyState>
-      }
-    >
-      {(items) => <ValList vals={items} />}
-    </LoadedPages>
+    <>
+      <Segments
+        label="Order"
+        choices={orders}
+        current={sort}
+        onChange={(name) => setQuery({ sort: name === "trend" ? undefined : name })}
+      />
+      <LoadedPages
+        of={vals}
+        rows={8}
+        empty={
+          <EmptyState icon="explore" title="Nothing is public yet">
+            <p>Make a val public in its settings, and all users of this server find it here.</p>
+          </EmptyState>
+        }
+      >
+        {(items) => <ValList vals={items} />}
+      </LoadedPages>
+    </>
   )
 }
 

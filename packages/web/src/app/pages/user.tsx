@@ -2,7 +2,7 @@ import { EmptyState } from "../../ui/page-states.tsx"
 import { useTitle } from "../../ui/page-title.ts"
 import { api } from "../api.ts"
 import { Loaded, LoadedPages } from "../data/loaded.tsx"
-import { usePages } from "../data/pages.ts"
+import { usePages, withoutTexts } from "../data/pages.ts"
 import { useResource } from "../data/resource.ts"
 import type { PageProps } from "../page-props.ts"
 import { Avatar } from "../parts/avatar.tsx"
@@ -36,7 +36,7 @@ export function Page({ username = "" }: PageProps) {
 }
 
 function UserVals({ userId, username }: { userId: string; username: string }) {
-  const vals = usePages("listUserVals", { user_id: userId })
+  const vals = usePages("listUserVals", { user_id: userId, ...withoutTexts })
   return (
     <Section title="Vals">
       <LoadedPages

@@ -42,7 +42,7 @@ export function Page() {
         of={webhooks}
         rows={3}
         empty={
-          <EmptyState icon="link" title="No webhooks">
+          <EmptyState icon="webhook" title="No webhooks">
             <p>
               A webhook tells another program, or one of your vals, what happens to your vals: a run
               failed, a version was saved, a comment was written.

@@ -6,12 +6,12 @@ type Run = Item<"listMyRuns">
 
 const privacies = {
   public: { icon: "globe", label: "Public", hint: "all users can find it" },
-  unlisted: { icon: "link", label: "Unlisted", hint: "anyone with its address can see it" },
+  unlisted: { icon: "unlisted", label: "Unlisted", hint: "anyone with its address can see it" },
   private: { icon: "lock", label: "Private", hint: "only you can see it" },
 } as const satisfies Record<Val["privacy"], { icon: IconName; label: string; hint: string }>
 
 const types = {
-  http: { icon: "globe", label: "HTTP", hint: "responds at a web address" },
+  http: { icon: "http", label: "HTTP", hint: "responds at a web address" },
   script: { icon: "script", label: "Script", hint: "runs on demand" },
   interval: { icon: "timer", label: "Interval", hint: "runs on a schedule" },
   email: { icon: "mail", label: "Email", hint: "runs when an email arrives" },
@@ -33,7 +33,7 @@ export function PrivacyBadge({ privacy }: { privacy: Val["privacy"] }) {
   const { icon, label, hint } = privacies[privacy]
   return (
     <span class={`badge badge-${privacy}`} title={`${label}: ${hint}`}>
-      <Icon name={privacy === "unlisted" ? "link" : icon} />
+      <Icon name={icon} />
       {label}
     </span>
   )
@@ -44,7 +44,7 @@ export function TypeBadge({ type }: { type: Val["type"] }) {
   const { icon, label, hint } = types[type]
   return (
     <span class="badge" title={`${label}: ${hint}`}>
-      <Icon name={type === "http" ? "external" : icon} />
+      <Icon name={icon} />
       {label}
     </span>
   )

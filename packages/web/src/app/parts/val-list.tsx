@@ -3,7 +3,7 @@ import { Icon } from "../../ui/icon.tsx"
 import { PrivacyBadge, TypeBadge } from "./badges.tsx"
 import { TimeAgo } from "./time-ago.tsx"
 
-/** A list of vals with a line from the readme or the code. */
+/** A list of vals, each with a line that says what it is. */
 export function ValList({ vals }: { vals: readonly Item<"listVals">[] }) {
   return (
     <ul class="val-list">
@@ -22,33 +22,30 @@ export function ValList({ vals }: { vals: readonly Item<"listVals">[] }) {
                 <span class="visually-hidden"> likes</span>
               </span>
               <span title="Vals that import it">
-                <Icon name="branch" /> {val.referenceCount}
+                <Icon name="imports" /> {val.referenceCount}
                 <span class="visually-hidden"> references</span>
               </span>
+              {val.forkCount > 0 ? (
+                <span title="Forks">
+                  <Icon name="fork" /> {val.forkCount}
+                  <span class="visually-hidden"> forks</span>
+                </span>
+              ) : null}
               <TimeAgo at={val.versionCreatedAt} />
             </span>
           </div>
-          <Summary of={val} />
+          <p class="val-item-text">{val.summary}</p>
+          {val.forkedFrom ? (
+            <p class="val-item-origin">
+              <Icon name="fork" />
+              Forked from{" "}
+              <a href={`/u/${val.forkedFrom.author.username}/${val.forkedFrom.name}`}>
+                {val.forkedFrom.author.username}/{val.forkedFrom.name}
+              </a>
+            </p>
+          ) : null}
         </li>
       ))}
     </ul>
   )
-}
-
-const limits = { charsMax: 180, linesMax: 40 }
-
-/** The first line of the readme that is not a heading, else the first line of code. */
-function Summary({ of: { readme, code } }: { of: Pick<Item<"listVals">, "readme" | "code"> }) {
-  const lines = (text: string) => text.split("\n", limits.linesMax).map((line) => line.trim())
-  const readmeLine = lines(readme ?? "").find((line) => line !== "" && !/^(#|!\[|```|<)/.test(line))
-  if (readmeLine !== undefined)
-    return <p class="val-item-text">{toPlain(readmeLine).slice(0, limits.charsMax)}</p>
-  const codeLine =
-    lines(code).find((line) => line !== "" && !/^(import\b|\/\/ hamlet:)/.test(line)) ?? ""
-  return <p class="val-item-text val-item-code">{codeLine.slice(0, limits.charsMax)}</p>
-}
-
-/** Removes the most common Markdown syntax. */
-function toPlain(line: string): string {
-  return line.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/\*\*|__|`/g, "")
 }

@@ -36,7 +36,7 @@ export function SignInFirst() {
   return (
     <div class="sign-in-card">
       <span class="empty-icon">
-        <Icon name="lock" />
+        <Icon name="signIn" />
       </span>
       <h1>Sign in to see this</h1>
       <ProviderButton to={location.pathname + location.search} />

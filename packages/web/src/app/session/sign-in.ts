@@ -1,7 +1,7 @@
 import { ApiError } from "@hamlet/contract/client"
+import { readPageKey, storePageKey } from "../../ui/page-key.ts"
 import { api } from "../api.ts"
 import { explain } from "../data/explain.ts"
-import { readPageKey, storePageKey } from "./page-key.ts"
 import { session } from "./session.ts"
 
 /** Loads the user of the session. */

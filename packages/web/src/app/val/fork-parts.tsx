@@ -1,7 +1,7 @@
 import { Icon } from "../../ui/icon.tsx"
 import { api } from "../api.ts"
 import { LoadedPages } from "../data/loaded.tsx"
-import { usePages } from "../data/pages.ts"
+import { usePages, withoutTexts } from "../data/pages.ts"
 import { navigate } from "../frame/location.ts"
 import { useAction } from "../parts/use-action.ts"
 import { ValList } from "../parts/val-list.tsx"
@@ -28,7 +28,7 @@ export function ForkButton({ editing }: Props) {
       title="Fork: copy it to your vals"
       onClick={() => void fork()}
     >
-      <Icon name="branch" />
+      <Icon name="fork" />
       <span class="visually-hidden">Fork</span>
       {forkCount > 0 ? (
         <>
@@ -63,7 +63,7 @@ export function ForkedFrom({ editing }: Props) {
 /** The public forks of the val and the user's own. */
 export function ForkList({ editing }: Props) {
   const { id, forkCount } = editing.val.value
-  const forks = usePages("listForks", { val_id: id }, 20)
+  const forks = usePages("listForks", { val_id: id, ...withoutTexts }, 20)
   return (
     <section aria-label="Forks" class="fork-list">
       <h2>

@@ -47,7 +47,7 @@ interface GraphProps {
 function Graph({ here, imports, importers }: GraphProps) {
   if (imports.length === 0 && importers.length === 0)
     return (
-      <EmptyState icon="branch" title="No imports">
+      <EmptyState icon="graph" title="No imports">
         <p>It imports no val, and no val that you can see imports it.</p>
       </EmptyState>
     )

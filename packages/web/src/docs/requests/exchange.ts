@@ -3,6 +3,7 @@ import type { Operation } from "../operations/api.ts"
 import type { Schemas } from "../schemas/schema.ts"
 import { emptyDraft, findObstacle, type RequestDraft, toRequest } from "./request.ts"
 import { type ApiResponse, sendRequest } from "./send-request.ts"
+import { signedInAs } from "./session.ts"
 import { token } from "./token.ts"
 
 /** The state of the request of an operation. */
@@ -55,6 +56,7 @@ export async function send(schemas: Schemas, operation: Operation): Promise<void
     const options = {
       origin: location.origin,
       token: token.value.trim(),
+      usesSession: signedInAs.value !== undefined,
       signal: controller.signal,
     }
     state.value = { kind: "received", response: await sendRequest(request, options) }

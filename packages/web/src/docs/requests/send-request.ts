@@ -1,5 +1,6 @@
 import { formatBody } from "../../ui/code/print-json.ts"
 import type { ApiRequest } from "./request.ts"
+import { sessionOptions } from "./session.ts"
 
 /** A received response. */
 export interface ApiResponse {
@@ -23,6 +24,8 @@ type ResponseBody =
 export interface SendOptions {
   readonly origin: string
   readonly token: string
+  /** Whether to send the request as the user who is signed in to the app; a token comes first. */
+  readonly usesSession?: boolean
   readonly signal: AbortSignal
 }
 
@@ -34,11 +37,14 @@ const limits = {
 /** Sends the request to the page's own server and reads the response. */
 export async function sendRequest(request: ApiRequest, options: SendOptions): Promise<ApiResponse> {
   const startedAt = performance.now()
+  const { operation } = request
+  const isSession =
+    (options.usesSession ?? false) && options.token === "" && operation.auth !== "none"
   const response = await fetch(options.origin + request.path, {
-    method: request.operation.method,
-    headers: toHeaders(request, options.token),
-    // The API takes tokens only: a cookie would make a response look authorized that is not.
-    credentials: "omit",
+    method: operation.method,
+    headers: toHeaders(request, options.token, isSession),
+    // Beside a token, a cookie would make a response look authorized that is not.
+    credentials: isSession ? sessionOptions().credentials : "omit",
     cache: "no-store",
     referrerPolicy: "no-referrer",
     signal: options.signal,
@@ -56,7 +62,7 @@ export async function sendRequest(request: ApiRequest, options: SendOptions): Pr
   }
 }
 
-function toHeaders(request: ApiRequest, token: string): Headers {
+function toHeaders(request: ApiRequest, token: string, isSession: boolean): Headers {
   const headers = new Headers({ accept: "application/json, */*;q=0.5" })
   if (request.body) headers.set("content-type", request.body.contentType)
   for (const { parameter, text } of request.parameters) {
@@ -64,6 +70,8 @@ function toHeaders(request: ApiRequest, token: string): Headers {
   }
   if (token !== "" && request.operation.auth !== "none")
     headers.set("authorization", `Bearer ${token}`)
+  if (isSession)
+    for (const [name, value] of Object.entries(sessionOptions().headers)) headers.set(name, value)
   return headers
 }
 

@@ -86,7 +86,7 @@ export function RunsView({ valId, isOwn }: { valId?: string; isOwn?: boolean }) 
         of={list}
         rows={8}
         empty={
-          <EmptyState icon="play" title={isFiltered ? "No run matches" : "No runs in this period"}>
+          <EmptyState icon="runs" title={isFiltered ? "No run matches" : "No runs in this period"}>
             <p>
               {valId !== undefined && isOwn === false
                 ? "Here you see the runs that you started yourself."

@@ -1,5 +1,5 @@
 import { createTypeService } from "../../../editor/type-service/type-service.ts"
-import { readPageKey } from "../../session/page-key.ts"
+import { readPageKey } from "../../../ui/page-key.ts"
 import { settings } from "../../settings.ts"
 
 /** The type service of all editors. It is loaded when code is shown. */

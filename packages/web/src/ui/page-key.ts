@@ -14,6 +14,11 @@ export function readPageKey(): string {
   return (canStore() ? localStorage.getItem(storageName) : held) ?? noPageKey
 }
 
+/** Whether this browser has the key of a session. */
+export function hasPageKey(): boolean {
+  return readPageKey() !== noPageKey
+}
+
 /** Stores the key of a new session; null removes it. */
 export function storePageKey(key: string | null): void {
   if (!canStore()) held = key

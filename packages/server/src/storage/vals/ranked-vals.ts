@@ -1,0 +1,56 @@
+import type { CursorKeys } from "@hamlet/contract"
+import type { PageRequest } from "../../domain/paging.ts"
+import type { Val, ValRanking } from "../../domain/vals/vals.ts"
+import type { Database } from "../database/database.ts"
+import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
+import { raw, type Statement, sql } from "../database/sql.ts"
+import { readVals } from "./read-vals.ts"
+import { toListedColumns, toVal, type ValRow, withCurrentVersion } from "./val-rows.ts"
+
+const columns: Readonly<Record<ValRanking, string>> = {
+  likes: "like_count",
+  runs: "run_count",
+  trend: "trend",
+}
+
+/** A val with its sort key. */
+interface RankedRow extends ValRow {
+  readonly sort_key: number | string
+}
+
+const limits = {
+  /** How many of the newest vals of an owner are sorted: no index has their order. */
+  sortedMax: 10_000,
+}
+
+/** Public vals with the highest rank first, and the newest first among equals. */
+export async function listRanked(
+  db: Database,
+  ranking: ValRanking,
+  ownerId: string | undefined,
+  page: PageRequest,
+) {
+  const column = raw(columns[ranking])
+  const after = afterCursor(page, `${columns[ranking]}, created_at, id`, ["time", "time", "id"])
+  const rows = await readVals<RankedRow>(
+    db,
+    sql`
+      select ${toListedColumns(page)}, v.${column} as sort_key
+      from (select id from ${ownerId === undefined ? all : newestOf(ownerId)} ${after}
+        order by ${column} desc, created_at desc, id desc ${limitTo(page)}) found
+      join vals v on v.id = found.id ${withCurrentVersion}
+      order by v.${column} desc, v.created_at desc, v.id desc`,
+  )
+  return toPage<RankedRow, Val>(rows, page, toVal, toKeys)
+}
+
+const all = sql`vals where privacy = 'public'`
+
+function newestOf(ownerId: string): Statement {
+  return sql`(select id, created_at, like_count, run_count, trend from vals where privacy = 'public' and owner_id = ${ownerId}
+    order by created_at desc, id desc limit ${limits.sortedMax}) newest where 1 = 1`
+}
+
+function toKeys({ id, sort_key, created_at }: RankedRow): CursorKeys {
+  return [Number(sort_key), Number(created_at), id]
+}

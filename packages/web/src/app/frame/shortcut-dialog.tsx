@@ -1,0 +1,35 @@
+import { Dialog } from "../../ui/dialog.tsx"
+import { isMac } from "./platform.ts"
+import { appShortcuts, type Shortcut, valShortcuts } from "./shortcuts.ts"
+
+/** All shortcuts. */
+export function ShortcutDialog({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Shortcuts" kind="wide" onClose={onClose}>
+      <div class="shortcuts">
+        <Group title="Everywhere" shortcuts={appShortcuts} />
+        <Group title="On the page of a val" shortcuts={valShortcuts} />
+      </div>
+    </Dialog>
+  )
+}
+
+function Group(props: { readonly title: string; readonly shortcuts: readonly Shortcut[] }) {
+  return (
+    <section aria-label={props.title}>
+      <h3>{props.title}</h3>
+      <dl>
+        {props.shortcuts.map(({ keys, label }) => (
+          <div key={keys}>
+            <dt>{label}</dt>
+            <dd>
+              {keys.split(" ").map((key) => (
+                <kbd key={key}>{isMac() && key === "Ctrl" ? "⌘" : key}</kbd>
+              ))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}

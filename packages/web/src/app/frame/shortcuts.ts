@@ -1,0 +1,29 @@
+/** A key, or several in turn, and what they do. */
+export interface Shortcut {
+  readonly keys: string
+  readonly label: string
+}
+
+/** The shortcuts of every page. A letter works outside of text fields only. */
+export const appShortcuts: readonly (Shortcut & { readonly to?: string })[] = [
+  { keys: "Ctrl K", label: "Find a val or a command" },
+  { keys: "?", label: "Show all shortcuts" },
+  { keys: "g h", label: "Home", to: "/" },
+  { keys: "g n", label: "New val", to: "/new" },
+  { keys: "g r", label: "Runs", to: "/runs" },
+  { keys: "g s", label: "Schedules", to: "/schedules" },
+  { keys: "g d", label: "Data", to: "/data" },
+  { keys: "g e", label: "Explore", to: "/search" },
+  { keys: "g t", label: "Templates", to: "/templates" },
+]
+
+/** The shortcuts of the page of a val. */
+export const valShortcuts: readonly Shortcut[] = [
+  { keys: "Ctrl S", label: "Save" },
+  { keys: "Ctrl Enter", label: "Save and run" },
+]
+
+/** The page that these keys, pressed in turn, lead to. */
+export function findTarget(keys: string): string | undefined {
+  return appShortcuts.find((shortcut) => shortcut.keys === keys)?.to
+}

@@ -1,0 +1,127 @@
+import type { Output } from "@hamlet/contract/client"
+import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import { CodeBlock } from "../../ui/code/code-block.tsx"
+import { Dialog } from "../../ui/dialog.tsx"
+import { Icon } from "../../ui/icon.tsx"
+import { Bars } from "../../ui/page-states.tsx"
+import { toBytes } from "../../ui/units.ts"
+import { api } from "../api.ts"
+import { Loaded } from "../data/loaded.tsx"
+import { useResource } from "../data/resource.ts"
+import { showDone } from "../frame/toast-list.ts"
+import { useAction } from "../parts/use-action.ts"
+import { saveFile } from "./save-file.ts"
+
+type Entry = Output<"listBlobs">[number]
+
+const limits = { shownBytesMax: 1_000_000 }
+
+/** One blob: what is in it, as far as a page can show it. */
+export function BlobView(props: {
+  readonly entry: Entry
+  readonly onClose: () => void
+  readonly onDelete: () => void
+}) {
+  const { key, size } = props.entry
+  const { isBusy, run } = useAction()
+  const isSure = useSignal(false)
+  const download = async () => {
+    const content = await (await api.getBlob({ key })).blob()
+    saveFile(content, key.slice(key.lastIndexOf("/") + 1))
+  }
+  const remove = async () => {
+    await api.deleteBlob({ key })
+    showDone(`Deleted ${key}`)
+    props.onDelete()
+  }
+  return (
+    <Dialog title={key} kind="wide" onClose={props.onClose}>
+      <p class="quiet">{toBytes(size)}</p>
+      {size <= limits.shownBytesMax ? (
+        <Preview entry={props.entry} />
+      ) : (
+        <p>It is too large to be shown here.</p>
+      )}
+      <div class="dialog-foot">
+        {isSure.value ? (
+          <button
+            type="button"
+            class="button button-danger"
+            disabled={isBusy}
+            onClick={() => void run(remove)}
+          >
+            Delete for good
+          </button>
+        ) : (
+          <button
+            type="button"
+            class="button button-danger-quiet"
+            onClick={() => {
+              isSure.value = true
+            }}
+          >
+            <Icon name="trash" /> Delete
+          </button>
+        )}
+        <button
+          type="button"
+          class="button button-quiet"
+          disabled={isBusy}
+          onClick={() => void run(download)}
+        >
+          <Icon name="download" /> Download
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+function Preview({ entry: { key, lastModified } }: { entry: Entry }) {
+  const content = useResource(`${key} ${lastModified}`, async (signal) =>
+    toShown(await (await api.getBlob({ key }, { signal })).blob()),
+  )
+  return (
+    <Loaded of={content} skeleton={<Bars count={4} />}>
+      {(shown) => {
+        if (shown.kind === "picture") return <Picture content={shown.content} name={key} />
+        if (shown.kind === "bytes") return <p>It is neither text nor a picture.</p>
+        return <CodeBlock code={shown.text} language={shown.kind} label="Content" isWrapped />
+      }}
+    </Loaded>
+  )
+}
+
+type Shown =
+  | { readonly kind: "picture"; readonly content: Blob }
+  | { readonly kind: "json" | "text"; readonly text: string }
+  | { readonly kind: "bytes" }
+
+/** SVG is shown as text: as a picture it is a document of its own. */
+async function toShown(content: Blob): Promise<Shown> {
+  if (/^image\/(?:png|jpeg|gif|webp|avif)\b/.test(content.type)) return { kind: "picture", content }
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(await content.arrayBuffer())
+    return toText(text)
+  } catch {
+    return { kind: "bytes" }
+  }
+}
+
+function toText(text: string): Shown {
+  try {
+    return { kind: "json", text: JSON.stringify(JSON.parse(text), null, 2) }
+  } catch {
+    return { kind: "text", text }
+  }
+}
+
+function Picture({ content, name }: { content: Blob; name: string }) {
+  const url = useSignal<string | undefined>(undefined)
+  useEffect(() => {
+    const created = URL.createObjectURL(content)
+    url.value = created
+    return () => URL.revokeObjectURL(created)
+  }, [content])
+  return url.value ? <img class="picture" src={url.value} alt={name} /> : null
+}

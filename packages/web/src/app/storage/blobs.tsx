@@ -1,0 +1,155 @@
+import type { Output } from "@hamlet/contract/client"
+import { useSignal } from "@preact/signals"
+import { useRef } from "preact/hooks"
+import { setTo } from "../../ui/bind.ts"
+import { Icon } from "../../ui/icon.tsx"
+import { Bars, EmptyState } from "../../ui/page-states.tsx"
+import { toBytes } from "../../ui/units.ts"
+import { api } from "../api.ts"
+import { Loaded } from "../data/loaded.tsx"
+import { useResource } from "../data/resource.ts"
+import { currentLocation, setQuery } from "../frame/location.ts"
+import { showDone } from "../frame/toast-list.ts"
+import { DataTable } from "../parts/data-table.tsx"
+import { TimeAgo } from "../parts/time-ago.tsx"
+import { useAction } from "../parts/use-action.ts"
+import { SearchBox } from "../search/search-box.tsx"
+import { BlobView } from "./blob-view.tsx"
+
+type Entry = Output<"listBlobs">[number]
+
+const limits = { rowsAtOnce: 100 }
+
+/** The user's blobs: list, upload, preview, download, delete. */
+export function Blobs() {
+  const prefix = currentLocation.value.query.get("prefix") ?? ""
+  const opened = useSignal<Entry | undefined>(undefined)
+  const count = useSignal(limits.rowsAtOnce)
+  const blobs = useResource(
+    `${prefix} ${count.value}`,
+    (signal) => loadBlobs(prefix, count.value, signal),
+    { keepsPrevious: true },
+  )
+  return (
+    <>
+      <search class="toolbar">
+        <SearchBox
+          label="Beginning of the key"
+          value={prefix}
+          onChange={(text) => setQuery({ prefix: text })}
+        />
+        <UploadButton prefix={prefix} onDone={blobs.reload} />
+      </search>
+      <Loaded of={blobs} skeleton={<Bars count={6} kind="row" />}>
+        {({ entries, hasMore }) =>
+          entries.length === 0 ? (
+            <NoBlobs isFiltered={prefix !== ""} />
+          ) : (
+            <>
+              <BlobTable entries={entries} onOpen={(entry) => setTo(opened, entry)()} />
+              {hasMore ? (
+                <p class="more">
+                  <button
+                    type="button"
+                    class="button button-quiet"
+                    onClick={() => {
+                      count.value += limits.rowsAtOnce
+                    }}
+                  >
+                    Show more
+                  </button>
+                </p>
+              ) : null}
+            </>
+          )
+        }
+      </Loaded>
+      {opened.value ? (
+        <BlobView
+          entry={opened.value}
+          onClose={setTo(opened, undefined)}
+          onDelete={() => {
+            opened.value = undefined
+            blobs.reload()
+          }}
+        />
+      ) : null}
+    </>
+  )
+}
+
+async function loadBlobs(prefix: string, count: number, signal: AbortSignal) {
+  const found = await api.listBlobs({ prefix, limit: count + 1 }, { signal })
+  return { entries: found.slice(0, count), hasMore: found.length > count }
+}
+
+function BlobTable(props: {
+  readonly entries: readonly Entry[]
+  readonly onOpen: (entry: Entry) => void
+}) {
+  return (
+    <DataTable columns={{ Key: "", Size: "table-number", Changed: "table-number" }}>
+      {props.entries.map((entry) => (
+        <tr key={entry.key}>
+          <td class="table-wide">
+            <button
+              type="button"
+              class="table-name row-link blob-key"
+              onClick={() => props.onOpen(entry)}
+            >
+              {entry.key}
+            </button>
+          </td>
+          <td class="table-number">{toBytes(entry.size)}</td>
+          <td class="table-number quiet">
+            <TimeAgo at={entry.lastModified} />
+          </td>
+        </tr>
+      ))}
+    </DataTable>
+  )
+}
+
+function UploadButton({ prefix, onDone }: { prefix: string; onDone: () => void }) {
+  const { isBusy, run } = useAction()
+  const input = useRef<HTMLInputElement>(null)
+  const upload = async (files: readonly File[]) => {
+    for (const file of files)
+      await api.putBlob({ key: prefix + file.name, content: file, contentType: file.type })
+    showDone(
+      files.length === 1 ? `Stored ${prefix}${files[0]?.name}` : `Stored ${files.length} files`,
+    )
+    onDone()
+  }
+  return (
+    <>
+      <input
+        ref={input}
+        class="visually-hidden"
+        type="file"
+        multiple
+        tabIndex={-1}
+        aria-label="Files to upload"
+        onChange={(event) => {
+          const files = [...(event.currentTarget.files ?? [])]
+          event.currentTarget.value = ""
+          if (files.length > 0) void run(() => upload(files))
+        }}
+      />
+      <button type="button" class="button" disabled={isBusy} onClick={() => input.current?.click()}>
+        <Icon name="upload" /> {isBusy ? "Uploading…" : "Upload"}
+      </button>
+    </>
+  )
+}
+
+function NoBlobs({ isFiltered }: { isFiltered: boolean }) {
+  return (
+    <EmptyState icon="file" title={isFiltered ? "No blob has such a key" : "No blobs"}>
+      <p>
+        Vals store them with <code>blob.set</code> of <code>/std/blob</code>: texts, JSON, pictures,
+        files of any kind.
+      </p>
+    </EmptyState>
+  )
+}

@@ -1,0 +1,91 @@
+import { useSignal } from "@preact/signals"
+import { CodeBlock } from "../../ui/code/code-block.tsx"
+import { Bars } from "../../ui/page-states.tsx"
+import { api } from "../api.ts"
+import { Loaded } from "../data/loaded.tsx"
+import { useResource } from "../data/resource.ts"
+import { Section } from "../parts/section.tsx"
+import { ExportButtons } from "./export-buttons.tsx"
+import { ResultTable } from "./result-table.tsx"
+import { quoteName } from "./result-text.ts"
+
+const limits = { rowsAtOnce: 50 }
+
+/** The rows of a table, page by page. */
+export function TableRows(props: {
+  readonly table: string
+  /** Another number reads the rows again. */
+  readonly revision: number
+  readonly sql: string | undefined
+}) {
+  const { table, revision, sql } = props
+  const page = useSignal(0)
+  const from = page.value * limits.rowsAtOnce
+  const rows = useResource(
+    `${table} ${page.value} ${revision}`,
+    (signal) =>
+      api.executeSql(
+        {
+          statement: {
+            sql: `select * from ${quoteName(table)} limit ? offset ?`,
+            args: [limits.rowsAtOnce + 1, from],
+          },
+        },
+        { signal },
+      ),
+    { keepsPrevious: true },
+  )
+  return (
+    <Section title={table} end={<ExportButtons name={table} load={() => loadAll(table)} />}>
+      <Loaded of={rows} skeleton={<Bars count={6} kind="row" />}>
+        {(result) => {
+          const shown = { ...result, rows: result.rows.slice(0, limits.rowsAtOnce) }
+          const hasMore = result.rows.length > limits.rowsAtOnce
+          return (
+            <>
+              <ResultTable result={shown} label={`Rows of ${table}`} />
+              {page.value > 0 || hasMore ? (
+                <p class="pager">
+                  <button
+                    type="button"
+                    class="button button-quiet button-small"
+                    disabled={page.value === 0}
+                    onClick={() => {
+                      page.value -= 1
+                    }}
+                  >
+                    Previous
+                  </button>
+                  <span class="quiet">
+                    Rows {from + 1} to {from + shown.rows.length}
+                  </span>
+                  <button
+                    type="button"
+                    class="button button-quiet button-small"
+                    disabled={!hasMore}
+                    onClick={() => {
+                      page.value += 1
+                    }}
+                  >
+                    Next
+                  </button>
+                </p>
+              ) : null}
+            </>
+          )
+        }}
+      </Loaded>
+      {sql ? (
+        <details class="fold">
+          <summary>How it was created</summary>
+          <CodeBlock code={sql} language="text" label={`Definition of ${table}`} />
+        </details>
+      ) : null}
+    </Section>
+  )
+}
+
+/** The server limits the size of a result, and says so. */
+function loadAll(table: string) {
+  return api.executeSql({ statement: `select * from ${quoteName(table)}` })
+}

@@ -1,0 +1,51 @@
+import { ApiError, type Output } from "@hamlet/contract/client"
+import { api } from "../api.ts"
+import { navigate } from "../frame/location.ts"
+import { showError } from "../frame/toast-list.ts"
+import { loadSource } from "./load-source.ts"
+import type { Template, TemplateSource } from "./template.ts"
+
+const limits = { triesMax: 20, nameCharsMax: 48 }
+
+/** Creates a val from a template and opens it. */
+export async function openFromTemplate(template: Template): Promise<void> {
+  try {
+    const val = await createFromTemplate(template)
+    navigate(new URL(val.url).pathname)
+  } catch (error) {
+    showError(error)
+  }
+}
+
+/** Creates a val from a template. A name that is taken gets a number. */
+export async function createFromTemplate(template: Template): Promise<Output<"createVal">> {
+  const source = await loadSource(template.key)
+  for (let number = 1; number <= limits.triesMax; number += 1) {
+    const val = await create(template, source, toName(source.name, number))
+    if (!val) continue
+    const { every, cron } = source
+    if (every !== undefined) await api.putSchedule({ val_id: val.id, every })
+    if (cron !== undefined) await api.putSchedule({ val_id: val.id, cron, timeZone: timeZone() })
+    return val
+  }
+  throw new Error(`Cannot create val "${source.name}": too many of your vals have that name`)
+}
+
+function timeZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
+function toName(name: string, number: number): string {
+  const end = number === 1 ? "" : String(number)
+  return name.slice(0, limits.nameCharsMax - end.length) + end
+}
+
+async function create({ type }: Template, source: TemplateSource, name: string) {
+  const { code, readme = null, privacy } = source
+  try {
+    return await api.createVal({ name, code, type, readme, privacy })
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "name_taken") return undefined
+    throw error
+  }
+}

@@ -1,0 +1,47 @@
+import { useSignal } from "@preact/signals"
+import { Icon } from "../../ui/icon.tsx"
+import { openFromTemplate } from "./create-from-template.ts"
+import type { Template } from "./template.ts"
+
+/** Templates that become vals with one click. */
+export function TemplateCards({ templates }: { templates: readonly Template[] }) {
+  const busyKey = useSignal<string | undefined>(undefined)
+  const create = async (template: Template) => {
+    busyKey.value = template.key
+    await openFromTemplate(template)
+    busyKey.value = undefined
+  }
+  return (
+    <ul class="template-cards">
+      {templates.map((template) => (
+        <li key={template.key}>
+          <button
+            type="button"
+            class="template-card"
+            disabled={busyKey.value !== undefined}
+            onClick={() => void create(template)}
+          >
+            <TemplateFace
+              template={template}
+              summary={busyKey.value === template.key ? "Creating…" : template.summary}
+            />
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** What a card says about a template. */
+export function TemplateFace(props: { readonly template: Template; readonly summary: string }) {
+  const { icon, title } = props.template
+  return (
+    <>
+      <span class="template-title">
+        <Icon name={icon} />
+        {title}
+      </span>
+      <span class="template-summary">{props.summary}</span>
+    </>
+  )
+}
