@@ -80,16 +80,13 @@ beforeAll(() => {
 
 afterAll(() => server.stop(true))
 
-interface OpenProject {
-  readonly project: Project
-  /** Waits until modules were loaded as often as this. */
-  changed(count: number): Promise<void>
-}
-
 const path = "ada/document.tsx"
 
-/** A project with one document, whose version has locked packages. */
-async function openProject(code: string, loads = 1): Promise<OpenProject> {
+/**
+ * A project with one document, whose version has locked packages. It waits until modules and packages
+ * were loaded as often as this.
+ */
+async function openProject(code: string, loads = 1): Promise<{ readonly project: Project }> {
   let count = 0
   let wake = () => {}
   const project = createProject({
@@ -101,17 +98,14 @@ async function openProject(code: string, loads = 1): Promise<OpenProject> {
       wake()
     },
   })
-  const changed = async (wanted: number) => {
-    while (count < wanted)
-      await new Promise<void>((resolve) => {
-        wake = resolve
-      })
-  }
   project.open(path)
   project.setText(path, code)
   project.setLocked(path, { valId: "v1", version: 1 })
-  await changed(loads)
-  return { project, changed }
+  while (count < loads)
+    await new Promise<void>((resolve) => {
+      wake = resolve
+    })
+  return { project }
 }
 
 const messagesOf = (project: Project) => diagnose(project, path).map(({ message }) => message)
@@ -161,7 +155,7 @@ describe("complete", () => {
 
   test("offers names of known modules together with their import", async () => {
     const code = 'import { z } from "npm:zed@1"\nimport "/v/ada/greet"\n\nconst a = tex'
-    const { project, changed } = await openProject(code, 2)
+    const { project } = await openProject(code, 2)
     const find = (at: number, wanted: string) =>
       complete(project, path, at, false)?.options.find(({ name }) => name === wanted)?.source
     expect(find(code.length, "text")).toEqual({
@@ -175,10 +169,10 @@ describe("complete", () => {
       specifier: "/v/ada/greet",
       edit: { from: end, to: end, text: '\nimport greet from "/v/ada/greet";' },
     })
-    // The standard library is loaded when an import was first asked for.
-    await changed(3)
     project.setText(path, "/** @jsxImportSource x */\nconst a = blo")
     const start = "/** @jsxImportSource x */\n".length
+    // The standard library is loaded when an import was first asked for.
+    while (!find(start + 13, "blob")) await new Promise((resolve) => setTimeout(resolve, 5))
     expect(find(start + 13, "blob")).toEqual({
       specifier: "/std/blob",
       edit: { from: start, to: start, text: 'import { blob } from "/std/blob"\n' },
