@@ -134,8 +134,8 @@ describeApp("the workbench of an http val", (app) => {
       () => rows.count(),
       (count) => expect(count).toBeGreaterThanOrEqual(2),
     )
-    await rows.first().getByRole("button").click()
-    await drawer.getByRole("log").getByText("asked for").waitFor()
+    await rows.getByRole("button", { name: "GET /data → 200" }).first().click()
+    await drawer.getByRole("log").getByText("asked for /data").waitFor()
     expect(await findBarriers(page)).toEqual([])
     await page.getByRole("button", { name: "Requests and logs" }).click()
     expect(own.problems).toEqual([])

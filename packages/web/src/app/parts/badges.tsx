@@ -17,8 +17,7 @@ const types = {
   email: { icon: "mail", label: "Email", hint: "runs when an email arrives" },
 } as const satisfies Record<Val["type"], { icon: IconName; label: string; hint: string }>
 
-/** The statuses of runs, as users read them. */
-export const statusNames = {
+const statuses = {
   queued: "Queued",
   running: "Running",
   succeeded: "Succeeded",
@@ -52,7 +51,7 @@ export function TypeBadge({ type }: { type: Val["type"] }) {
 
 /** The status of a run. */
 export function StatusBadge({ status }: { status: Run["status"] }) {
-  return <span class={`badge status status-${status}`}>{statusNames[status]}</span>
+  return <span class={`badge status status-${status}`}>{statuses[status]}</span>
 }
 
 /** The choices of privacy. */

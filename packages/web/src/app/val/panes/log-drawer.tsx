@@ -3,9 +3,8 @@ import { useEffect } from "preact/hooks"
 import { Icon } from "../../../ui/icon.tsx"
 import { toDuration } from "../../../ui/units.ts"
 import { usePoll } from "../../data/poll.ts"
-import { statusNames } from "../../parts/badges.tsx"
 import { TimeAgo } from "../../parts/time-ago.tsx"
-import { sourceNames } from "../../runs/list/run-kinds.ts"
+import { isFailure, toRunText } from "../../runs/list/run-title.ts"
 import { LogView } from "../../runs/log-view.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
 import type { ListedRun } from "./recent-runs.ts"
@@ -88,12 +87,15 @@ export function LogDrawer(props: Props) {
 }
 
 function RunMarks({ run }: { run: ListedRun }) {
-  const { status, source, durationMs, runStartAt, val } = run
+  const { durationMs, runStartAt, error, lastLine } = run
+  const line = error ? `${error.name}: ${error.message}` : (lastLine ?? "")
   return (
     <span class="drawer-marks">
-      <span class={`drawer-status drawer-${status}`}>{statusNames[status]}</span>
-      <span class="drawer-what">
-        {sourceNames[source]} v{val.version}
+      <span class={isFailure(run) ? "drawer-what drawer-bad" : "drawer-what"}>
+        {toRunText(run)}
+      </span>
+      <span class="drawer-line quiet" title={line}>
+        {line}
       </span>
       <span class="quiet">{durationMs === null ? "" : toDuration(durationMs)}</span>
       <span class="quiet">
@@ -108,6 +110,13 @@ function Logs({ run: { state }, id }: Pick<Props, "run"> & { id: string }) {
   if (state.kind === "running" && state.id === id)
     return <LogView lines={state.logs} isLive isTruncated={false} />
   if (state.kind === "ended" && state.run.id === id)
-    return <LogView lines={state.run.logs} isLive={false} isTruncated={state.run.logsTruncated} />
+    return (
+      <LogView
+        lines={state.run.logs}
+        isLive={false}
+        isTruncated={state.run.logsTruncated}
+        omitted={state.run.logsOmitted}
+      />
+    )
   return <RunLogs key={id} runId={id} />
 }

@@ -8,11 +8,12 @@ export function RunLogs({ runId }: { runId: string }) {
   const run = useFollowedRun(runId)
   return (
     <Loaded of={run} skeleton={<Bars count={3} />}>
-      {({ status, logs, logsTruncated }) => (
+      {({ status, logs, logsTruncated, logsOmitted }) => (
         <LogView
           lines={logs}
           isLive={status === "queued" || status === "running"}
           isTruncated={logsTruncated}
+          omitted={logsOmitted}
         />
       )}
     </Loaded>

@@ -4,8 +4,6 @@ import type { ListedRun, RecentRuns } from "../panes/recent-runs.ts"
 
 type RunDetail = Output<"getRun">
 
-const limits = { candidatesMax: 5 }
-
 /** The ids of runs. */
 export function toIds(runs: readonly ListedRun[]): ReadonlySet<string> {
   return new Set(runs.map(({ id }) => id))
@@ -21,18 +19,13 @@ export async function findRequestRun(
   path: string,
   signal: AbortSignal,
 ): Promise<RunDetail | undefined> {
-  const added = (await recent.refresh())
-    .filter(({ id, source }) => source === "http" && !known.has(id))
-    .slice(-limits.candidatesMax)
-    .reverse()
-  for (const { id } of added) {
-    const run = await api.getRun({ run_id: id }, { signal })
-    if (isFor(run, path)) return run
-  }
-  return undefined
+  const found = (await recent.refresh()).findLast(
+    (run) => run.source === "http" && !known.has(run.id) && isFor(run, path),
+  )
+  return found && (await api.getRun({ run_id: found.id }, { signal }))
 }
 
-function isFor({ request }: RunDetail, path: string): boolean {
+function isFor({ request }: ListedRun, path: string): boolean {
   if (!request) return false
   const { pathname, search } = new URL(request.url)
   const wanted = new URL(path, request.url)

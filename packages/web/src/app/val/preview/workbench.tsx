@@ -6,6 +6,7 @@ import { toDuration } from "../../../ui/units.ts"
 import { api } from "../../api.ts"
 import { comebacks } from "../../data/connection.ts"
 import { useResource } from "../../data/resource.ts"
+import { ExchangeView } from "../../runs/exchange-view.tsx"
 import { RunErrorView } from "../../runs/run-error-view.tsx"
 import { session } from "../../session/session.ts"
 import { RunLogs } from "../panes/run-logs.tsx"
@@ -134,6 +135,7 @@ function Content({ requests, onGoTo }: Props) {
         </p>
       </section>
     )
+  if (view === "response" && run?.responseContent) return <ExchangeView run={run} />
   if (view === "error") return <p class="quiet">The last request has no error.</p>
   if (view === "logs") return <p class="quiet">The last request has not logged anything.</p>
   return (
