@@ -1,3 +1,4 @@
+import { editorShortcuts } from "../../editor/shortcuts.ts"
 import { Dialog } from "../../ui/dialog.tsx"
 import { isMac } from "./platform.ts"
 import { appShortcuts, type Shortcut, valShortcuts } from "./shortcuts.ts"
@@ -9,6 +10,7 @@ export function ShortcutDialog({ onClose }: { onClose: () => void }) {
       <div class="shortcuts">
         <Group title="Everywhere" shortcuts={appShortcuts} />
         <Group title="On the page of a val" shortcuts={valShortcuts} />
+        <Group title="In the editor" shortcuts={editorShortcuts} />
       </div>
     </Dialog>
   )
