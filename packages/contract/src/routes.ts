@@ -2,6 +2,7 @@ import type { ErrorCode } from "./errors.ts"
 import { hasIdempotencyKey, type RouteDefinition } from "./route.ts"
 import { accountRoutes } from "./routes/account.ts"
 import { identityRoutes } from "./routes/accounts/identities.ts"
+import { notificationRoutes } from "./routes/accounts/notifications.ts"
 import { administrationRoutes } from "./routes/administration.ts"
 import { backupRoutes } from "./routes/backup.ts"
 import { meRoutes } from "./routes/me.ts"
@@ -36,6 +37,7 @@ export const routes = {
   ...accountRoutes,
   ...sessionRoutes,
   ...identityRoutes,
+  ...notificationRoutes,
   ...authorizationRoutes,
   ...webhookRoutes,
   ...blobRoutes,

@@ -778,6 +778,26 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
       code: "secret_not_found",
     })
   },
+  async listNotifications({ client, sample }) {
+    const { data } = await client.listNotifications({ limit: 100 })
+    expect(data).toContainEqual(
+      expect.objectContaining({ type: "like", user: expect.objectContaining({ username: "bob" }) }),
+    )
+    expect(data.every(({ val }) => val.author.id === sample.ada.id)).toBe(true)
+  },
+  async countNotifications({ client }) {
+    expect((await client.countNotifications()).unread).toBeGreaterThanOrEqual(0)
+  },
+  async readNotifications({ client }) {
+    expect(await client.readNotifications({})).toBeUndefined()
+    expect((await client.countNotifications()).unread).toBe(0)
+  },
+  async getNotificationSettings({ client }) {
+    expect((await client.getNotificationSettings()).muted).toBeArray()
+  },
+  async putNotificationSettings({ client }) {
+    expect(await client.putNotificationSettings({ muted: [] })).toEqual({ muted: [] })
+  },
   async listWebhooks({ client }) {
     const made = await client.createWebhook(sampleWebhook)
     expect((await client.listWebhooks()).data[0]?.id).toBe(made.id)

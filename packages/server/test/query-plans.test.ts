@@ -162,6 +162,9 @@ const questions: Record<GetRoute, readonly string[]> = {
   previewSchedule: ["/v1/schedules/preview?every=1h"],
   listSecrets: combine(["/v1/me/secrets"], pages),
   listValSecrets: ofVals("/secrets"),
+  listNotifications: combine(["/v1/me/notifications"], pages),
+  countNotifications: ["/v1/me/notifications/count"],
+  getNotificationSettings: ["/v1/me/notifications/settings"],
   listMyEmails: combine(
     ["/v1/me/emails"],
     ["", "status=sent", "status=waiting", "limit=100&offset=40"],

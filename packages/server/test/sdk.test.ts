@@ -744,6 +744,29 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     await client.put(path, { body: { value: "x" } })
     expect(await client.delete<object, null>(path)).toBeNull()
   },
+  async listNotifications({ client }) {
+    const found = await list(client, "listNotifications", "/v1/me/notifications")
+    expect(found.map(({ type }) => type)).toContain("like")
+  },
+  async countNotifications({ client }) {
+    const counted = await client.get<object, Output<"countNotifications">>(
+      "/v1/me/notifications/count",
+    )
+    expect(counted.unread).toBeGreaterThanOrEqual(0)
+  },
+  async readNotifications({ client }) {
+    const path = "/v1/me/notifications/read"
+    expect(await client.put<object, null>(path, { body: {} })).toBeNull()
+  },
+  async getNotificationSettings({ client }) {
+    const path = "/v1/me/notifications/settings"
+    expect(await client.get<object, object>(path)).toHaveProperty("muted")
+  },
+  async putNotificationSettings({ client }) {
+    const path = "/v1/me/notifications/settings"
+    const muted = { muted: ["like"] }
+    expect(await client.put<object, object>(path, { body: muted })).toEqual(muted)
+  },
   async listWebhooks({ client }) {
     const { id } = await addWebhook(client)
     expect((await list(client, "listWebhooks", "/v1/me/webhooks"))[0]?.id).toBe(id)

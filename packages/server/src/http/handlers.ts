@@ -8,6 +8,7 @@ import { backupHandlers } from "./routes/backup.ts"
 import { emailHandlers } from "./routes/emails.ts"
 import { identityHandlers } from "./routes/me/identities.ts"
 import { meHandlers } from "./routes/me/me.ts"
+import { notificationHandlers } from "./routes/me/notifications.ts"
 import { webhookHandlers } from "./routes/me/webhooks.ts"
 import { moduleHandlers } from "./routes/modules.ts"
 import { requestHandlers } from "./routes/requests.ts"
@@ -38,6 +39,7 @@ export function createHandlers(nouns: Nouns, metrics: Metrics): Handlers {
     ...accountHandlers(nouns),
     ...sessionHandlers(nouns),
     ...identityHandlers(nouns),
+    ...notificationHandlers(nouns),
     ...authorizationHandlers(nouns),
     ...webhookHandlers(nouns),
     ...blobHandlers(nouns),

@@ -18,6 +18,7 @@ import type { TestMailDeps } from "../domain/mail/test-mail.ts"
 import type { FormatDeps } from "../domain/modules/format-code.ts"
 import type { StandardModules } from "../domain/modules/standard-modules.ts"
 import type { VersionTypeDeps } from "../domain/modules/version-types.ts"
+import type { NotificationDeps } from "../domain/notifications/notifications.ts"
 import type { OAuthDeps } from "../domain/oauth/oauth.ts"
 import type { ChatDeps } from "../domain/openai.ts"
 import type { OwnerDatabaseDeps } from "../domain/owner-databases.ts"
@@ -61,6 +62,7 @@ export interface Nouns {
     InvitationDeps &
     SessionDeps &
     IdentityDeps &
+    NotificationDeps &
     OAuthDeps &
     SecretDeps &
     UsageDeps &

@@ -252,6 +252,18 @@ const scenes: Record<ListName, readonly ((suite: ApiSuite) => Promise<Scene>)[]>
       return { path, as: ada, toId: (item) => item.name, add, remove }
     },
   ],
+  listNotifications: [
+    async ({ call, addUser: person, val }) => {
+      const [ada, bob] = [await person(), await person()]
+      const { id } = await val(ada)
+      const body = { comment: "c" }
+      return {
+        path: "/v1/me/notifications",
+        as: ada,
+        add: () => call("POST", `/v1/vals/${id}/comments`, { as: bob, body }),
+      }
+    },
+  ],
   listMySchedules: [
     async ({ call, addUser: person, val }) => {
       const ada = await person()

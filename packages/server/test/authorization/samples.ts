@@ -73,6 +73,8 @@ const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
   replayRun: { args: [2] },
   createSession: { token: "sample" },
   putSchedule: { every: "200d" },
+  readNotifications: {},
+  putNotificationSettings: { muted: ["like"] },
   createWebhook: { url: "https://receiver.invalid/", events: ["val.saved"], isPaused: true },
   updateWebhook: { description: "changed" },
   sendTestEmail: { subject: "sample", text: "sample" },

@@ -52,6 +52,11 @@ export async function createSubject(
     expectStatus(await api.call("PUT", `/v1/vals/${val.id}/schedule`, schedule), 200)
   }
   if (name === "createWebhook") await addWebhook(api, owner)
+  if (name === "readNotifications") await addNotification(api, owner, privacy)
+  if (name === "putNotificationSettings") {
+    const nothing = { as: owner, body: { muted: [] } }
+    expectStatus(await api.call("PUT", "/v1/me/notifications/settings", nothing), 200)
+  }
   if (name === "deleteAllSessions") await addSession(api, owner, unique)
   const target = await createTarget(api, owner, name, route, unique)
   const parts = {
@@ -211,6 +216,14 @@ async function createParts(
   return made
 }
 
+/** A comment of the administrator on another val of the owner: something that is unread. */
+async function addNotification(api: TestApi, owner: TestUser, privacy: Privacy): Promise<void> {
+  const body = { code: `export const noticed = "${privacy}"`, privacy: "public" }
+  const { id } = expectStatus(await api.call("POST", "/v1/vals", { as: owner, body }), 200).json
+  const comment = { as: api.admin, body: { comment: "Look" } }
+  expectStatus(await api.call("POST", `/v1/vals/${id}/comments`, comment), 201)
+}
+
 /** An account may have few webhooks, so that the earlier ones are removed. */
 async function addWebhook(api: TestApi, owner: TestUser): Promise<string> {
   const { json } = await api.call("GET", "/v1/me/webhooks?limit=100", { as: owner })
@@ -270,6 +283,8 @@ async function readBack(
     "/v1/me/tokens?limit=3",
     "/v1/me/sessions?limit=3",
     "/v1/me/identities?limit=3",
+    "/v1/me/notifications?limit=3",
+    "/v1/me/notifications/settings",
     "/v1/me/authorizations?limit=3",
     "/v1/me/secrets?limit=100",
     "/v1/me/webhooks?limit=100",

@@ -50,6 +50,11 @@ const pages: readonly PageRow[] = [
     isPersonal: true,
     load: () => import("./pages/delivery.tsx"),
   },
+  {
+    pattern: "/notifications",
+    isPersonal: true,
+    load: () => import("./pages/accounts/notifications.tsx"),
+  },
   { pattern: "/people", isPersonal: true, load: () => import("./pages/accounts/people.tsx") },
   {
     pattern: "/people/{userId}",

@@ -140,6 +140,7 @@ export const pageCases: Readonly<
       text: "Only for these hosts",
       before: (page) => page.getByRole("button", { name: "New secret" }).click(),
     },
+    { name: "notifications", path: "/notifications", text: "commented on" },
     { name: "usage", path: "/account/usage", text: "Runs at once" },
     { name: "programs", path: "/account/programs", text: "No program acts for you" },
     {

@@ -17,6 +17,7 @@ const pages: ReadonlySet<string> = new Set([
   "invitation",
   "mail",
   "new",
+  "notifications",
   "people",
   "oauth",
   "runs",

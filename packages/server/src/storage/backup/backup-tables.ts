@@ -41,6 +41,7 @@ export const backupTables: Readonly<Record<string, Treatment>> = {
   dependencies: { kind: "rows" },
   likes: { kind: "rows" },
   comments: { kind: "rows" },
+  notifications: { kind: "rows" },
   webhooks: { kind: "rows" },
   webhook_deliveries: {
     kind: "none",

@@ -3,6 +3,7 @@ import type { NewEvent } from "../../domain/webhooks/events.ts"
 import { firstRow, rows } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { type Statements, sql } from "../database/sql.ts"
+import { addNotification } from "../notifications/add-notification.ts"
 import { emitEvent, emitEvents } from "./emit-events.ts"
 
 // `depth` is the number of vals that had called each other before something happened.
@@ -50,6 +51,11 @@ export function* emitReferenced(
   depth: number,
 ): Statements<void> {
   const seen = targets.filter((target) => privacy === "public" || target.ownerId === ownerId)
+  for (const target of seen)
+    yield* addNotification(dialect, {
+      ...{ type: "reference", ownerId: target.ownerId, valId: target.id, actorId: ownerId },
+      ...{ key: `reference/${id}/${target.id}`, otherValId: id },
+    })
   yield* emitEvents(
     dialect,
     seen.map(
@@ -93,6 +99,8 @@ export function* emitLiked(
   dialect: Dialect,
   { userId, valId, ownerId, at, depth }: SocialAct,
 ): Statements<void> {
+  const key = `like/${userId}/${valId}`
+  yield* addNotification(dialect, { type: "like", ownerId, valId, actorId: userId, key })
   yield* emitEvent(dialect, {
     ...{ type: "val.liked", ownerId, valId, at, depth, key: `val.liked/${userId}/${valId}/${at}` },
     *readData() {
@@ -115,6 +123,9 @@ interface EmittedComment extends SocialAct {
 export function* emitCommented(dialect: Dialect, act: EmittedComment): Statements<void> {
   const { id, comment, authorName, userId, valId, ownerId, at, depth } = act
   const author = { id: userId, username: authorName }
+  yield* addNotification(dialect, {
+    ...{ type: "comment", ownerId, valId, actorId: userId, key: `comment/${id}`, commentId: id },
+  })
   yield* emitEvent(dialect, {
     ...{ type: "comment.created", ownerId, valId, at, depth, key: `comment.created/${id}` },
     data: { comment: { id, comment, createdAt: new Date(at).toISOString(), author } },

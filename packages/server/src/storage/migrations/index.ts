@@ -24,6 +24,7 @@ import { oauth } from "./0022-oauth.ts"
 import { valSecrets } from "./0023-val-secrets.ts"
 import { runResponses } from "./0024-run-responses.ts"
 import { explore } from "./0025-explore.ts"
+import { notifications } from "./0026-notifications.ts"
 
 /** Every migration, in the order of their numbers. One that has landed is never changed again. */
 export const migrations: readonly Migration[] = [
@@ -52,4 +53,5 @@ export const migrations: readonly Migration[] = [
   valSecrets,
   runResponses,
   explore,
+  notifications,
 ]

@@ -11,6 +11,7 @@ import type { Dialect } from "../database/dialect.ts"
 import { sql } from "../database/sql.ts"
 import { addNotice } from "../emails/add-notice.ts"
 import { emitEvent } from "../events/emit-events.ts"
+import { addNotification } from "../notifications/add-notification.ts"
 import { fromJson } from "../runs/run-rows.ts"
 
 interface NoticeRow {
@@ -45,6 +46,10 @@ export function* tellOwners(
     for (const row of found) {
       const text = toNotice(row.notice, toFailing(row, toValPage))
       yield* emitEvent(dialect, toEvent(row))
+      yield* addNotification(dialect, {
+        ...{ type: `schedule.${row.notice}`, ownerId: row.owner_id, valId: row.val_id },
+        ...{ key: `schedule/${row.val_id}/${row.now}`, actorId: null },
+      })
       yield* addNotice(dialect, { id: newId(), userId: row.owner_id, ...text, at: Number(row.now) })
     }
     yield sql`update schedules set notice = null where val_id in (${list(ids)})`

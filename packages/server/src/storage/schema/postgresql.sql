@@ -237,6 +237,25 @@ create table nodes (
   constraint nodes_pkey PRIMARY KEY (id)
 );
 
+create table notifications (
+  id uuid not null,
+  owner_id uuid not null,
+  type text collate "C" not null,
+  key text collate "C" not null,
+  val_id uuid not null,
+  actor_id uuid,
+  comment_id uuid,
+  other_val_id uuid,
+  created_at bigint not null,
+  read_at bigint,
+  constraint notifications_actor_id_fkey FOREIGN KEY (actor_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint notifications_comment_id_fkey FOREIGN KEY (comment_id) REFERENCES comments(id) ON DELETE CASCADE,
+  constraint notifications_other_val_id_fkey FOREIGN KEY (other_val_id) REFERENCES vals(id) ON DELETE CASCADE,
+  constraint notifications_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint notifications_pkey PRIMARY KEY (id),
+  constraint notifications_val_id_fkey FOREIGN KEY (val_id) REFERENCES vals(id) ON DELETE CASCADE
+);
+
 create table oauth_clients (
   id uuid not null,
   name text collate "C" not null,
@@ -444,6 +463,7 @@ create table users (
   purge_at bigint,
   quotas text collate "C",
   email_verified_at bigint,
+  muted_notifications text collate "C",
   constraint users_pkey PRIMARY KEY (id),
   constraint users_username_key_key UNIQUE (username_key)
 );
@@ -615,6 +635,20 @@ CREATE INDEX mail_contents_by_object ON mail_contents USING btree (object_id);
 CREATE INDEX mail_contents_by_owner ON mail_contents USING btree (owner_id, bytes);
 
 CREATE INDEX mail_keys_by_time ON mail_keys USING btree (received_at);
+
+CREATE INDEX notifications_by_actor ON notifications USING btree (actor_id) WHERE (actor_id IS NOT NULL);
+
+CREATE INDEX notifications_by_comment ON notifications USING btree (comment_id) WHERE (comment_id IS NOT NULL);
+
+CREATE UNIQUE INDEX notifications_by_key ON notifications USING btree (owner_id, key);
+
+CREATE INDEX notifications_by_other_val ON notifications USING btree (other_val_id) WHERE (other_val_id IS NOT NULL);
+
+CREATE INDEX notifications_by_time ON notifications USING btree (owner_id, created_at DESC, id DESC);
+
+CREATE INDEX notifications_by_val ON notifications USING btree (val_id);
+
+CREATE INDEX notifications_unread ON notifications USING btree (owner_id) WHERE (read_at IS NULL);
 
 CREATE INDEX oauth_clients_unused ON oauth_clients USING btree (created_at, id) WHERE (last_used_at IS NULL);
 

@@ -262,6 +262,33 @@ CREATE TABLE nodes (
   claims text
 ) strict;
 
+CREATE TABLE notifications (
+  id text primary key,
+  owner_id text not null references users (id) on delete cascade,
+  type text not null,
+  key text not null,
+  val_id text not null references vals (id) on delete cascade,
+  actor_id text references users (id) on delete cascade,
+  comment_id text references comments (id) on delete cascade,
+  other_val_id text references vals (id) on delete cascade,
+  created_at integer not null,
+  read_at integer
+) strict;
+
+CREATE INDEX notifications_by_actor on notifications (actor_id) where actor_id is not null;
+
+CREATE INDEX notifications_by_comment on notifications (comment_id) where comment_id is not null;
+
+CREATE UNIQUE INDEX notifications_by_key on notifications (owner_id, key);
+
+CREATE INDEX notifications_by_other_val on notifications (other_val_id) where other_val_id is not null;
+
+CREATE INDEX notifications_by_time on notifications (owner_id, created_at desc, id desc);
+
+CREATE INDEX notifications_by_val on notifications (val_id);
+
+CREATE INDEX notifications_unread on notifications (owner_id) where read_at is null;
+
 CREATE TABLE oauth_clients (
   id text primary key,
   name text not null,
@@ -509,7 +536,8 @@ CREATE TABLE users (
   deleted_at integer,
   purge_at integer,
   quotas text,
-  email_verified_at integer
+  email_verified_at integer,
+  muted_notifications text
 ) strict;
 
 CREATE INDEX users_by_email on users (lower(email)) where email_verified_at is not null;

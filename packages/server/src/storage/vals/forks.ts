@@ -6,6 +6,7 @@ import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { sql } from "../database/sql.ts"
 import { writeLinksOnce } from "../database/write-once.ts"
+import { addNotification } from "../notifications/add-notification.ts"
 import { toVal, type ValRow, valColumns, withOrigin } from "./val-rows.ts"
 import { createValRow } from "./vals.ts"
 
@@ -61,5 +62,10 @@ function* createFork(
     select ${valColumns} from vals v join users u on u.id = v.owner_id join versions c on c.val_id = v.id ${withOrigin}
     where v.id = ${fork.forkOf.id} and c.version = ${fork.forkOf.version}`)
   assert(original && toVal(original))
+  if (created && original && fork.privacy === "public")
+    yield* addNotification(dialect, {
+      ...{ type: "fork", ownerId: original.owner_id, valId: original.id, actorId: fork.ownerId },
+      ...{ key: `fork/${created.id}`, otherValId: created.id },
+    })
   return created
 }

@@ -5,6 +5,7 @@ import { isServerLost } from "../data/connection.ts"
 import { session } from "../session/session.ts"
 import { settings } from "../settings.ts"
 import { AccountMenu } from "./account-menu.tsx"
+import { Bell } from "./bell.tsx"
 import { openPalette } from "./command-palette-state.ts"
 import { currentLocation } from "./location.ts"
 import { isMac } from "./platform.ts"
@@ -76,6 +77,7 @@ function AccountArea() {
       ) : null}
       {"me" in value ? (
         <>
+          <Bell />
           <a class="button button-new" href="/new">
             <Icon name="plus" />
             <span>New val</span>

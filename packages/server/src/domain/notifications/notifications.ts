@@ -1,0 +1,52 @@
+import type { NotificationType } from "@hamlet/contract"
+import type { Page, PageRequest } from "../paging.ts"
+
+export type { NotificationType }
+
+/** Something that happened to a val of the user, as it is now. */
+export interface Notification {
+  readonly id: string
+  readonly type: NotificationType
+  readonly createdAt: number
+  readonly readAt: number | null
+  readonly val: NamedVal
+  /** Who did it; null for a schedule. */
+  readonly user: Person | null
+  readonly comment: { readonly id: string; readonly text: string } | null
+  /** The val that imports the user's val, or is a fork of it. */
+  readonly otherVal: NamedVal | null
+}
+
+/** A val with its address. */
+export interface NamedVal {
+  readonly id: string
+  readonly name: string
+  readonly author: Person
+}
+
+/** A user with a name. */
+export interface Person {
+  readonly id: string
+  readonly username: string
+}
+
+/**
+ * Reads notifications. They are written in the transaction of what they are about. One about a val
+ * that the user may no longer see is neither listed nor counted.
+ */
+export interface NotificationStore {
+  /** Newest first. */
+  list(userId: string, page: PageRequest): Promise<Page<Notification>>
+  countUnread(userId: string): Promise<number>
+  /** All of them without ids. */
+  markRead(userId: string, ids: readonly string[] | undefined, at: number): Promise<void>
+  /** The types that the user does not want. */
+  listMuted(userId: string): Promise<readonly NotificationType[]>
+  mute(userId: string, types: readonly NotificationType[]): Promise<void>
+}
+
+/** What reading notifications needs. */
+export interface NotificationDeps {
+  readonly notifications: NotificationStore
+  now(): number
+}

@@ -1,0 +1,46 @@
+import type { NotificationType } from "../../domain/notifications/notifications.ts"
+import { firstRow } from "../database/database.ts"
+import type { Dialect } from "../database/dialect.ts"
+import { type Statements, sql } from "../database/sql.ts"
+
+/** A notification to be stored. */
+export interface NewNotification {
+  readonly ownerId: string
+  readonly type: NotificationType
+  /** The same event has the same key, and notifies once. */
+  readonly key: string
+  readonly valId: string
+  /** Null for what no user did. */
+  readonly actorId: string | null
+  readonly commentId?: string
+  readonly otherValId?: string
+}
+
+const limits = {
+  /** Per user. Beyond it, the oldest are deleted. */
+  countMax: 500,
+  keptMs: 90 * 86_400_000,
+}
+
+/** More than can exist: SQLite accepts an offset only after a limit. */
+const rowsMax = 1_000_000
+
+/**
+ * Part of a transaction: tells the owner of a val what happens to it. Nobody is told what they did
+ * themselves, or what they have muted.
+ */
+export function* addNotification(dialect: Dialect, it: NewNotification): Statements<void> {
+  const { ownerId, type, valId, actorId } = it
+  if (actorId === ownerId) return
+  const owner = yield* firstRow<{ muted: string | null }>(
+    sql`select muted_notifications as muted from users where id = ${ownerId}`,
+  )
+  if (!owner || owner.muted?.includes(`"${type}"`)) return
+  yield sql`insert into notifications (id, owner_id, type, key, val_id, actor_id, comment_id, other_val_id, created_at)
+    values (${Bun.randomUUIDv7()}, ${ownerId}, ${type}, ${it.key}, ${valId}, ${actorId}, ${it.commentId ?? null}, ${it.otherValId ?? null}, ${dialect.now})
+    on conflict (owner_id, key) do nothing`
+  yield sql`delete from notifications where owner_id = ${ownerId} and created_at < ${dialect.now} - ${limits.keptMs}`
+  yield sql`delete from notifications where id in (
+    select id from notifications where owner_id = ${ownerId}
+    order by created_at desc, id desc limit ${rowsMax} offset ${limits.countMax})`
+}
