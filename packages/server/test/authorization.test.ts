@@ -53,7 +53,7 @@ describe("routes", () => {
         name !== "acceptInvitation"
       )
         expect(name).toBe("a route of /v1 that does not look at the token")
-      const isOfCaller = /\/(runs|stats|like|schedule)$/.test(path)
+      const isOfCaller = /\/(runs|stats|like|schedule|secrets)$/.test(path)
       if (method === "get" && path.startsWith("/v1/vals") && !isOfCaller)
         expect([name, auth]).toEqual([name, "optional"])
     }

@@ -411,7 +411,7 @@ describeEachDatabase("privacy", (open) => {
               api,
               name,
               pair,
-              { username: "ada", version },
+              { username: "ada", version, name: "KEY" },
               viewer,
             )) {
               expect(`${name}\n${hidden}`).toBe(`${name}\n${absent}`)

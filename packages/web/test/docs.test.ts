@@ -277,7 +277,7 @@ describeInBrowser("docs page", (getBrowser) => {
           const ground = await page.evaluate(
             () => getComputedStyle(document.documentElement).backgroundColor,
           )
-          expect(ground).toBe(colorScheme === "light" ? "rgb(255, 255, 255)" : "rgb(17, 19, 22)")
+          expect(ground).toBe(colorScheme === "light" ? "rgb(255, 255, 255)" : "rgb(14, 16, 18)")
           expect(await page.evaluate(findPaleTexts)).toEqual([])
           await sideBar(page).locator('a[href="#createVal"]').click()
           await openForm(page)
@@ -308,9 +308,9 @@ describeInBrowser("docs page", (getBrowser) => {
       const button = sideBar(page).locator(".theme-button")
       await button.click()
       await button.click()
-      await expectGround("rgb(17, 19, 22)")
+      await expectGround("rgb(14, 16, 18)")
       await page.reload()
-      await expectGround("rgb(17, 19, 22)")
+      await expectGround("rgb(14, 16, 18)")
       await page.emulateMedia({ colorScheme: "dark" })
       await button.click()
       await button.click()

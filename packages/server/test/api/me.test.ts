@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { scope } from "@hamlet/contract"
 import { expectStatus, testBaseUrl } from "../support/api.ts"
 import { describeApi, idsOf, namesOf, nextMillisecond, refusalOf } from "./suite.ts"
 
@@ -23,6 +24,7 @@ describeApi("api/me", (suite) => {
         email: null,
         emailVerified: false,
         tier: null,
+        scopes: scope.options.filter((name) => name !== "admin" && name !== "backup"),
       })
     })
 
@@ -43,7 +45,7 @@ describeApi("api/me", (suite) => {
       expect(mine.email).toBe("ada@hamlet.test")
       const others = expectStatus(await call("GET", `/v1/users/${created.id}`), 200).json
       expect(Object.keys(others)).not.toContain("email")
-      const { email: _email, emailVerified: _verified, tier: _tier, ...user } = mine
+      const { email: _email, emailVerified: _verified, tier: _tier, scopes: _, ...user } = mine
       expect(others).toEqual(user)
     })
 

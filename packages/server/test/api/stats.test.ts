@@ -187,6 +187,8 @@ function defineActivity(suite: ApiSuite) {
           errors: [0, 1],
           lastRunAt: at(last.startedAt),
           lastStatus: "timed_out",
+          lastRunId: last.id,
+          lastRequest: null,
         },
         {
           valId: first.id,
@@ -194,6 +196,8 @@ function defineActivity(suite: ApiSuite) {
           errors: [1, 0],
           lastRunAt: at(now - 10 * minute),
           lastStatus: "succeeded",
+          lastRunId: expect.any(String),
+          lastRequest: null,
         },
       ],
     })

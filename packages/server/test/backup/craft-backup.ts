@@ -8,7 +8,8 @@ const firstUserColumns =
   "id username username_key email bio profile_image_url tier created_at secrets_version blob_bytes blob_count".split(
     " ",
   )
-const laterUserColumns = "suspended_at deleted_at purge_at quotas email_verified_at".split(" ")
+const laterUserColumns =
+  "suspended_at deleted_at purge_at quotas email_verified_at muted_notifications".split(" ")
 export const userColumns = [...firstUserColumns, ...laterUserColumns]
 const firstUser = (id: string): unknown[] => [
   id,

@@ -19,11 +19,16 @@ const deepTexts = [
 const unclosedText = "[".repeat(levels)
 
 /**
- * Requests that are too large to be generated often by chance: one for each operation, by a user
- * with all scopes.
+ * Requests that are too large to be generated often by chance, by a user with all scopes: extreme
+ * headers and fields for each operation. What is refused before the operation is known, or before
+ * its fields are looked at, is sent once for each method.
  */
 export function* extremes(as: TestUser, operations: readonly Operation[]): Generator<Extreme> {
+  const seen = new Set<string>()
   for (const { method, path: template, body, isBytesBody, isForAdmin } of operations) {
+    const kind = `${method} ${body !== undefined}`
+    const isFirst = !seen.has(kind)
+    seen.add(kind)
     const known: Readonly<Record<string, string>> = isForAdmin
       ? { ...values, user_id: "~target.0.id~" }
       : values
@@ -32,18 +37,20 @@ export function* extremes(as: TestUser, operations: readonly Operation[]): Gener
       longHeaders.map((name) => [name, `"${"a".repeat(1_000_000)}"`]),
     )
     yield { method, path, options: { as, headers } }
-    const isRefusedEarly = true
-    yield { method, path, options: { as: "x".repeat(1_000_000) }, isRefusedEarly }
-    yield { method, path: `${path}/${"a".repeat(1_000_000)}`, options: { as }, isRefusedEarly }
-    yield { method, path: `${path}${"/a".repeat(100_000)}`, options: { as }, isRefusedEarly }
+    if (isFirst) yield* toEarlyRefused(as, method, path)
     if (isBytesBody)
       for (const size of [0, 2_097_153, 20_000_000])
         yield { method, path, options: { as, body: new Uint8Array(size) } }
     if (body === undefined) continue
-    yield { method, path, options: { as, body: unclosedText } }
+    if (isFirst)
+      for (const text of unusableBodies()) yield { method, path, options: { as, body: text } }
     for (const deep of deepTexts) {
-      yield { method, path, options: { as, body: deep } }
-      yield { method, path, options: { as, body: deep, headers: { "content-type": "text/plain" } } }
+      if (isFirst)
+        yield {
+          method,
+          path,
+          options: { as, body: deep, headers: { "content-type": "text/plain" } },
+        }
       for (const name of [...Object.keys(body.properties ?? {}), "unknown"])
         yield { method, path, options: { as, body: `{"${name}":${deep}}` } }
     }
@@ -53,16 +60,29 @@ export function* extremes(as: TestUser, operations: readonly Operation[]): Gener
         yield { method, path, options: { as, body: `{${fields.join()}}` } }
       }
     }
-    yield { method, path, options: { as, body: `{${'"a":1,'.repeat(200_000)}"a":1}` } }
-    yield { method, path, options: { as, body: `[${"{},".repeat(600_000)}{}]` } }
-    yield { method, path, options: { as, body: "9".repeat(2_000_000) } }
-    yield { method, path, options: { as, body: new Uint8Array(2_097_152) } }
-    yield { method, path, options: { as, body: new Uint8Array(2_097_153) } }
   }
   const flood = Object.fromEntries(
     Array.from({ length: 10_000 }, (_, index) => [`x-${index}`, "1"]),
   )
   yield { method: "GET", path: "/v1/me", options: { as, headers: flood } }
+}
+
+function* toEarlyRefused(as: TestUser, method: string, path: string): Generator<Extreme> {
+  const isRefusedEarly = true
+  yield { method, path, options: { as: "x".repeat(1_000_000) }, isRefusedEarly }
+  yield { method, path: `${path}/${"a".repeat(1_000_000)}`, options: { as }, isRefusedEarly }
+  yield { method, path: `${path}${"/a".repeat(100_000)}`, options: { as }, isRefusedEarly }
+}
+
+/** Bodies that are no object with fields, whichever fields the operation has. */
+function* unusableBodies(): Generator<string | Uint8Array> {
+  yield unclosedText
+  yield* deepTexts
+  yield `{${'"a":1,'.repeat(200_000)}"a":1}`
+  yield `[${"{},".repeat(600_000)}{}]`
+  yield "9".repeat(2_000_000)
+  yield new Uint8Array(2_097_152)
+  yield new Uint8Array(2_097_153)
 }
 
 const longHeaders = [

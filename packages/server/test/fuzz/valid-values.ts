@@ -92,6 +92,8 @@ function soundText(name: string, schema: Schema): fc.Arbitrary<string> {
   const kind = kinds[name]
   if (kind !== undefined)
     return fc.oneof({ weight: 8, arbitrary: focusMark(kind) }, { weight: 1, arbitrary: fc.uuid() })
+  // Those of others, and of nothing, are ignored.
+  if (name === "ids") return fc.uuid()
   if (name === "delivery_id") return focusMark("webhook", "delivery")
   if (name === "expiresAt")
     return fc.constantFrom("2999-01-01", "2999-01-01T00:00:00", "2999-01-01T00:00:00.5+02:00")

@@ -9,14 +9,18 @@ export interface SqlitePlanRow {
 
 /**
  * Indexes that may be read from their beginning without a condition, because the order they give is
- * the one that is asked for and a limit ends the walk: the newest public vals, and the most liked
- * ones; the runs that have not ended, to find those whose node is gone; the newest users and the
+ * the one that is asked for and a limit ends the walk: the newest public vals, and those with
+ * the highest rank; the runs that have not ended, to find those whose node is gone; the newest users and the
  * newest entries of the audit log, for whoever administers.
  */
 const walkedIndexes: Readonly<Record<string, RegExp>> = {
   vals_public: /privacy = 'public'\s+order by created_at desc, id desc\s+limit \$\d/,
   vals_public_by_rank:
     /privacy = 'public'\s+order by like_count desc, created_at desc, id desc\s+limit \$\d/,
+  vals_public_by_runs:
+    /privacy = 'public'\s+order by run_count desc, created_at desc, id desc\s+limit \$\d/,
+  vals_public_by_trend:
+    /privacy = 'public'\s+order by trend desc, created_at desc, id desc\s+limit \$\d/,
   sqlite_autoindex_users_1: /from users order by id desc limit \$\d/,
   audit_entries_by_time: /from audit_entries\s+where true\s+order by at desc, id desc limit \$\d/,
   users_to_purge: /where purge_at is not null limit \$\d/,

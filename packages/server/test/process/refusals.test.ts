@@ -352,7 +352,7 @@ describe("loadConfig", () => {
     HAMLET_RUNS_KEPT_DAYS: "forever",
     HAMLET_RUNS_KEPT_PER_VAL: "0",
     HAMLET_RUNS_KEPT_MB: "0",
-    HAMLET_RESPONSE_BYTES_KEPT: "-1",
+    HAMLET_RESPONSE_BYTES_KEPT: "lots",
     HAMLET_SCHEDULES_PER_USER_MAX: "many",
     HAMLET_SCHEDULE_SECONDS_MIN: "0",
     HAMLET_EGRESS_PORTS: "9-8",
@@ -402,6 +402,13 @@ describe("loadConfig", () => {
     HAMLET_MAIL_GENERATED: "maybe",
     HAMLET_MAIL_DNS: "dns.example.com",
     HAMLET_OIDC_ISSUER: "http://id.example",
+    HAMLET_OIDC_CLIENT_ID: "é",
+    HAMLET_OIDC_CLIENT_SECRET: `${secret}é`,
+    HAMLET_OIDC_NAME: "x".repeat(61),
+    HAMLET_OIDC_SCOPES: "email",
+    HAMLET_OIDC_SIGN_UP: "maybe",
+    HAMLET_OIDC_DOMAINS: "everywhere",
+    HAMLET_OIDC_LINK_EMAIL: "maybe",
   }
   const unchecked = [
     "HAMLET_HOST",
@@ -416,10 +423,12 @@ describe("loadConfig", () => {
     "explains why %s is invalid, and repeats no secret",
     (env) => {
       const value = wrong[env] ?? ""
-      const sentence = new RegExp(`^Cannot use ${env} "[^"]+": (it|each key) must [^.\\n]+$`)
+      const sentence = new RegExp(
+        `^Cannot use ${env} "[^"]+": (it|each key|each one) must [^.\\n]+$`,
+      )
       for (const load of [
-        () => loadConfig({ [env]: value }, []),
-        () => loadConfig({}, [toFlag(env), value]),
+        () => loadConfig({ ...toCompanions(env), [env]: value }, []),
+        () => loadConfig(toCompanions(env), [toFlag(env), value]),
       ]) {
         const error = caught(load)
         expect(error).toBeInstanceOf(ConfigError)
@@ -443,15 +452,28 @@ describe("loadConfig", () => {
     "reads %s from the environment and from its flag",
     (env, value) => {
       const flag = toFlag(env)
-      const fromEnv = loadConfig({ [env]: value }, [])
-      expect(loadConfig({}, [flag, value])).toEqual(fromEnv)
-      expect(loadConfig({ [env]: "nonsense" }, [flag, value])).toEqual(fromEnv)
+      const others = toCompanions(env)
+      const fromEnv = loadConfig({ ...others, [env]: value }, [])
+      expect(loadConfig(others, [flag, value])).toEqual(fromEnv)
+      expect(loadConfig({ ...others, [env]: "nonsense" }, [flag, value])).toEqual(fromEnv)
+      // One is not set without the other.
+      if (env === "HAMLET_OIDC_ISSUER" || env === "HAMLET_OIDC_CLIENT_ID") return
       // Empty is as good as not set.
-      expect(loadConfig({ [env]: "" }, [])).toEqual(loadConfig({}, []))
-      if (env !== "HAMLET_RATE_PER_ADDRESS") expect(fromEnv).not.toEqual(loadConfig({}, []))
+      expect(loadConfig({ ...others, [env]: "" }, [])).toEqual(loadConfig(others, []))
+      if (env !== "HAMLET_RATE_PER_ADDRESS") expect(fromEnv).not.toEqual(loadConfig(others, []))
     },
   )
 })
+
+/** The settings without which this one means nothing. */
+function toCompanions(env: string): Record<string, string> {
+  if (!env.startsWith("HAMLET_OIDC_")) return {}
+  const { [env]: _, ...others } = {
+    HAMLET_OIDC_ISSUER: "https://id.test",
+    HAMLET_OIDC_CLIENT_ID: "vals",
+  } as Record<string, string>
+  return others
+}
 
 function toFlag(env: string): string {
   return `--${env.replace("HAMLET_", "").toLowerCase().replaceAll("_", "-")}`

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test"
 import type { OpenTab } from "../../dev/app-stage.ts"
-import { findBarriers, isTooWide } from "../support/check-page.ts"
+import { findBarriers, findTooWide } from "../support/check-page.ts"
 import { describeApp } from "../support/describe-app.ts"
 import { eventually } from "../support/eventually.ts"
 import { pageCases } from "../support/page-cases.ts"
@@ -50,14 +50,14 @@ describeApp(
             // Loading content may move elements for a moment.
             const look = async () => ({
               barriers: await findBarriers(page, kind),
-              isTooWide: await isTooWide(page),
+              tooWide: await findTooWide(page),
             })
             await eventually(look, (found) =>
               expect({ size, scheme, ...found }).toEqual({
                 size,
                 scheme,
                 barriers: [],
-                isTooWide: false,
+                tooWide: [],
               }),
             )
           }

@@ -48,9 +48,14 @@ export async function findBarriers(
   )
 }
 
-/** Whether the page is wider than the screen. */
-export async function isTooWide(page: Page): Promise<boolean> {
-  return page.evaluate(
-    () => document.documentElement.scrollWidth > document.documentElement.clientWidth + 1,
-  )
+/** The last elements beyond the screen when the page is wider than it; none if it is not. */
+export async function findTooWide(page: Page): Promise<readonly string[]> {
+  return page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    if (scrollWidth <= clientWidth + 1) return []
+    return [...document.body.querySelectorAll("*")]
+      .filter((element) => element.getBoundingClientRect().right > clientWidth + 1)
+      .slice(-5)
+      .map((element) => `${element.localName}.${element.getAttribute("class")}`)
+  })
 }

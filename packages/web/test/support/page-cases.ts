@@ -115,7 +115,7 @@ export const pageCases: Readonly<
       text: "no such table",
       before: async (page) => {
         await page.getByLabel("SQL statement").fill("select * from nowhere")
-        await page.getByRole("button", { name: "Run" }).click()
+        await page.getByRole("button", { name: "Run", exact: true }).click()
       },
     },
     { name: "blobs", path: "/data/blobs", text: "notes/today.json" },

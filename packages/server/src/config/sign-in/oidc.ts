@@ -88,5 +88,5 @@ function readDomains(text: string): readonly string[] {
   const wrong = domains.find((domain) => !/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(domain))
   return wrong === undefined
     ? domains
-    : refuse("HAMLET_OIDC_DOMAINS", wrong, "it must be a domain such as example.org")
+    : refuse("HAMLET_OIDC_DOMAINS", wrong, "each one must be a domain")
 }

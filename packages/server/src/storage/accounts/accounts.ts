@@ -1,7 +1,8 @@
 import type { Account, AccountState, AccountStore } from "../../domain/accounts/accounts.ts"
 import type { AuditEntry } from "../../domain/accounts/audit.ts"
 import { noQuotas, type Quotas } from "../../domain/limits/quotas.ts"
-import { type Database, firstRow, type Script } from "../database/database.ts"
+import { list } from "../database/batch-sizes.ts"
+import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import { afterCursor, limitTo, toPage } from "../database/pagination.ts"
 import { type Statement, type Statements, sql } from "../database/sql.ts"
 import { writeOnce } from "../database/write-once.ts"
@@ -101,13 +102,25 @@ function* suspend(id: string, audit: AuditEntry): Script<boolean> {
   )
 }
 
+/** In parts: a join would let PostgreSQL read the secrets of all users. */
+function* deleteValSecrets(ownerId: string): Script<void> {
+  const rowsMax = 500
+  for (;;) {
+    const found = yield* rows<{ readonly id: string }>(sql`select v.id from vals v
+      where v.owner_id = ${ownerId} and (select count(*) from val_secrets s where s.val_id = v.id) > 0
+      limit ${rowsMax}`)
+    if (found.length === 0) return
+    yield sql`delete from val_secrets where val_id in (${list(found.map((row) => row.id))})`
+  }
+}
+
 function* close(id: string, audit: AuditEntry): Script<boolean> {
   yield sql`delete from authorizations where user_id = ${id}`
   yield sql`delete from oauth_codes where user_id = ${id}`
   yield sql`delete from tokens where user_id = ${id}`
   yield sql`delete from identities where user_id = ${id}`
   yield sql`delete from secrets where user_id = ${id}`
-  yield sql`delete from val_secrets where val_id in (select id from vals where owner_id = ${id})`
+  yield* deleteValSecrets(id)
   yield sql`delete from invitations where creator_id = ${id}`
   yield sql`delete from email_codes where user_id = ${id}`
   return yield* change(

@@ -21,7 +21,7 @@ export const identities: Migration = {
     ) ${tableOptions}`,
     "create unique index identities_by_subject on identities (issuer, subject)",
     "create index identities_by_user on identities (user_id, created_at desc, id desc)",
-    "create index users_by_email on users (lower(email)) where email_verified_at is not null",
+    "create index users_by_email on users (lower(email))",
     `create table used_sign_ins (
       hash ${bytes} primary key,
       expires_at ${time} not null

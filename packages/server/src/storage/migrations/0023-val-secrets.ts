@@ -15,6 +15,7 @@ export const valSecrets: Migration = {
       updated_at ${time} not null,
       primary key (val_id, name)
     ) ${tableOptions}`,
+    "create index val_secrets_by_time on val_secrets (val_id, created_at desc, name desc)",
     "create index val_secrets_by_key on val_secrets (key_id)",
   ],
 }

@@ -25,9 +25,9 @@ export const notifications: Migration = {
     "create index notifications_by_time on notifications (owner_id, created_at desc, id desc)",
     "create index notifications_unread on notifications (owner_id) where read_at is null",
     "create index notifications_by_val on notifications (val_id)",
-    "create index notifications_by_actor on notifications (actor_id) where actor_id is not null",
-    "create index notifications_by_comment on notifications (comment_id) where comment_id is not null",
-    "create index notifications_by_other_val on notifications (other_val_id) where other_val_id is not null",
+    "create index notifications_by_actor on notifications (actor_id)",
+    "create index notifications_by_comment on notifications (comment_id)",
+    "create index notifications_by_other_val on notifications (other_val_id)",
     `alter table users add column muted_notifications ${text}`,
   ],
 }

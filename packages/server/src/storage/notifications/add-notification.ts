@@ -16,7 +16,8 @@ export interface NewNotification {
   readonly otherValId?: string
 }
 
-const limits = {
+/** How many notifications are kept, and how long. */
+export const notificationLimits = {
   /** Per user. Beyond it, the oldest are deleted. */
   countMax: 500,
   keptMs: 90 * 86_400_000,
@@ -39,8 +40,8 @@ export function* addNotification(dialect: Dialect, it: NewNotification): Stateme
   yield sql`insert into notifications (id, owner_id, type, key, val_id, actor_id, comment_id, other_val_id, created_at)
     values (${Bun.randomUUIDv7()}, ${ownerId}, ${type}, ${it.key}, ${valId}, ${actorId}, ${it.commentId ?? null}, ${it.otherValId ?? null}, ${dialect.now})
     on conflict (owner_id, key) do nothing`
-  yield sql`delete from notifications where owner_id = ${ownerId} and created_at < ${dialect.now} - ${limits.keptMs}`
+  yield sql`delete from notifications where owner_id = ${ownerId} and created_at < ${dialect.now} - ${notificationLimits.keptMs}`
   yield sql`delete from notifications where id in (
     select id from notifications where owner_id = ${ownerId}
-    order by created_at desc, id desc limit ${rowsMax} offset ${limits.countMax})`
+    order by created_at desc, id desc limit ${rowsMax} offset ${notificationLimits.countMax})`
 }

@@ -9,6 +9,7 @@ import type { Database } from "../database/database.ts"
 import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
 import { nothing, raw, type Statement, sql } from "../database/sql.ts"
 import { toTime } from "../vals/val-rows.ts"
+import { notificationLimits } from "./add-notification.ts"
 
 interface NotificationRow {
   readonly id: string
@@ -54,8 +55,9 @@ export function createNotificationStore(db: Database): NotificationStore {
     },
     async countUnread(userId) {
       const [row] = await db.read<{ count: number | string }>(sql`
-        select count(*) as count from notifications n left join vals o on o.id = n.other_val_id
-        where ${ofUser(userId)} and n.read_at is null`)
+        select count(*) as count from (
+          select 1 as one from notifications n left join vals o on o.id = n.other_val_id
+          where ${ofUser(userId)} and n.read_at is null limit ${notificationLimits.countMax}) unread`)
       return Number(row?.count ?? 0)
     },
     markRead: (userId, ids, at) =>

@@ -636,13 +636,13 @@ CREATE INDEX mail_contents_by_owner ON mail_contents USING btree (owner_id, byte
 
 CREATE INDEX mail_keys_by_time ON mail_keys USING btree (received_at);
 
-CREATE INDEX notifications_by_actor ON notifications USING btree (actor_id) WHERE (actor_id IS NOT NULL);
+CREATE INDEX notifications_by_actor ON notifications USING btree (actor_id);
 
-CREATE INDEX notifications_by_comment ON notifications USING btree (comment_id) WHERE (comment_id IS NOT NULL);
+CREATE INDEX notifications_by_comment ON notifications USING btree (comment_id);
 
 CREATE UNIQUE INDEX notifications_by_key ON notifications USING btree (owner_id, key);
 
-CREATE INDEX notifications_by_other_val ON notifications USING btree (other_val_id) WHERE (other_val_id IS NOT NULL);
+CREATE INDEX notifications_by_other_val ON notifications USING btree (other_val_id);
 
 CREATE INDEX notifications_by_time ON notifications USING btree (owner_id, created_at DESC, id DESC);
 
@@ -716,13 +716,15 @@ CREATE INDEX tokens_by_user ON tokens USING btree (user_id, kind, created_at DES
 
 CREATE INDEX used_sign_ins_by_expiry ON used_sign_ins USING btree (expires_at);
 
-CREATE INDEX users_by_email ON users USING btree (lower(email)) WHERE (email_verified_at IS NOT NULL);
+CREATE INDEX users_by_email ON users USING btree (lower(email));
 
 CREATE INDEX users_special ON users USING btree (id) WHERE ((suspended_at IS NOT NULL) OR (quotas IS NOT NULL));
 
 CREATE INDEX users_to_purge ON users USING btree (id) WHERE (purge_at IS NOT NULL);
 
 CREATE INDEX val_secrets_by_key ON val_secrets USING btree (key_id);
+
+CREATE INDEX val_secrets_by_time ON val_secrets USING btree (val_id, created_at DESC, name DESC);
 
 CREATE INDEX vals_by_owner ON vals USING btree (owner_id, created_at DESC, id DESC);
 

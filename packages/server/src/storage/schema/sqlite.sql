@@ -275,13 +275,13 @@ CREATE TABLE notifications (
   read_at integer
 ) strict;
 
-CREATE INDEX notifications_by_actor on notifications (actor_id) where actor_id is not null;
+CREATE INDEX notifications_by_actor on notifications (actor_id);
 
-CREATE INDEX notifications_by_comment on notifications (comment_id) where comment_id is not null;
+CREATE INDEX notifications_by_comment on notifications (comment_id);
 
 CREATE UNIQUE INDEX notifications_by_key on notifications (owner_id, key);
 
-CREATE INDEX notifications_by_other_val on notifications (other_val_id) where other_val_id is not null;
+CREATE INDEX notifications_by_other_val on notifications (other_val_id);
 
 CREATE INDEX notifications_by_time on notifications (owner_id, created_at desc, id desc);
 
@@ -540,7 +540,7 @@ CREATE TABLE users (
   muted_notifications text
 ) strict;
 
-CREATE INDEX users_by_email on users (lower(email)) where email_verified_at is not null;
+CREATE INDEX users_by_email on users (lower(email));
 
 CREATE INDEX users_special on users (id) where suspended_at is not null or quotas is not null;
 
@@ -558,6 +558,8 @@ CREATE TABLE val_secrets (
 ) strict;
 
 CREATE INDEX val_secrets_by_key on val_secrets (key_id);
+
+CREATE INDEX val_secrets_by_time on val_secrets (val_id, created_at desc, name desc);
 
 CREATE TABLE vals (
   id text primary key,

@@ -18,7 +18,7 @@ import { rankCommands } from "./rank-commands.ts"
 import { openShortcuts } from "./shortcut-keys.tsx"
 import { showError } from "./toast-list.ts"
 
-const limits = { shownMax: 14, foundMax: 8, pauseMs: 120 }
+const limits = { shownMax: 30, foundMax: 8, pauseMs: 120 }
 
 /** Finds vals and commands by a few letters, on every page. */
 export function CommandPalette() {

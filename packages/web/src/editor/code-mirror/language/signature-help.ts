@@ -33,6 +33,14 @@ export function signatureHelp(context: LanguageContext): Extension {
     if (help || isOpen) view.dispatch({ effects: setShown.of(help && { help, position }) })
   }
 
+  function close(view: EditorView): boolean {
+    // A response on its way would open it again.
+    lastRequest += 1
+    if (view.state.field(shownField) !== null) view.dispatch({ effects: setShown.of(null) })
+    // Escape also closes the completions, and lets Tab leave the editor.
+    return false
+  }
+
   const plugin = ViewPlugin.define(() => ({
     update({ view, docChanged, selectionSet, transactions, state }) {
       if (!docChanged && !selectionSet) return
@@ -48,13 +56,6 @@ export function signatureHelp(context: LanguageContext): Extension {
     { key: "Escape", run: close },
   ])
   return [shownField, plugin, Prec.high(keys)]
-}
-
-function close(view: EditorView): boolean {
-  if (view.state.field(shownField) === null) return false
-  view.dispatch({ effects: setShown.of(null) })
-  // Escape also closes the completions, and lets Tab leave the editor.
-  return false
 }
 
 function toTooltip({ help, position }: Shown): Tooltip {
