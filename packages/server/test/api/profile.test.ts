@@ -10,7 +10,7 @@ describeApi("api/profile", (suite) => {
       const ada = await person()
       const put = async (body: object) =>
         expectStatus(await call("PUT", "/v1/me", { as: ada, body }), 200).json
-      const { scopes: _, ...before } = (await call("GET", "/v1/me", { as: ada })).json
+      const { scopes, ...before } = (await call("GET", "/v1/me", { as: ada })).json
       const bio = "Line one\nзавтра 😀"
       expect(await put({ bio })).toEqual({ ...before, bio })
       expect(await put({ email: "ada@hamlet.test", username: "root", tier: "gold" })).toEqual({
@@ -20,7 +20,11 @@ describeApi("api/profile", (suite) => {
       })
       expect(await put({ bio: null })).toEqual({ ...before, email: "ada@hamlet.test" })
       expect(await put({ bio: "", email: null })).toEqual({ ...before, bio: "" })
-      expect((await call("GET", "/v1/me", { as: ada })).json).toEqual({ ...before, bio: "" })
+      expect((await call("GET", "/v1/me", { as: ada })).json).toEqual({
+        ...before,
+        scopes,
+        bio: "",
+      })
     })
 
     test("changes no other user, and makes the bio public", async () => {

@@ -107,7 +107,7 @@ function* deleteValSecrets(ownerId: string): Script<void> {
   const rowsMax = 500
   for (;;) {
     const found = yield* rows<{ readonly id: string }>(sql`select v.id from vals v
-      where v.owner_id = ${ownerId} and (select count(*) from val_secrets s where s.val_id = v.id) > 0
+      where v.owner_id = ${ownerId} and (select 1 from val_secrets s where s.val_id = v.id limit 1) = 1
       limit ${rowsMax}`)
     if (found.length === 0) return
     yield sql`delete from val_secrets where val_id in (${list(found.map((row) => row.id))})`

@@ -27,7 +27,7 @@ export const ignoredForgeries: readonly Forgery[] = [
   },
   {
     tries: "to cut the logs of a neighbour",
-    bytes: `JSON.stringify({ kind: "logs_cut", run: victim }) + "\\n"`,
+    bytes: `JSON.stringify({ kind: "logs_skipped", run: victim, lines: 5 }) + "\\n"`,
   },
   {
     tries: "to refuse a WebSocket of a neighbour",
