@@ -47,7 +47,6 @@ const bodySamples: Readonly<Record<string, Record<string, unknown>>> = {
   "post /v1/me/webhooks": sampleWebhook,
   "put /v1/me/webhooks/{webhook_id}": sampleWebhook,
   "post /v1/vals/{val_id}/emails": { from: "ada@example.com", subject: "é", text: "a\n" },
-  "put /v1/me/notifications/settings": { muted: ["like"] },
   "put /v1/vals/{val_id}/schedule": {
     ...{ cron: "0 9 * * 1-5", timeZone: "Europe/Berlin", isPaused: false },
     ...{ overlap: "queue", catchUp: "one" },

@@ -3,6 +3,7 @@ import {
   notification,
   notificationCount,
   notificationSettings,
+  putNotificationSettingsBody,
   readNotificationsBody,
 } from "../../schemas/accounts/notifications.ts"
 import { pageQuery } from "../../schemas/inputs.ts"
@@ -55,7 +56,7 @@ export const notificationRoutes = {
     summary: "Mute types of notifications; the list replaces the previous one",
     auth: "required",
     scope: "user:write",
-    body: notificationSettings,
+    body: putNotificationSettingsBody,
     responses: { 200: notificationSettings },
   }),
 }

@@ -57,11 +57,14 @@ export const readNotificationsBody = z.object({
     .optional(),
 })
 
+/** The body to choose which notifications the user does not want. */
+export const putNotificationSettingsBody = z.object({
+  muted: list(notificationType, notificationType.options.length).describe(
+    "The types of notifications that are not wanted",
+  ),
+})
+
 /** Which notifications the user does not want. */
-export const notificationSettings = z
-  .object({
-    muted: list(notificationType, notificationType.options.length).describe(
-      "The types of notifications that are not wanted",
-    ),
-  })
+export const notificationSettings = putNotificationSettingsBody
+  .clone()
   .meta({ id: "NotificationSettings" })
