@@ -125,6 +125,42 @@ export default async () => {
 
   probe(
     getServer,
+    "a val echoes secrets and credentials, and what the run keeps of them has neither",
+    async (server) => {
+      const val = await server.save(server.ada, {
+        privacy: "public",
+        code: `export default async (request) => {
+  const secret = Deno.env.get("ADAS_SECRET")
+  const size = Number(new URL(request.url).searchParams.get("size") ?? 0)
+  const headers = { "x-echo": "a " + secret, "set-cookie": "id=crumbs", "content-type": "text/plain" }
+  return new Response("x".repeat(size) + secret + " and " + await request.text(), { headers })
+}`,
+      })
+      const secret = (await server.request(val)).headers.get("x-echo")?.slice(2) ?? ""
+      expect(secret.length).toBeGreaterThan(5)
+      // The last one begins before the end of what is kept.
+      for (const size of [0, 5_000, 16_380, 2_000_000]) {
+        const response = await server.request(val, {
+          method: "POST",
+          path: `/?size=${size}`,
+          headers: { authorization: "Bearer key-of-a-client", cookie: "a=crumbs" },
+          body: secret,
+        })
+        expect(response.text).toContain(secret)
+        const run = await server.runOf(response, server.ada)
+        const kept = JSON.stringify([run.requestContent, run.responseContent])
+        expect(run.responseContent?.headers).toContainEqual(["set-cookie", "[removed]"])
+        expect(kept.length).toBeLessThan(40_000)
+        for (const text of [secret, secret.slice(0, 5), "crumbs", "key-of-a-client"])
+          expect(kept).not.toContain(text)
+        const asBob = await server.call("GET", `/v1/runs/${run.id}`, { as: server.bob })
+        expect(asBob.status).toBe(404)
+      }
+    },
+  )
+
+  probe(
+    getServer,
     "somebody else runs a public val and finds nothing that its owner left in its memory or on its disk",
     async (server) => {
       const val = await server.save(server.ada, {

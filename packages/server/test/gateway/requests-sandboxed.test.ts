@@ -5,6 +5,7 @@ import type { z } from "zod"
 import { notRun } from "../support/databases.ts"
 import type { HamletProcess } from "../support/processes/hamlet-process.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
+import { waitUntil } from "../support/wait-until.ts"
 
 type ValResponse = z.output<typeof valResponse>
 
@@ -120,7 +121,8 @@ function define(): void {
     for (let sent = 0; sent < sizes.answersBefore; sent += 4) await sendSome()
     const before = rss()
     for (let sent = 0; sent < sizes.answers; sent += 4) await sendSome()
-    expect(rss() - before).toBeLessThan(sizes.growthBytesMax)
+    // Garbage may be there for a while; what is kept stays.
+    await waitUntil(() => rss() - before < sizes.growthBytesMax)
   })
 
   test("a val that requests itself is stopped", async () => {

@@ -101,7 +101,8 @@ export class ResponseKeeper {
       return { headers: kept, body: null, bytes, isBinary: true, isTruncated: false }
     if (!this.#take(Math.min(total, bodyBytesMax)))
       return { headers: kept, body: null, bytes, isBinary: false, isTruncated: true }
-    const text = toText(isSample ? body.toBytes() : body, bodyBytesMax, mask)
+    const start = isSample ? body.toBytes() : body.subarray(0, bodyBytesMax + slackBytes)
+    const text = toText(start, bodyBytesMax, mask)
     return {
       headers: kept,
       body: text ?? null,

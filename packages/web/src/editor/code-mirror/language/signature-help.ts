@@ -1,5 +1,5 @@
 import { type Extension, Prec, StateEffect, StateField } from "@codemirror/state"
-import { type EditorView, keymap, showTooltip, type Tooltip, ViewPlugin } from "@codemirror/view"
+import { EditorView, keymap, showTooltip, type Tooltip, ViewPlugin } from "@codemirror/view"
 import type { SignatureHelp } from "../../type-service/protocol.ts"
 import { ask, type LanguageContext } from "./language-context.ts"
 
@@ -33,12 +33,10 @@ export function signatureHelp(context: LanguageContext): Extension {
     if (help || isOpen) view.dispatch({ effects: setShown.of(help && { help, position }) })
   }
 
-  function close(view: EditorView): boolean {
+  function close(view: EditorView): void {
     // A response on its way would open it again.
     lastRequest += 1
     if (view.state.field(shownField) !== null) view.dispatch({ effects: setShown.of(null) })
-    // Escape also closes the completions, and lets Tab leave the editor.
-    return false
   }
 
   const plugin = ViewPlugin.define(() => ({
@@ -53,9 +51,15 @@ export function signatureHelp(context: LanguageContext): Extension {
   }))
   const keys = keymap.of([
     { key: "Mod-Shift-Space", run: (view) => Boolean(void show(view)) || true },
-    { key: "Escape", run: close },
   ])
-  return [shownField, plugin, Prec.high(keys)]
+  // Not in the keymap: completions that are open or on their way would keep the key for themselves.
+  const closeOnEscape = EditorView.domEventHandlers({
+    keydown(event, view) {
+      if (event.key === "Escape") close(view)
+      return false
+    },
+  })
+  return [shownField, plugin, Prec.high(keys), Prec.highest(closeOnEscape)]
 }
 
 function toTooltip({ help, position }: Shown): Tooltip {
