@@ -41,6 +41,9 @@ const secondsHints = {
   "packages/server/test/query-plans.test.ts": 16,
   "packages/server/test/reach/": 15,
   "packages/web/test/app/": 15,
+  "packages/web/test/app/every-page.test.ts": 60,
+  "packages/web/test/app/workbench.test.ts": 30,
+  "packages/web/test/templates.test.ts": 30,
   "packages/web/test/docs.test.ts": 25,
   "packages/web/test/editor/": 15,
 }

@@ -13,7 +13,7 @@ import { databases, describeEachDatabase } from "./support/databases.ts"
 import { testSeed } from "./support/random.ts"
 
 /** `npm run fuzz` sends a million. */
-const requestsPerDatabase = 6_000
+const requestsPerDatabase = 4_000
 /** How many together, for a long run. */
 const requestsWanted = process.env.HAMLET_FUZZ_REQUESTS
 const requests =
@@ -34,7 +34,7 @@ const loud = { HAMLET_LOG_LEVEL: "error", HAMLET_DATA_DIR_SHARED: "yes" }
  * A server is asked so often before it is replaced by a fresh one: otherwise a long run would
  * measure how lists grow. A short run is in parts that end in time also on a busy machine.
  */
-const requestsPerServer = requestsWanted === undefined ? 3_000 : 25_000
+const requestsPerServer = requestsWanted === undefined ? 2_000 : 25_000
 const rounds = Math.ceil(requests / requestsPerServer)
 const extremesParts = 4
 /** So many are sent at the same time at most, some of them several times. */

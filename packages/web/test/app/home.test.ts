@@ -179,7 +179,7 @@ describeApp("home", (app) => {
     await failure.getByRole("button", { name: "Try again" }).click()
     await page.getByRole("heading", { name: "Runs", exact: true }).waitFor()
     await page.getByRole("button", { name: "Account of dora" }).waitFor()
-    await page.getByRole("link", { name: "lucky" }).first().waitFor()
+    await page.getByText("lucky", { exact: true }).first().waitFor()
 
     // The whole server is away: one banner says so, and all parts are fetched when it is back.
     await tab.context.setOffline(true)
