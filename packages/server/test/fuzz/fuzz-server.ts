@@ -173,7 +173,10 @@ async function addVal(
   },
 ): Promise<string> {
   const body = { type: "http", readme: "read me", ...val }
-  return expectStatus(await api.call("PUT", "/v1/vals", { as: user, body }), 200).json.id
+  const { id } = expectStatus(await api.call("PUT", "/v1/vals", { as: user, body }), 200).json
+  const secret = { as: user, body: { value: "v" } }
+  expectStatus(await api.call("PUT", `/v1/vals/${id}/secrets/VAL_1`, secret), 204)
+  return id
 }
 
 /** Without it, chance decides whether a val exists that can have a schedule. */
