@@ -75,7 +75,7 @@ function createProvider(issuer: string): Provider {
         preferred_username: id,
       }),
     }),
-    // Nobody is asked for consent.
+    // Without a page that asks for consent.
     async loadExistingGrant(context) {
       const { client, session } = context.oidc
       if (!client || !session?.accountId) return undefined

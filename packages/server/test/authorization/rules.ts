@@ -56,7 +56,7 @@ const notConfigured: Readonly<Record<string, ErrorCode>> = {
   sendEmail: "mail_unavailable",
   resendEmail: "mail_unavailable",
   sendEmailCode: "mail_unavailable",
-  // Without mail, nobody has got a code.
+  // Without mail, no user has a code.
   confirmEmail: "invalid_email_code",
   createChatCompletion: "openai_unavailable",
   linkIdentity: "oidc_unavailable",

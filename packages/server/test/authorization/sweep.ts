@@ -70,7 +70,7 @@ function toPaths(name: string, route: RouteDefinition, data: PrivacyData): reado
     module: ["blob", "sqlite", "utils"],
     webhook_id: data.webhookIds,
     delivery_id: data.deliveryIds,
-    // Nobody has sent an email.
+    // No user has sent an email.
     email_id: [crypto.randomUUID()],
   }
   const params = Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, param]) => param ?? "")

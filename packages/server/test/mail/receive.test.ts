@@ -234,7 +234,7 @@ function defineSenders(suite: MailSuite): void {
     const known = await talk(val.address)
     expect(known).toEqual(await talk(val.address.replace("inbox", "nobox")))
     expect(known.at(-1)).toBe(hidden)
-    // Signed or sent by somebody else.
+    // Signed or sent by another domain.
     suite.names.records.set("service.example", "v=spf1 ip4:127.0.0.1 -all")
     suite.names.records.set("s._domainkey.service.example", key)
     const envelope = { from: "x@service.example", to: val.address }

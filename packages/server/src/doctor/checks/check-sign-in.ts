@@ -4,7 +4,7 @@ import { type Finding, fine, toReason, warning } from "../finding.ts"
 
 const check = "sign-in"
 
-/** Whether the OpenID Connect provider responds and names the same issuer. Nobody is signed in. */
+/** Whether the OpenID Connect provider responds and names the same issuer. It signs no user in. */
 export async function checkSignIn({ oidc }: Config): Promise<readonly Finding[]> {
   if (!oidc) return [fine(check, "with tokens and links only: HAMLET_OIDC_ISSUER is not set")]
   try {

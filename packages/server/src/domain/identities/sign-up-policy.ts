@@ -3,7 +3,7 @@ import type { ProviderProfile } from "./identity-provider.ts"
 
 /** Who may create an account after a sign-in with the provider. */
 export interface SignUpPolicy {
-  /** `all`: everyone at the provider. `invited`: who has an invitation. `none`: nobody. */
+  /** `all`: everyone at the provider. `invited`: people with an invitation. `none`: no one. */
   readonly signUp: "all" | "invited" | "none"
   /** Who has a verified address of one of these domains needs no invitation. */
   readonly domains: readonly string[]

@@ -27,8 +27,8 @@ export const notificationLimits = {
 const rowsMax = 1_000_000
 
 /**
- * Part of a transaction: tells the owner of a val what happens to it. Nobody is told what they did
- * themselves, or what they have muted.
+ * Part of a transaction: tells the owner of a val what happens to it. It adds nothing for what the owner
+ * did, or has muted.
  */
 export function* addNotification(dialect: Dialect, it: NewNotification): Statements<void> {
   const { ownerId, type, valId, actorId } = it
