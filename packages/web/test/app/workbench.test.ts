@@ -141,6 +141,32 @@ describeApp("the workbench of an http val", (app) => {
     expect(own.problems).toEqual([])
   })
 
+  test("keeps the request that the user has selected when the run of the page becomes known", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const code = `export default (request: Request) => {
+      console.log("asked for", new URL(request.url).pathname)
+      return new Response("<script>fetch('/data')</script>", { headers: { "content-type": "text/html" } })
+    }`
+    const val = await makeVal(app.stage.admin, { code, type: "http" })
+    const selected = Promise.withResolvers<void>()
+    await page.route("**/v1/runs/*", async (route) => {
+      const response = await route.fetch()
+      const run: { request?: { url: string } | null } = await response.json()
+      if (run.request?.url.endsWith("/")) await selected.promise
+      await route.fulfill({ response })
+    })
+    await page.goto(val.path)
+    await page.getByRole("button", { name: "Requests and logs" }).click()
+    const drawer = page.getByRole("region", { name: "Requests and logs" })
+    await drawer.getByRole("button", { name: "GET /data → 200" }).first().click()
+    await drawer.getByRole("log").getByText("asked for /data").waitFor()
+    selected.resolve()
+    await page.getByRole("link", { name: "Open the run" }).waitFor()
+    expect(await drawer.getByRole("log").getByText("asked for /data").count()).toBe(1)
+    await page.unrouteAll({ behavior: "ignoreErrors" })
+  })
+
   test("loads the page again when the server is back", async () => {
     await using own = await app.openOwn()
     const { page } = own

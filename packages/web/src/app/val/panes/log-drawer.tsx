@@ -30,9 +30,14 @@ export function LogDrawer(props: Props) {
         ? run.state.id
         : undefined
   const newest = current ?? requests.run.value?.id
-  // A new run is shown; the user may select another one.
+  const exchange = requests.exchange.value
+  const sentAt = exchange.kind === "sending" ? exchange.startedAt : undefined
+  const isStarting = run.state.kind === "starting"
+  // What the user starts is shown. Its id arrives later: it must not replace a selection made then.
   useEffect(() => {
-    selected.value = undefined
+    if (isStarting || sentAt !== undefined) selected.value = undefined
+  }, [isStarting, sentAt])
+  useEffect(() => {
     if (isOpen) void recent.refresh().catch(() => {})
   }, [newest, run.state.kind, isOpen])
   usePoll(pollMs, () => (isOpen ? recent.refresh() : undefined))
