@@ -84,16 +84,29 @@ export async function deleteSecret(deps: SecretDeps, caller: Caller, name: strin
 }
 
 /** Encrypts all secrets with the newest key, in batches. Returns their number. */
-export async function resealSecrets(
+export function resealSecrets(
   deps: Pick<SecretDeps, "secrets" | "cipher">,
+  batchMax?: number,
+): Promise<number> {
+  return resealAll(deps.secrets, deps.cipher, toAccountPurpose, batchMax)
+}
+
+/** The same for the secrets of any store. */
+export async function resealAll<Stored extends { readonly sealed: Sealed }>(
+  store: {
+    listOtherKeys(keyId: string, countMax: number): Promise<readonly Stored[]>
+    reseal(secret: Stored, sealed: Sealed): Promise<void>
+  },
+  cipher: Cipher,
+  toPurpose: (secret: Stored) => string,
   batchMax = 100,
 ): Promise<number> {
   let count = 0
   for (;;) {
-    const batch = await deps.secrets.listOtherKeys(deps.cipher.keyId, batchMax)
+    const batch = await store.listOtherKeys(cipher.keyId, batchMax)
     for (const secret of batch) {
-      const value = deps.cipher.open(secret.sealed, toAccountPurpose(secret))
-      await deps.secrets.reseal(secret, deps.cipher.seal(value, toAccountPurpose(secret)))
+      const value = cipher.open(secret.sealed, toPurpose(secret))
+      await store.reseal(secret, cipher.seal(value, toPurpose(secret)))
     }
     count += batch.length
     if (batch.length === 0) return count

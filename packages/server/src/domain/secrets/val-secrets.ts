@@ -11,7 +11,7 @@ import {
   valNotFound,
 } from "../vals/vals.ts"
 import type { Sealed } from "./cipher.ts"
-import type { Secret, SecretDeps, SecretInput } from "./secrets.ts"
+import { resealAll, type Secret, type SecretDeps, type SecretInput } from "./secrets.ts"
 
 /** A secret of one val, with its encrypted value. */
 export interface SealedValSecret extends Secret {
@@ -103,20 +103,11 @@ export async function deleteValSecret(
 }
 
 /** Encrypts the secrets of all vals with the newest key, in batches. Returns their number. */
-export async function resealValSecrets(
+export function resealValSecrets(
   deps: Pick<ValSecretDeps, "valSecrets" | "cipher">,
-  batchMax = 100,
+  batchMax?: number,
 ): Promise<number> {
-  let count = 0
-  for (;;) {
-    const batch = await deps.valSecrets.listOtherKeys(deps.cipher.keyId, batchMax)
-    for (const secret of batch) {
-      const value = deps.cipher.open(secret.sealed, toValPurpose(secret))
-      await deps.valSecrets.reseal(secret, deps.cipher.seal(value, toValPurpose(secret)))
-    }
-    count += batch.length
-    if (batch.length === 0) return count
-  }
+  return resealAll(deps.valSecrets, deps.cipher, toValPurpose, batchMax)
 }
 
 /** Authenticated by the cipher: a value moved to another val or name cannot be decrypted. */
