@@ -92,7 +92,11 @@ function complete(
   head: Head,
 ): Response {
   const { status: responseStatus, headers, given } = head
-  const response = context.responses.keep({ headers: given, body }, slot.mask)
+  const { valId } = context.run
+  const response = context.responses.keep(
+    { valId, status: responseStatus, headers: given, body },
+    slot.mask,
+  )
   finish(context, slot, { status: "succeeded", error: null, responseStatus, response })
   return new Response(body as Uint8Array<ArrayBuffer> | null, { status: responseStatus, headers })
 }
@@ -145,8 +149,9 @@ function forwardStream(
   disableIdleTimeout(context)
   const sample = context.responses.createSample(given)
   const end = (outcome: Pick<RunEnd, "status" | "error">) => {
-    const kept = sample ? context.responses.keep({ headers: given, body: sample }, slot.mask) : null
-    finish(context, slot, { ...outcome, responseStatus, response: kept })
+    const ended = { valId: context.run.valId, status: responseStatus, headers: given }
+    const response = sample && context.responses.keep({ ...ended, body: sample }, slot.mask)
+    finish(context, slot, { ...outcome, responseStatus, response: response ?? null })
   }
   const succeed = () => end({ status: "succeeded", error: null })
   const forwarded = new ResponseStream(

@@ -1,5 +1,5 @@
 import { isCredentialHeader } from "../../../shared/headers/credential-headers.ts"
-import { TokenBucket } from "../../../shared/token-bucket.ts"
+import { TokenBucket, TokenBuckets } from "../../../shared/token-bucket.ts"
 import type { Mask } from "../../secrets/secret-mask.ts"
 import type { HeaderList } from "../runner.ts"
 import type { RunMessage } from "../runs.ts"
@@ -14,16 +14,25 @@ export interface KeptResponseLimits {
    * that only the headers are kept, so that a busy val does not fill the disk.
    */
   readonly bytesPerSecondMax: number
+  /**
+   * Of one val on this node: more of them are not read, and keeping all would cost a busy val a
+   * tenth of its speed. Errors of the server are counted apart, so that a failure among thousands
+   * of successes is kept.
+   */
+  readonly responsesPerSecondMax: number
 }
 
 /** The limits besides the size of a body, which is a setting. */
 export const responseLimits: Omit<KeptResponseLimits, "bodyBytesMax"> = {
   headerBytesMax: 8_192,
   bytesPerSecondMax: 4 * 1024 * 1024,
+  responsesPerSecondMax: 50,
 }
 
 /** A response whose body has ended, or was ended. */
 export interface EndedResponse {
+  readonly valId: string
+  readonly status: number
   readonly headers: HeaderList
   /** The whole body, or a sample of its start. Null if there was none. */
   readonly body: Uint8Array | BodySample | null
@@ -70,12 +79,14 @@ export class BodySample {
 export class ResponseKeeper {
   readonly #limits: KeptResponseLimits
   readonly #budget: TokenBucket
+  readonly #perVal: TokenBuckets
   readonly #now: () => number
 
   constructor(limits: KeptResponseLimits, now: () => number) {
     this.#limits = limits
     this.#now = now
     this.#budget = new TokenBucket(limits.bytesPerSecondMax, 1_000, now())
+    this.#perVal = new TokenBuckets(1_000, now)
   }
 
   /** A sample for a body that is streamed; undefined if nothing of it would be kept. */
@@ -85,10 +96,12 @@ export class ResponseKeeper {
     return new BodySample(isText(headers) ? bodyBytesMax + slackBytes : 0)
   }
 
-  /** What the run keeps. Null if responses are not kept. */
-  keep({ headers, body }: EndedResponse, mask: Mask): RunMessage | null {
-    const { bodyBytesMax, headerBytesMax } = this.#limits
+  /** What the run keeps. Null if responses are not kept, or the val has too many. */
+  keep({ valId, status, headers, body }: EndedResponse, mask: Mask): RunMessage | null {
+    const { bodyBytesMax, headerBytesMax, responsesPerSecondMax } = this.#limits
     if (bodyBytesMax === 0) return null
+    const key = status >= 500 ? `${valId} failed` : valId
+    if (this.#perVal.take(key, responsesPerSecondMax) > 0) return null
     const kept = keepHeaders(headers, headerBytesMax, mask)
     if (body === null)
       return { headers: kept, body: null, bytes: 0, isBinary: false, isTruncated: false }

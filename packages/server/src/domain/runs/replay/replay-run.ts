@@ -126,7 +126,12 @@ export function sendRequest(
     const sample = body instanceof ReadableStream ? responses.createSample(headers) : undefined
     const keep = () =>
       responses.keep(
-        { headers, body: sample ?? (body instanceof Uint8Array ? body : null) },
+        {
+          valId: live.valId,
+          status: responseStatus,
+          headers,
+          body: sample ?? (body instanceof Uint8Array ? body : null),
+        },
         slot.mask,
       )
     try {
