@@ -1,15 +1,14 @@
 import { useSignal } from "@preact/signals"
-import { bindText } from "../../ui/bind.ts"
 import { Brand } from "../../ui/brand.tsx"
 import { CopyButton } from "../../ui/copy-button.tsx"
 import { useTitle } from "../../ui/page-title.ts"
 import { api } from "../api.ts"
 import { currentLocation, navigate } from "../frame/location.ts"
-import { Field } from "../parts/field.tsx"
 import { Form } from "../parts/form.tsx"
 import { ProviderButton } from "../session/provider-button.tsx"
 import { currentUser } from "../session/session.ts"
 import { signIn } from "../session/sign-in.ts"
+import { UsernameField } from "../session/username-field.tsx"
 
 /** Accepts an invitation: the user chooses a name, is signed in, and sees the first token once. */
 export function Page() {
@@ -60,21 +59,7 @@ function Accept({ code, onDone }: { code: string; onDone: (token: string) => voi
       </p>
       <ProviderButton to="/" invitation={code} />
       <Form onSubmit={submit} label="Accept" busyLabel="Accepting…" kind="sign-in-form">
-        <Field
-          label="Name"
-          hint="Letters, digits and _, up to 30. It becomes part of the addresses of your vals and cannot be changed."
-        >
-          <input
-            class="input"
-            name="username"
-            autocomplete="username"
-            required
-            maxLength={30}
-            pattern="[a-zA-Z][a-zA-Z0-9_]*"
-            spellcheck={false}
-            {...bindText(username)}
-          />
-        </Field>
+        <UsernameField username={username} />
       </Form>
     </>
   )

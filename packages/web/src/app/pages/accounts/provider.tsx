@@ -1,19 +1,18 @@
 import type { Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import { bindText } from "../../../ui/bind.ts"
 import { Brand } from "../../../ui/brand.tsx"
 import { useTitle } from "../../../ui/page-title.ts"
 import { api } from "../../api.ts"
 import { explain } from "../../data/explain.ts"
 import { navigate } from "../../frame/location.ts"
 import { showDone } from "../../frame/toast-list.ts"
-import { Field } from "../../parts/field.tsx"
 import { Form } from "../../parts/form.tsx"
 import { toOwnPath } from "../../session/own-path.ts"
 import { type ProviderVisit, takeVisit } from "../../session/provider.ts"
 import { session } from "../../session/session.ts"
 import { enterSession } from "../../session/sign-in.ts"
+import { UsernameField } from "../../session/username-field.tsx"
 import { settings } from "../../settings.ts"
 
 type SignUp = NonNullable<Output<"finishProviderSignIn">["signUp"]>
@@ -121,21 +120,7 @@ function NewAccount({ signUp, visit }: { signUp: SignUp; visit: ProviderVisit })
         one.
       </p>
       <Form onSubmit={submit} label="Create account" busyLabel="Creating…" kind="sign-in-form">
-        <Field
-          label="Name"
-          hint="Letters, digits and _, up to 30. It becomes part of the addresses of your vals and cannot be changed."
-        >
-          <input
-            class="input"
-            name="username"
-            autocomplete="username"
-            required
-            maxLength={30}
-            pattern="[a-zA-Z][a-zA-Z0-9_]*"
-            spellcheck={false}
-            {...bindText(username)}
-          />
-        </Field>
+        <UsernameField username={username} />
       </Form>
     </>
   )

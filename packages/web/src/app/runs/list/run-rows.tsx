@@ -90,7 +90,7 @@ function LastLine({ run }: { readonly run: RunItem }) {
   const { error, lastLine } = run
   const text = error ? `${error.name}: ${error.message}` : (lastLine ?? "")
   return (
-    <span class={error ? "run-line run-error-line" : "run-line"} title={text}>
+    <span class={error ? "run-last run-last-error" : "run-last"} title={text}>
       {text}
     </span>
   )
