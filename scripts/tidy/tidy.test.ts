@@ -57,6 +57,16 @@ describe("tidy", () => {
     ])
   })
 
+  test("refuses sizes of text that are not tokens", async () => {
+    const style =
+      ".a {\n  font-size: var(--size-sm);\n  font: var(--size-xs) / 20px var(--mono);\n  font-size: 0.9em;\n}\n"
+    const path = "packages/web/src/app/styles/a.css"
+    expect(await check({ [path]: style })).toEqual([])
+    expect(await check({ [path]: `${style}.b {\n  font: 400 0.8rem / 1.6 serif;\n}\n` })).toEqual([
+      `${path}:7: 0.8rem is not a token; use one of var(--size-…)`,
+    ])
+  })
+
   test("says what is missing when a module is not as expected", async () => {
     expect(await check({ "packages/server/src/config/options.ts": "export {}" })).toEqual([
       "packages/server/src/config/options.ts: cannot be made into docs/configuration.md: it does not export options",

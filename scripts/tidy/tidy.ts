@@ -11,6 +11,7 @@ import { checkLockFile } from "./lock-file.ts"
 import { checkMarkdownLinks } from "./markdown-links.ts"
 import { checkMigrationNumbers } from "./migration-numbers.ts"
 import { checkPlainWords } from "./plain-words.ts"
+import { checkTextSizes } from "./text-sizes.ts"
 
 const rules = [
   checkLocalPaths,
@@ -21,6 +22,7 @@ const rules = [
   checkFolderSizes,
   checkExportedNames,
   checkPlainWords,
+  checkTextSizes,
 ]
 
 /**

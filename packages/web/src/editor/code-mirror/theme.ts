@@ -12,7 +12,7 @@ const textTheme = EditorView.theme({
   "&": {
     color: "var(--text)",
     backgroundColor: "var(--page)",
-    fontSize: "0.84rem",
+    fontSize: "var(--size-sm)",
     height: "100%",
   },
   "&.cm-focused": { outline: "none" },
