@@ -54,47 +54,33 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
     summary: "Manage the servers you are signed in to",
     verbs: {
       list: { summary: "List servers", load: () => import("./commands/server/list.ts") },
-      use: {
-        summary: "Select the current server",
-        load: () => import("./commands/server/use.ts"),
-      },
-      rm: {
-        summary: "Sign out of a server",
-        load: () => import("./commands/server/rm.ts"),
-      },
+      use: { summary: "Select the current server", load: () => import("./commands/server/use.ts") },
+      rm: { summary: "Sign out of a server", load: () => import("./commands/server/rm.ts") },
     },
   },
   val: {
     summary: "Create, find, change and share vals",
     verbs: {
-      list: {
-        summary: "List vals",
-        load: () => import("./commands/val/list.ts"),
-      },
+      list: { summary: "List vals", load: () => import("./commands/val/list.ts") },
       new: { summary: "Create a val", load: () => import("./commands/val/new.ts") },
       show: { summary: "Show a val", load: () => import("./commands/val/show.ts") },
-      edit: {
-        summary: "Edit a val in your editor",
-        load: () => import("./commands/val/edit.ts"),
+      edit: { summary: "Edit a val in your editor", load: () => import("./commands/val/edit.ts") },
+      fmt: { summary: "Format vals or files", load: () => import("./commands/val/files/fmt.ts") },
+      push: { summary: "Save files as vals", load: () => import("./commands/val/files/push.ts") },
+      pull: {
+        summary: "Download vals into files",
+        load: () => import("./commands/val/files/pull.ts"),
       },
-      push: { summary: "Save files as vals", load: () => import("./commands/val/push.ts") },
-      pull: { summary: "Download vals into files", load: () => import("./commands/val/pull.ts") },
       clone: {
         summary: "Download all vals of a user into a folder",
-        load: () => import("./commands/val/clone.ts"),
+        load: () => import("./commands/val/files/clone.ts"),
       },
       watch: {
         summary: "Keep a folder and your vals in sync",
-        load: () => import("./commands/val/watch.ts"),
+        load: () => import("./commands/val/files/watch.ts"),
       },
-      rename: {
-        summary: "Rename a val",
-        load: () => import("./commands/val/rename.ts"),
-      },
-      rm: {
-        summary: "Delete vals",
-        load: () => import("./commands/val/rm.ts"),
-      },
+      rename: { summary: "Rename a val", load: () => import("./commands/val/rename.ts") },
+      rm: { summary: "Delete vals", load: () => import("./commands/val/rm.ts") },
       open: { summary: "Open a val in the browser", load: () => import("./commands/val/open.ts") },
       preview: {
         summary: "Create a preview URL for a val",
@@ -146,10 +132,7 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
       load: () => import("./commands/run/val.ts"),
     },
     verbs: {
-      list: {
-        summary: "List runs",
-        load: () => import("./commands/run/list.ts"),
-      },
+      list: { summary: "List runs", load: () => import("./commands/run/list.ts") },
       show: { summary: "Show a run", load: () => import("./commands/run/show.ts") },
       logs: { summary: "Show the logs of a run", load: () => import("./commands/run/logs.ts") },
       cancel: { summary: "Cancel a run", load: () => import("./commands/run/cancel.ts") },
@@ -160,23 +143,14 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
     },
   },
   eval: { summary: "Run code once without saving it", load: () => import("./commands/eval.ts") },
-  logs: {
-    summary: "Show and follow logs of all runs",
-    load: () => import("./commands/logs.ts"),
-  },
+  logs: { summary: "Show and follow logs of all runs", load: () => import("./commands/logs.ts") },
   schedule: {
     summary: "Run vals at certain times",
     verbs: {
-      set: {
-        summary: "Set when a val runs",
-        load: () => import("./commands/schedule/set.ts"),
-      },
+      set: { summary: "Set when a val runs", load: () => import("./commands/schedule/set.ts") },
       show: { summary: "Show a schedule", load: () => import("./commands/schedule/show.ts") },
       list: { summary: "List your schedules", load: () => import("./commands/schedule/list.ts") },
-      pause: {
-        summary: "Pause a schedule",
-        load: () => import("./commands/schedule/pause.ts"),
-      },
+      pause: { summary: "Pause a schedule", load: () => import("./commands/schedule/pause.ts") },
       resume: {
         summary: "Resume a paused schedule",
         load: () => import("./commands/schedule/resume.ts"),
@@ -192,10 +166,7 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
     summary: "Manage secrets, the environment variables of your vals",
     verbs: {
       set: { summary: "Set a secret", load: () => import("./commands/secret/set.ts") },
-      list: {
-        summary: "List your secrets",
-        load: () => import("./commands/secret/list.ts"),
-      },
+      list: { summary: "List your secrets", load: () => import("./commands/secret/list.ts") },
       rm: { summary: "Delete a secret", load: () => import("./commands/secret/rm.ts") },
     },
   },
@@ -232,14 +203,24 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
       rm: { summary: "Delete a webhook", load: () => import("./commands/webhook/rm.ts") },
     },
   },
+  notification: {
+    summary: "See what happened to your vals",
+    verbs: {
+      list: {
+        summary: "List your notifications",
+        load: () => import("./commands/notification/list.ts"),
+      },
+      read: {
+        summary: "Mark notifications as read",
+        load: () => import("./commands/notification/read.ts"),
+      },
+    },
+  },
   blob: {
     summary: "Manage the blobs of your vals",
     verbs: {
       list: { summary: "List your blobs", load: () => import("./commands/blob/list.ts") },
-      get: {
-        summary: "Download a blob",
-        load: () => import("./commands/blob/get.ts"),
-      },
+      get: { summary: "Download a blob", load: () => import("./commands/blob/get.ts") },
       put: { summary: "Upload a blob", load: () => import("./commands/blob/put.ts") },
       rm: { summary: "Delete blobs", load: () => import("./commands/blob/rm.ts") },
     },
@@ -292,10 +273,7 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
     verbs: {
       new: { summary: "Create a token", load: () => import("./commands/token/new.ts") },
       list: { summary: "List your tokens", load: () => import("./commands/token/list.ts") },
-      revoke: {
-        summary: "Revoke a token",
-        load: () => import("./commands/token/revoke.ts"),
-      },
+      revoke: { summary: "Revoke a token", load: () => import("./commands/token/revoke.ts") },
     },
   },
   user: {
@@ -331,23 +309,14 @@ export const tree: Readonly<Record<string, Leaf | Group>> = {
         summary: "Lift a suspension",
         load: () => import("./commands/user/unsuspend.ts"),
       },
-      rm: {
-        summary: "Delete a user",
-        load: () => import("./commands/user/rm.ts"),
-      },
+      rm: { summary: "Delete a user", load: () => import("./commands/user/rm.ts") },
     },
   },
   invite: {
     summary: "Manage invitations, for administrators",
     verbs: {
-      new: {
-        summary: "Create an invitation link",
-        load: () => import("./commands/invite/new.ts"),
-      },
-      list: {
-        summary: "List open invitations",
-        load: () => import("./commands/invite/list.ts"),
-      },
+      new: { summary: "Create an invitation link", load: () => import("./commands/invite/new.ts") },
+      list: { summary: "List open invitations", load: () => import("./commands/invite/list.ts") },
       revoke: {
         summary: "Revoke an invitation",
         load: () => import("./commands/invite/revoke.ts"),

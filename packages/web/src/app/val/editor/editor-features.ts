@@ -1,4 +1,5 @@
 import { ApiError } from "@hamlet/contract/client"
+import { readStyle } from "@hamlet/contract/code-style"
 import { signal } from "@preact/signals"
 import type { CodeEditorProps, FormattedText } from "../../../editor/code-editor-props.ts"
 import type { Definition } from "../../../editor/type-service/protocol.ts"
@@ -7,7 +8,6 @@ import { explain } from "../../data/explain.ts"
 import { navigate } from "../../frame/location.ts"
 import { showError } from "../../frame/toast-list.ts"
 import type { ValEditing } from "../code/val-editing.ts"
-import { readStyle } from "./read-style.ts"
 
 /** A file that has no page of its own, for `DefinitionDialog`. */
 export const shownDefinition = signal<Extract<Definition, { kind: "file" }> | undefined>(undefined)

@@ -1,14 +1,14 @@
 import { mkdirSync } from "node:fs"
 import { resolve } from "node:path"
 import type { Command } from "commander"
-import { CliError } from "../../cli-error.ts"
-import { defineCommand } from "../../command.ts"
-import type { Context } from "../../context.ts"
-import type { ExitName } from "../../exit-codes.ts"
-import { sweepFolder } from "../../watch/actions/replace-file.ts"
-import { lockFolder } from "../../watch/lock-folder.ts"
-import { createEventPrinter } from "../../watch/print-event.ts"
-import { FolderWatcher } from "../../watch/watcher.ts"
+import { CliError } from "../../../cli-error.ts"
+import { defineCommand } from "../../../command.ts"
+import type { Context } from "../../../context.ts"
+import type { ExitName } from "../../../exit-codes.ts"
+import { sweepFolder } from "../../../watch/actions/replace-file.ts"
+import { lockFolder } from "../../../watch/lock-folder.ts"
+import { createEventPrinter } from "../../../watch/print-event.ts"
+import { FolderWatcher } from "../../../watch/watcher.ts"
 
 interface WatchOptions {
   readonly folder: string

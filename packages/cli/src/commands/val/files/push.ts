@@ -1,12 +1,12 @@
 import { dirname } from "node:path"
 import type { Command } from "commander"
-import { defineCommand } from "../../command.ts"
-import type { Context } from "../../context.ts"
-import type { ExitName } from "../../exit-codes.ts"
-import { type FolderState, openFolderState } from "../../files/folder-state.ts"
-import { pushFile } from "../../files/push-file.ts"
-import { forEachOne } from "../../output/for-each-one.ts"
-import { toSaved } from "../../vals.ts"
+import { defineCommand } from "../../../command.ts"
+import type { Context } from "../../../context.ts"
+import type { ExitName } from "../../../exit-codes.ts"
+import { type FolderState, openFolderState } from "../../../files/folder-state.ts"
+import { pushFile } from "../../../files/push-file.ts"
+import { forEachOne } from "../../../output/for-each-one.ts"
+import { toSaved } from "../../../vals.ts"
 
 interface PushOptions {
   readonly files: readonly string[]

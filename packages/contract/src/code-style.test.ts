@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { readStyle } from "./read-style.ts"
+import { readStyle } from "./code-style.ts"
 
 describe("readStyle", () => {
   test.each([

@@ -1,4 +1,4 @@
-/** The style of code, where formatting has a choice. */
+/** The style of code, where `POST /v1/format` has a choice. */
 export interface CodeStyle {
   readonly semicolons: boolean
   readonly quotes: "double" | "single"

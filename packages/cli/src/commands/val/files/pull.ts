@@ -1,14 +1,14 @@
 import { relative } from "node:path"
 import type { Command } from "commander"
-import { CliError } from "../../cli-error.ts"
-import { defineCommand } from "../../command.ts"
-import type { Context } from "../../context.ts"
-import type { ExitName } from "../../exit-codes.ts"
-import { type FolderState, openFolderState } from "../../files/folder-state.ts"
-import { type PulledVal, pullVal } from "../../files/pull-val.ts"
-import { findVal } from "../../names/find-val.ts"
-import { forEachOne } from "../../output/for-each-one.ts"
-import type { Output } from "../../output/output.ts"
+import { CliError } from "../../../cli-error.ts"
+import { defineCommand } from "../../../command.ts"
+import type { Context } from "../../../context.ts"
+import type { ExitName } from "../../../exit-codes.ts"
+import { type FolderState, openFolderState } from "../../../files/folder-state.ts"
+import { type PulledVal, pullVal } from "../../../files/pull-val.ts"
+import { findVal } from "../../../names/find-val.ts"
+import { forEachOne } from "../../../output/for-each-one.ts"
+import type { Output } from "../../../output/output.ts"
 
 interface PullOptions {
   readonly vals: readonly string[]
