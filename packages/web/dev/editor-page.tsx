@@ -20,6 +20,7 @@ const settings = document.querySelector<HTMLElement>("#app")?.dataset ?? {}
 const typeService = createTypeService({
   workerUrl: settings.worker ?? "",
   libsUrl: settings.libs ?? "",
+  nodeTypesUrl: settings.nodeTypes ?? "",
   baseUrl: location.origin,
   readPageKey: () => noPageKey,
 })

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { writeTypeLibs } from "../src/editor/type-service/build-libs.ts"
+import { type TypeLibs, writeTypeLibs } from "../src/editor/type-service/build-libs.ts"
 
 /** The options of the editor's page. */
 export interface EditorServerOptions {
@@ -27,7 +27,7 @@ export async function startEditorServer({
   api = {},
 }: EditorServerOptions): Promise<EditorServer> {
   const folder = await mkdtemp(join(tmpdir(), "hamlet-editor-"))
-  const [page, worker, libs] = await Promise.all([
+  const [page, worker, { libs, nodeTypes }] = await Promise.all([
     bundle(folder, ["./editor-page.tsx", "./editor-page.css"]),
     bundle(folder, ["../src/editor/type-service/worker.ts"]),
     writeTypeLibs(folder),
@@ -36,7 +36,7 @@ export async function startEditorServer({
     page.find((name) => name.endsWith(".js")),
     page.find((name) => name.endsWith(".css")),
     worker[0],
-    libs,
+    { libs, nodeTypes },
   )
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -129,7 +129,7 @@ async function readStandard(name: string): Promise<string | undefined> {
   return /^[a-z-]+$/.test(file) ? await readFile(path, "utf8").catch(() => undefined) : undefined
 }
 
-function toHtml(main = "", style = "", worker = "", libs = ""): string {
+function toHtml(main = "", style = "", worker = "", { libs, nodeTypes }: TypeLibs): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -140,7 +140,7 @@ function toHtml(main = "", style = "", worker = "", libs = ""): string {
 <link rel="stylesheet" href="/assets/${style}">
 <script type="module" src="/assets/${main}"></script>
 </head>
-<body><div id="app" data-worker="/assets/${worker}" data-libs="/assets/${libs}"></div></body>
+<body><div id="app" data-worker="/assets/${worker}" data-libs="/assets/${libs}" data-node-types="/assets/${nodeTypes}"></div></body>
 </html>
 `
 }

@@ -62,13 +62,14 @@ export async function openApp(otherFolder: string): Promise<WebApp> {
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M1 14V8l4.5-4.5L9 7l2-2 4 4v5z" fill="#0f766e"/></svg>`
 
 function toHtml(
-  { main, style, theme, typeWorker, typeLibs, fonts }: AppManifest["entries"],
+  { main, style, theme, typeWorker, typeLibs, nodeTypes, fonts }: AppManifest["entries"],
   { nonce, facts, ...options }: PageOptions,
 ): string {
   const settings = {
     ...options,
     typeWorker: assetsPath + typeWorker,
     typeLibs: assetsPath + typeLibs,
+    nodeTypes: assetsPath + nodeTypes,
   }
   return `<!doctype html>
 <html lang="en">

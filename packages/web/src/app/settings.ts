@@ -6,6 +6,7 @@ export interface Settings {
   /** The addresses of the type worker and of its libraries. */
   readonly typeWorker: string
   readonly typeLibs: string
+  readonly nodeTypes: string
   /** The operator's notice for all users. */
   readonly notice: string | null
   /** The name of the OpenID Connect provider; null for none. */

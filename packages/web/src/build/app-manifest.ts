@@ -17,6 +17,7 @@ export interface AppManifest {
     readonly theme: string
     readonly typeWorker: string
     readonly typeLibs: string
+    readonly nodeTypes: string
     /** The fonts of nearly every page. */
     readonly fonts: readonly string[]
   }

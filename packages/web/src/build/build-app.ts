@@ -27,7 +27,7 @@ export async function buildApp(folder: string): Promise<void> {
   await mkdir(unfinished, { recursive: true })
   try {
     const typeface = createTypeface()
-    const [main, theme, worker, libs] = await Promise.all([
+    const [main, theme, worker, { libs, nodeTypes }] = await Promise.all([
       bundle(unfinished, ["app/main.tsx", "app/styles/app.css"], "esm", typeface),
       bundle(unfinished, ["ui/theme-boot.ts"], "iife"),
       bundle(unfinished, ["editor/type-service/worker.ts"], "esm"),
@@ -40,6 +40,7 @@ export async function buildApp(folder: string): Promise<void> {
       theme: find(theme, ".js"),
       typeWorker: find(worker, ".js"),
       typeLibs: libs,
+      nodeTypes,
       fonts: findPreloaded(typeface.files.keys()),
     }
     const files = await compressAll(unfinished)

@@ -272,6 +272,30 @@ export default command
     )
 
     withCode(
+      "knows the modules and globals of Node",
+      `import { readFileSync } from "node:fs"
+import { setTimeout as wait } from "node:timers/promises"
+import { EventEmitter } from "node:events"
+import { Readable } from "node:stream"
+const wrong: number = readFileSync("/tmp/a", "utf8")
+const size: string = Buffer.from("a").length
+await wait(1)
+new EventEmitter().once("a", () => {})
+process.env.DEBUG = process.argv[0] ?? "1"
+const timer = setTimeout(() => {}, 1)
+clearTimeout(timer)
+const response = new Response(await fetch("https://example.com").then((r) => r.body))
+Readable.from(["a"]).on("data", console.log)
+const url = new URL(import.meta.url)
+export default [response.status, url.href, Deno.env.get("A")]
+require("fs")
+`,
+      async (page) => {
+        await waitForMarked(page, ["wrong", "size", "require"])
+      },
+    )
+
+    withCode(
       "reports no errors for modules without types",
       `/** @jsxImportSource https://esm.sh/react@19 */
 import { Hono, type Context } from "npm:hono@4"

@@ -3,20 +3,41 @@ import { readdirSync, readFileSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { findDeno } from "../../../../../scripts/find-deno.ts"
-import { prelude } from "./prelude.ts"
+import { readNodeTypes } from "./build-node-types.ts"
+import { nodeGlobals, prelude } from "./prelude.ts"
 import { markUnavailable } from "./unavailable.ts"
 
-/**
- * Writes the built-in types of vals into one file and returns its name: the libraries of the
- * language and of Deno. Done when the app is built, with the Deno that runs vals.
- */
-export async function writeTypeLibs(folder: string): Promise<string> {
-  const text = JSON.stringify({
+/** The names of the written files. */
+export interface TypeLibs {
+  /** The libraries of the language and of Deno, which every val has. */
+  readonly libs: string
+  /** The modules of Node, for vals that import one. */
+  readonly nodeTypes: string
+}
+
+/** Writes the built-in types of vals. Done when the app is built, with the Deno that runs vals. */
+export async function writeTypeLibs(folder: string): Promise<TypeLibs> {
+  const deno = await readDenoTypes()
+  const libs = {
     ...readLanguageLibs(),
-    "/lib/deno.d.ts": await readDenoTypes(),
+    "/lib/deno.d.ts": deno,
     "/lib/prelude.d.ts": prelude,
-  })
-  const name = `type-libs-${createHash("sha256").update(text).digest("hex").slice(0, 8)}.json`
+    "/lib/node-globals.d.ts": nodeGlobals,
+  }
+  const nodeTypes = readNodeTypes(findPackage("@types/node"), [deno, prelude])
+  return {
+    libs: await writeFiles(folder, "type-libs", libs),
+    nodeTypes: await writeFiles(folder, "node-types", nodeTypes),
+  }
+}
+
+async function writeFiles(
+  folder: string,
+  kind: string,
+  files: Readonly<Record<string, string>>,
+): Promise<string> {
+  const text = JSON.stringify(files)
+  const name = `${kind}-${createHash("sha256").update(text).digest("hex").slice(0, 8)}.json`
   await writeFile(join(folder, name), text)
   return name
 }

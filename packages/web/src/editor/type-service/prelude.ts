@@ -1,27 +1,8 @@
 /**
- * Types that Deno's libraries lack. Those that Deno takes from Node would need packages: timers are
- * declared here, the rest is any. Browser globals are any too, since a val may serve browser code.
+ * Types that Deno's libraries lack: timers, which Deno takes from Node, and our own. Browser globals
+ * are any, since a val may serve browser code.
  */
 export const prelude = `
-declare namespace NodeJS {
-  interface Timer {
-    ref(): this
-    unref(): this
-    hasRef(): boolean
-    refresh(): this
-    [Symbol.toPrimitive](): number
-  }
-  interface Timeout extends Timer {
-    close(): this
-    [Symbol.dispose](): void
-  }
-  interface Immediate {
-    ref(): this
-    unref(): this
-    hasRef(): boolean
-    [Symbol.dispose](): void
-  }
-}
 declare namespace Intl {
   interface DurationFormatOptions {}
 }
@@ -39,18 +20,10 @@ declare function clearTimeout(timer?: NodeJS.Timeout | string | number): void
 declare function clearInterval(timer?: NodeJS.Timeout | string | number): void
 declare function clearImmediate(immediate?: NodeJS.Immediate): void
 
-declare var process: {
-  /** The environment variables. A change lasts as long as the process. */
-  env: Record<string, string | undefined>
-  [name: string]: any
-}
 interface Console {
   /** Sends a value to yourself by mail. */
   email(value: unknown, subject?: string): Promise<void>
 }
-declare var Buffer: any
-type Buffer = any
-declare var global: typeof globalThis
 
 declare var document: any
 declare var history: any
@@ -85,4 +58,35 @@ ${[
   ])
   .map((name) => `declare var ${name}: any\ntype ${name} = any`)
   .join("\n")}
+`
+
+/** The globals of Node that a val has, until the types of Node's modules are loaded. */
+export const nodeGlobals = `
+declare namespace NodeJS {
+  interface Timer {
+    ref(): this
+    unref(): this
+    hasRef(): boolean
+    refresh(): this
+    [Symbol.toPrimitive](): number
+  }
+  interface Timeout extends Timer {
+    close(): this
+    [Symbol.dispose](): void
+  }
+  interface Immediate {
+    ref(): this
+    unref(): this
+    hasRef(): boolean
+    [Symbol.dispose](): void
+  }
+}
+declare var process: {
+  /** The environment variables. A change lasts as long as the process. */
+  env: Record<string, string | undefined>
+  [name: string]: any
+}
+declare var Buffer: any
+type Buffer = any
+declare var global: typeof globalThis
 `

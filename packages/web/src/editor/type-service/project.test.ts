@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { createProject, type Project } from "./project.ts"
+import { createProject, type Project, type ProjectOptions } from "./project.ts"
 import { complete } from "./queries/complete.ts"
 import { findDefinition } from "./queries/definition.ts"
 import { diagnose } from "./queries/diagnose.ts"
@@ -54,6 +54,7 @@ const libs = {
     "interface Array<T> { length: number }\ninterface Boolean {}\ninterface CallableFunction {}\ninterface Function {}\ninterface IArguments {}\ninterface NewableFunction {}\ninterface Number {}\ninterface Object {}\ninterface RegExp {}\ninterface String { length: number }\ntype Partial<T> = { [P in keyof T]?: T[P] }\n",
   "/lib/deno.d.ts": "",
   "/lib/prelude.d.ts": "",
+  "/lib/node-globals.d.ts": "declare var Buffer: any\n",
 }
 
 let server: Bun.Server<undefined>
@@ -86,13 +87,18 @@ const path = "ada/document.tsx"
  * A project with one document, whose version has locked packages. It waits until modules and packages
  * were loaded as often as this.
  */
-async function openProject(code: string, loads = 1): Promise<{ readonly project: Project }> {
+async function openProject(
+  code: string,
+  loads = 1,
+  loadNodeTypes: ProjectOptions["loadNodeTypes"] = async () => undefined,
+): Promise<{ readonly project: Project }> {
   let count = 0
   let wake = () => {}
   const project = createProject({
     libs,
     baseUrl: server.url.origin,
     readPageKey: () => "key",
+    loadNodeTypes,
     onTypesChanged() {
       count += 1
       wake()
@@ -132,6 +138,32 @@ export const wrong: string = sub
     const { project } = await openProject(code)
     expect(messagesOf(project)).toEqual(["Type 'string' is not assignable to type 'number'."])
     responses = [types]
+  })
+
+  test("loads the types of Node's modules with the first import of one, and once", async () => {
+    const ofNode = `interface Buffer { length: number }
+declare var Buffer: { from(text: string): Buffer }
+declare module "fs" { export function readFileSync(path: string): Buffer }
+declare module "node:fs" { export * from "fs" }
+`
+    let loads = 0
+    const load = async () => {
+      loads += 1
+      return { "/node/fs.d.ts": ofNode }
+    }
+    const { project } = await openProject("export const wrong: number = true", 1, load)
+    const other = "Type 'boolean' is not assignable to type 'number'."
+    expect([messagesOf(project), loads]).toEqual([[other], 0])
+    project.setText(
+      path,
+      'import { readFileSync } from "node:fs"\nexport const wrong: string = readFileSync("a")\nBuffer.from("a").size\n',
+    )
+    const expected = [
+      "Type 'Buffer' is not assignable to type 'string'.",
+      "Property 'size' does not exist on type 'Buffer'.",
+    ]
+    while (messagesOf(project).length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+    expect([messagesOf(project), loads]).toEqual([expected, 1])
   })
 })
 

@@ -1,10 +1,13 @@
 import ts from "typescript-js"
 import { createOwnVals, knownFileName, offeredStandard, toKnownCode } from "./known-modules.ts"
 import { createModuleLoader, type ModuleLoader } from "./module-loader.ts"
+import { createNodeTypes, type NodeTypes, type NodeTypesOptions } from "./node-types.ts"
 import { createPackageTypes, type LockedVersion, type PackageTypes } from "./package-types.ts"
 
 /** The global type files; the compiler options add TypeScript's own libraries. */
 const rootLibs = ["/lib/deno.d.ts", "/lib/prelude.d.ts"] as const
+/** The globals of Node, until its types are loaded. */
+const nodeGlobalsLib = "/lib/node-globals.d.ts"
 
 /** The open documents and their imports, for TypeScript. */
 export interface Project {
@@ -40,6 +43,7 @@ export interface ProjectOptions {
   readonly libs: Readonly<Record<string, string>>
   readonly baseUrl: string
   readonly readPageKey: () => string
+  readonly loadNodeTypes: NodeTypesOptions["load"]
   /** Earlier results may be out of date. */
   readonly onTypesChanged: () => void
 }
@@ -67,6 +71,7 @@ interface ProjectFiles {
   readonly documents: Map<string, { text: string; version: number }>
   readonly loader: ModuleLoader
   readonly packages: PackageTypes
+  readonly nodeTypes: NodeTypes
   /** Whether the standard library is offered for import; it is loaded when that is first asked for. */
   offersStandard: boolean
   /** Counts changes. A change of modules affects how all files resolve their imports. */
@@ -76,12 +81,13 @@ interface ProjectFiles {
 
 /** A project with the libraries and without documents. */
 export function createProject(options: ProjectOptions): Project {
-  const { libs, baseUrl, readPageKey, onTypesChanged } = options
+  const { libs, baseUrl, readPageKey, loadNodeTypes, onTypesChanged } = options
   const loader = createModuleLoader({ baseUrl, readPageKey, listImports, onChange })
   const packages = createPackageTypes({ baseUrl, readPageKey, compilerOptions, onChange })
+  const nodeTypes = createNodeTypes({ load: loadNodeTypes, onChange })
   const ownVals = createOwnVals(baseUrl, readPageKey)
   const files: ProjectFiles = {
-    ...{ libs, documents: new Map(), loader, packages },
+    ...{ libs, documents: new Map(), loader, packages, nodeTypes },
     ...{ offersStandard: false, changes: 0, moduleChanges: 0 },
   }
   const { documents } = files
@@ -150,19 +156,20 @@ function listKnown({ offersStandard, packages }: ProjectFiles): readonly string[
 }
 
 function createHost(files: ProjectFiles): ts.LanguageServiceHost {
-  const { libs, documents, loader, packages } = files
+  const { libs, documents, loader, packages, nodeTypes } = files
   const read = (fileName: string) =>
     (fileName === knownFileName ? toKnownCode(listKnown(files)) : undefined) ??
     documents.get(fileName)?.text ??
     loader.findCode(fileName) ??
     packages.read(fileName) ??
+    nodeTypes.read(fileName) ??
     (Object.hasOwn(libs, fileName) ? libs[fileName] : undefined)
   return {
     getCompilationSettings: () => compilerOptions,
     getProjectVersion: () => String(files.changes),
-    getScriptFileNames: () => [...rootLibs, ...documents.keys(), knownFileName],
+    getScriptFileNames: () => [...listLibs(nodeTypes), ...documents.keys(), knownFileName],
     getScriptVersion(fileName) {
-      if (Object.hasOwn(libs, fileName)) return "1"
+      if (Object.hasOwn(libs, fileName) || nodeTypes.has(fileName)) return "1"
       // Only new packages change how those that are known resolve their imports.
       if (packages.has(fileName)) return String(packages.changes)
       if (fileName === knownFileName) return `${files.moduleChanges} ${listKnown(files).length}`
@@ -184,13 +191,23 @@ function createHost(files: ProjectFiles): ts.LanguageServiceHost {
   }
 }
 
+function listLibs(nodeTypes: NodeTypes): readonly string[] {
+  const ofNode = nodeTypes.listFiles()
+  return [...rootLibs, ...(ofNode.length > 0 ? ofNode : [nodeGlobalsLib])]
+}
+
 function findFile(
-  { loader, packages }: Pick<ProjectFiles, "loader" | "packages">,
+  { loader, packages, nodeTypes }: Pick<ProjectFiles, "loader" | "packages" | "nodeTypes">,
   specifier: string,
   importer: string,
 ): ts.ResolvedModuleFull | undefined {
   const module = loader.find(specifier, importer)
-  if (module?.state.kind !== "loaded") return packages.resolve(specifier, importer)
+  if (module?.state.kind !== "loaded") {
+    const found = packages.resolve(specifier, importer)
+    // Its types declare the modules by name, so there is no file to resolve to.
+    if (!found) nodeTypes.noteImport(specifier, importer)
+    return found
+  }
   const extension = module.fileName.endsWith(".ts") ? ts.Extension.Ts : ts.Extension.Tsx
   return { resolvedFileName: module.fileName, extension }
 }

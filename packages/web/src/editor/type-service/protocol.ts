@@ -46,7 +46,12 @@ export type TypeQueryName = keyof TypeQueries
 
 /** From the page. A query contains the text of the document if it has changed. */
 export type ToWorker =
-  | { readonly kind: "start"; readonly libsUrl: string; readonly baseUrl: string }
+  | {
+      readonly kind: "start"
+      readonly libsUrl: string
+      readonly nodeTypesUrl: string
+      readonly baseUrl: string
+    }
   | { readonly kind: "open" | "close"; readonly path: string }
   | { readonly kind: "lock"; readonly path: string; readonly locked: LockedVersion }
   | {

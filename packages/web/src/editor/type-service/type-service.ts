@@ -24,20 +24,22 @@ export interface TypeService {
 export interface TypeServiceOptions {
   readonly workerUrl: string
   readonly libsUrl: string
+  readonly nodeTypesUrl: string
   /** The address of the server, from which vals are imported. */
   readonly baseUrl: string
   /** Without the page key, the session does not count; it changes when the user signs in. */
   readonly readPageKey: () => string
+  /** Another limit than 30 seconds for a query, for tests. */
+  readonly queryMsMax?: number
 }
 
 const limits = {
   /** A busy page may never be idle. */
   idleMsMax: 5_000,
-  /**
-   * TypeScript can loop in a type: the worker is stopped, since it would use a core forever. It is
-   * started again without the types of packages, which other people have written.
-   */
+  /** TypeScript can loop in a type: the worker is stopped, since it would use a core forever. */
   queryMsMax: 30_000,
+  /** How often it is started again for code that has changed, while no check of it succeeds. */
+  restartsMax: 3,
 }
 
 type AnyResult = TypeQueries[TypeQueryName]["result"]
@@ -53,10 +55,13 @@ class WorkerTypeService implements TypeService {
   readonly #pending = new Map<number, (result: AnyResult | undefined) => void>()
   readonly #documents = new Map<string, { count: number; sent: object | undefined }>()
   readonly #locked = new Map<string, LockedVersion>()
-  #state: "new" | "starting" | "ready" | "stopped" = "new"
+  #state: "new" | "starting" | "ready" | "hung" | "stopped" = "new"
   #worker: Worker | undefined
   #lastId = 0
   #hasPackages = true
+  /** The code that could not be checked in time. */
+  #hung: { readonly path: string; readonly text: object } | undefined
+  #restarts = 0
 
   constructor(options: TypeServiceOptions) {
     this.#options = options
@@ -66,6 +71,7 @@ class WorkerTypeService implements TypeService {
     const count = (this.#documents.get(path)?.count ?? 0) + 1
     this.#documents.set(path, { count, sent: undefined })
     if (this.#state === "ready") this.#openInWorker(path)
+    if (this.#state === "hung") this.#startAgain()
     if (this.#state !== "new") return
     this.#state = "starting"
     whenIdle(() => this.#start())
@@ -91,6 +97,8 @@ class WorkerTypeService implements TypeService {
     input: TypeQueries[Name]["input"],
   ): Promise<TypeQueries[Name]["result"] | undefined> {
     const document = this.#documents.get(path)
+    if (this.#state === "hung" && this.#hung?.path === path && this.#hung.text !== text)
+      this.#startAgain()
     if (this.#state !== "ready" || !document) return Promise.resolve(undefined)
     this.#lastId += 1
     const id = this.#lastId
@@ -98,10 +106,12 @@ class WorkerTypeService implements TypeService {
     this.#post({ kind: "query", id, path, name, input, text: changed })
     document.sent = text
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#restart(), limits.queryMsMax)
+      const msMax = this.#options.queryMsMax ?? limits.queryMsMax
+      const timer = setTimeout(() => this.#endHung(path, text), msMax)
       this.#pending.set(id, (result) => {
         clearTimeout(timer)
         this.#pending.delete(id)
+        if (name === "diagnose" && result !== undefined) this.#restarts = 0
         resolve(result as TypeQueries[Name]["result"] | undefined)
       })
     })
@@ -117,16 +127,27 @@ class WorkerTypeService implements TypeService {
     this.#endWorker()
   }
 
-  /** Once, without packages. If the code itself is the cause, the worker stays stopped. */
-  #restart(): void {
-    if (!this.#hasPackages || this.#locked.size === 0) {
-      this.stop()
-      return
-    }
-    console.warn("The types take too long; those of packages are left out from now on")
-    this.#hasPackages = false
-    this.#state = "starting"
+  /**
+   * Starts the worker again without the types of packages, which other people have written. If the
+   * code itself is the cause, it waits until the code has changed.
+   */
+  #endHung(path: string, text: object): void {
     this.#endWorker()
+    if (this.#hasPackages && this.#locked.size > 0) {
+      console.warn("The types take too long; those of packages are left out from now on")
+      this.#hasPackages = false
+      this.#startAgain()
+    } else if (this.#restarts < limits.restartsMax) {
+      console.warn("The types take too long; the code is checked again when it has changed")
+      this.#restarts += 1
+      this.#hung = { path, text }
+      this.#state = "hung"
+    } else this.stop()
+  }
+
+  #startAgain(): void {
+    this.#hung = undefined
+    this.#state = "starting"
     this.#start()
   }
 
@@ -139,7 +160,7 @@ class WorkerTypeService implements TypeService {
 
   #start(): void {
     if (this.#state !== "starting") return
-    const { workerUrl, libsUrl, baseUrl } = this.#options
+    const { workerUrl, libsUrl, nodeTypesUrl, baseUrl } = this.#options
     try {
       // Without trusted types the URL is a string.
       this.#worker = new Worker(toWorkerUrl(workerUrl) as string, { type: "module", name: "types" })
@@ -151,7 +172,9 @@ class WorkerTypeService implements TypeService {
     this.#worker.addEventListener("message", ({ data }: MessageEvent<FromWorker>) =>
       this.#receive(data),
     )
-    this.#post({ kind: "start", libsUrl: new URL(libsUrl, location.href).href, baseUrl })
+    const toUrl = (address: string) => new URL(address, location.href).href
+    const urls = { libsUrl: toUrl(libsUrl), nodeTypesUrl: toUrl(nodeTypesUrl), baseUrl }
+    this.#post({ kind: "start", ...urls })
   }
 
   #openInWorker(path: string): void {

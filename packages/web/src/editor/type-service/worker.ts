@@ -61,21 +61,24 @@ let pageKey: string = noPageKey
 
 self.addEventListener("message", ({ data }: MessageEvent<ToWorker & FromPage>) => {
   pageKey = data.pageKey
-  if (data.kind === "start") void start(data.libsUrl, data.baseUrl)
+  if (data.kind === "start") void start(data)
   else if (data.kind === "query") post({ kind: "result", id: data.id, result: runQuery(data) })
   else if (data.kind === "lock") project?.setLocked(data.path, data.locked)
   else project?.[data.kind](data.path)
 })
 
-async function start(libsUrl: string, baseUrl: string): Promise<void> {
+async function start({
+  libsUrl,
+  nodeTypesUrl,
+  baseUrl,
+}: Extract<ToWorker, { kind: "start" }>): Promise<void> {
   try {
-    const response = await fetch(libsUrl, { credentials: "same-origin" })
-    if (!response.ok) throw new Error(`the server responded ${response.status}`)
-    const libs = (await response.json()) as Record<string, string>
+    const libs = await fetchFiles(libsUrl)
     project = createProject({
       libs,
       baseUrl,
       readPageKey: () => pageKey,
+      loadNodeTypes: () => fetchFiles(nodeTypesUrl).catch(() => undefined),
       onTypesChanged: () => post({ kind: "types_changed" }),
     })
     // Reading the libraries takes seconds. Earlier queries return undefined at once.
@@ -84,6 +87,13 @@ async function start(libsUrl: string, baseUrl: string): Promise<void> {
   } catch (error) {
     post({ kind: "failed", message: `Cannot load the types: ${String(error)}` })
   }
+}
+
+/** The texts of declarations by file name. */
+async function fetchFiles(url: string): Promise<Record<string, string>> {
+  const response = await fetch(url, { credentials: "same-origin" })
+  if (!response.ok) throw new Error(`the server responded ${response.status}`)
+  return (await response.json()) as Record<string, string>
 }
 
 function runQuery({

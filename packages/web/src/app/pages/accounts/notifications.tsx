@@ -126,7 +126,14 @@ function Settings() {
     run(async () => {
       const others = muted.filter((it) => it !== type)
       const changed = muted.includes(type) ? others : [...others, type]
-      settings.set(await api.putNotificationSettings({ muted: changed }))
+      // At once: a box that changes back for a moment looks broken.
+      settings.set({ muted: changed })
+      try {
+        await api.putNotificationSettings({ muted: changed })
+      } catch (error) {
+        settings.reload()
+        throw error
+      }
     })
   return (
     <Section title="Tell me about">

@@ -6,6 +6,7 @@ import { settings } from "../../settings.ts"
 export const typeService = createTypeService({
   workerUrl: settings.typeWorker,
   libsUrl: settings.typeLibs,
+  nodeTypesUrl: settings.nodeTypes,
   baseUrl: location.origin,
   readPageKey,
 })
