@@ -6,6 +6,7 @@ import { type Program, startServer } from "../harness/program.ts"
 import { atMost, type Cell } from "../harness/report.ts"
 import { createScratchFolder } from "../harness/scratch.ts"
 import { median, percentile } from "../harness/stats.ts"
+import { weighPages } from "./page-weights.ts"
 import { signIn } from "./sign-in.ts"
 
 const executablePath = "/usr/bin/chromium"
@@ -43,6 +44,8 @@ export const pages: Benchmark = {
       await makeVals(client)
       report("pages: home")
       const home = await measureHome(browser, server, client)
+      report("pages: bytes")
+      const weights = await weighPages(browser, server, client)
       report("pages: logs")
       const logs = await measureLogs(browser, server, client)
       return [
@@ -56,6 +59,7 @@ export const pages: Benchmark = {
           columns: ["", "frame p50, ms", "p95", "longest", "bar"],
           rows: [toLogRow(logs)],
         },
+        weights,
       ]
     } finally {
       await browser.close()

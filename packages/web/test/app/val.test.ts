@@ -37,6 +37,39 @@ describeApp("a val's page", (app) => {
     expect(own.problems).toEqual([])
   })
 
+  test("formats on save, once the palette was told so, and saves code that does not parse", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const val = await makeVal(app.stage.admin, { code: "export default () => 1\n" })
+    await page.goto(val.path)
+    const editor = await findEditor(page)
+    const choose = async (label: string) => {
+      await page.keyboard.press("Control+k")
+      const palette = page.getByRole("dialog", { name: "Command palette" })
+      await palette.getByRole("combobox").fill(label)
+      await palette.getByRole("option", { name: label, selected: true }).waitFor()
+      await page.keyboard.press("Enter")
+      await palette.waitFor({ state: "detached" })
+    }
+    const save = async (code: string, version: number) => {
+      await replaceText(page, editor, code)
+      await page.keyboard.press("Control+s")
+      await findVersion(page, version).waitFor()
+      return (await app.stage.admin.client.getVal({ val_id: val.id })).code
+    }
+    await choose("Format on save")
+    expect(await save("const  a = 'a'\nexport  default ()=>a", 2)).toBe(
+      "const a = 'a'\nexport default () => a\n",
+    )
+    expect(await save("export default (", 3)).toBe("export default (")
+    // The browser remembers it, and the next page of this profile must not.
+    await page.reload()
+    await findEditor(page)
+    await choose("Stop formatting on save")
+    expect(await save("export  default 1", 4)).toBe("export  default 1")
+    expect(own.problems).toEqual([])
+  })
+
   test("saves and runs with arguments by Control-Enter", async () => {
     await using own = await app.openOwn()
     const { page } = own
