@@ -32,9 +32,25 @@ const recorded = {
   bodyBytesMax: limits.runInputBytesMax,
 }
 
-/** Whether the changes concern the request of an http val. */
-export function changesRequest({ method, path, headers, body }: ReplayChanges): boolean {
-  return [method, path, headers, body].some((part) => part !== undefined)
+const requestParts = ["method", "path", "headers", "body"] as const
+
+/** The first part of a request that the changes replace. */
+export function findChangedPart(changes: ReplayChanges): (typeof requestParts)[number] | undefined {
+  return requestParts.find((part) => changes[part] !== undefined)
+}
+
+/**
+ * What stands for the input of a request that was not stored completely, if the changes replace all
+ * of it; undefined otherwise.
+ */
+export function findReplacedInput(
+  { method, url }: Pick<RunRequest, "method" | "url">,
+  changes: ReplayChanges,
+): RequestInput | undefined {
+  // The record of a longer address ends there.
+  const hasPath = changes.path !== undefined || url.length < recorded.urlCharsMax
+  const hasBody = changes.body !== undefined || isBodiless(changes.method?.toUpperCase() ?? method)
+  return hasPath && changes.headers !== undefined && hasBody ? { headers: [], body: "" } : undefined
 }
 
 /** Applies the changes to the request of a run. */
@@ -46,12 +62,12 @@ export function changeRequest(
   const method = changes.method?.toUpperCase() ?? request.method
   const url =
     changes.path === undefined ? request.url : `${new URL(request.url).origin}${changes.path}`
-  if (url.length > recorded.urlCharsMax) throw tooLarge("its address", recorded.urlCharsMax)
+  if (url.length > recorded.urlCharsMax) throw tooLarge("path", recorded.urlCharsMax)
   const given = changes.headers?.map(([name, value]) => [name.toLowerCase(), value] as const)
   const headers = given?.filter(([name]) => !isSetHere(name)) ?? input.headers
   const kept = headers.filter(([name]) => !isCredentialHeader(name))
   const headerBytes = kept.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
-  if (headerBytes > recorded.headerBytesMax) throw tooLarge("its headers", recorded.headerBytesMax)
+  if (headerBytes > recorded.headerBytesMax) throw tooLarge("headers", recorded.headerBytesMax)
   return {
     request: { method, url },
     input: { headers: kept, body: toBody(method, input.body, changes.body) },
@@ -60,13 +76,17 @@ export function changeRequest(
 }
 
 function toBody(method: string, before: string, body: Uint8Array | undefined): string {
-  const isBodiless = method === "GET" || method === "HEAD"
-  if (isBodiless && body !== undefined && body.length > 0)
-    throw new AppError("invalid_request", `Cannot replay the run: ${method} has no body`)
-  if (isBodiless) return ""
+  if (isBodiless(method)) {
+    if (body === undefined || body.length === 0) return ""
+    throw unfitChange("body", `must be empty: ${method} has no body`)
+  }
   if (body === undefined) return before
-  if (body.length > recorded.bodyBytesMax) throw tooLarge("its body", recorded.bodyBytesMax)
+  if (body.length > recorded.bodyBytesMax) throw tooLarge("body", recorded.bodyBytesMax)
   return Buffer.from(body).toString("base64")
+}
+
+function isBodiless(method: string): boolean {
+  return method === "GET" || method === "HEAD"
 }
 
 /** Whether the server sets the header itself. */
@@ -74,6 +94,13 @@ function isSetHere(name: string): boolean {
   return isReservedHeader(name) || name === "content-length"
 }
 
-function tooLarge(what: string, max: number): AppError {
-  return new AppError("invalid_request", `Cannot replay the run: ${what} would exceed ${max} bytes`)
+function tooLarge(path: keyof ReplayChanges, bytesMax: number): AppError {
+  return unfitChange(path, `must be at most ${bytesMax} bytes, to be stored with the run`)
+}
+
+/** A change that the run cannot be replayed with. */
+export function unfitChange(path: keyof ReplayChanges, message: string): AppError {
+  return new AppError("invalid_request", "Cannot replay the run with these changes", {
+    issues: [{ path, message }],
+  })
 }

@@ -20,7 +20,13 @@ import {
   type RunRequest,
   unsavedVersion,
 } from "../runs.ts"
-import { changeRequest, changesRequest, type ReplayChanges } from "./replay-changes.ts"
+import {
+  changeRequest,
+  findChangedPart,
+  findReplacedInput,
+  type ReplayChanges,
+  unfitChange,
+} from "./replay-changes.ts"
 
 /** Runs a version with the input of a run again, on the caller's account. */
 export async function replayRun(
@@ -64,13 +70,14 @@ export async function prepareReplay(
   const input = await deps.runs.findInput(run.id)
   if (run.request) {
     if (changes.args !== undefined)
-      throw unfit(id, "it was started by a request, which has no arguments")
+      throw unfitChange("args", "must be left out: a request started the run, without arguments")
     return { ...toRequest(val, run, run.request, input, changes), val, args: null }
   }
-  if (changesRequest(changes)) throw unfit(id, "it was not started by a request")
+  const part = findChangedPart(changes)
+  if (part) throw unfitChange(part, "must be left out: no request started the run")
   if (changes.args !== undefined) {
     if (input && (isRequestInput(input) || input.kind !== "args"))
-      throw unfit(id, "its arguments come from its schedule or its mail")
+      throw unfitChange("args", "must be left out: they come from the schedule or the mail")
     return { val, args: changes.args, input: null, request: null, credentials: [] }
   }
   // Truncated arguments are stored as a string.
@@ -101,14 +108,15 @@ function toRequest(
   input: RunInput | undefined,
   changes: ReplayChanges,
 ): Omit<Replay, "val" | "args"> {
-  if (!input || !isRequestInput(input))
-    throw notReplayable(run.id, "its request was not stored completely")
   if (val.type !== "http") throw notReplayable(run.id, "the val is no longer of type http")
-  return changeRequest({ method, url }, input, changes)
-}
-
-function unfit(id: string, reason: string): AppError {
-  return new AppError("invalid_request", `Cannot replay run "${id}" with these changes: ${reason}`)
+  const stored =
+    input && isRequestInput(input) ? input : findReplacedInput({ method, url }, changes)
+  if (!stored)
+    throw notReplayable(
+      run.id,
+      "its request was not stored completely, and the changes do not replace its path, headers and body",
+    )
+  return changeRequest({ method, url }, stored, changes)
 }
 
 /** Reads the response to its end: the run records its status, its headers and its start. */
