@@ -70,10 +70,10 @@ describe("createClient, called once for every row of the route table,", () => {
     })
   }
 
-  test("has a method for every row and nothing else but raw, pages, items and follow", () => {
+  test("has a method for every row and nothing else but raw, pages, items and following", () => {
     const client = createClient({ baseUrl: "http://localhost" })
     expect(Object.keys(client).sort()).toEqual(
-      [...routeNames, "follow", "items", "pages", "raw"].sort(),
+      [...routeNames, "follow", "followAccount", "items", "pages", "raw"].sort(),
     )
     expect(Object.keys(client.raw).sort()).toEqual([...routeNames].sort())
   })

@@ -1,7 +1,7 @@
 import { systemClock } from "./client/clock.ts"
 import { contract } from "./client/contract.ts"
 import { ConnectionError } from "./client/errors.ts"
-import { follow as followEvents } from "./client/follow.ts"
+import { followAccount as followAccountEvents, follow as followEvents } from "./client/follow.ts"
 import type { FollowOptions } from "./client/follow-types.ts"
 import { clientLimits } from "./client/limits.ts"
 import { followPages } from "./client/pages.ts"
@@ -19,7 +19,7 @@ import type { RouteName } from "./routes.ts"
 
 export type { Clock } from "./client/clock.ts"
 export { ApiError, ConnectionError, type Issue, LinkError } from "./client/errors.ts"
-export type { FollowOptions, RunEvent } from "./client/follow-types.ts"
+export type { AccountEvent, FollowOptions, RunEvent } from "./client/follow-types.ts"
 export type { Content, Input } from "./client/input.ts"
 export { clientLimits } from "./client/limits.ts"
 export type {
@@ -76,10 +76,19 @@ export function createClient(options: ClientOptions): Client {
     { run_id, from = 0 }: { run_id: string; from?: number },
     options: FollowOptions = {},
   ) => followEvents({ ...deps, refuse }, prepare("getRunLogs", { run_id }), from, options)
+  const followAccount = (options: FollowOptions = {}) =>
+    followAccountEvents({ ...deps, refuse }, prepare("listMyLogs"), options)
 
   // The methods are created in a loop over the table that their types are mapped from, which
   // TypeScript cannot follow.
-  return { ...toMethods(body), raw: toMethods(raw), pages, items, follow } as unknown as Client
+  return {
+    ...toMethods(body),
+    raw: toMethods(raw),
+    pages,
+    items,
+    follow,
+    followAccount,
+  } as unknown as Client
 }
 
 type Call<Result> = (name: RouteName, input?: object, call?: AnyCallOptions) => Promise<Result>

@@ -1,6 +1,6 @@
 import type { z } from "zod"
 import type { runStatus } from "../schemas/fields.ts"
-import type { logLine } from "../schemas/runs/run-records.ts"
+import type { accountLog, logLine, run } from "../schemas/runs/run-records.ts"
 
 /** An event of a followed run: a log line with its index, or the end. */
 export type RunEvent =
@@ -11,7 +11,17 @@ export type RunEvent =
       readonly logsTruncated: boolean
     }
 
-/** How to follow a run. */
+/**
+ * An event of the runs of an account. The first one is `open`: from then on every line is sent.
+ * `skipped` is the number of events that the client was too slow for.
+ */
+export type AccountEvent =
+  | { readonly kind: "open" }
+  | ({ readonly kind: "log" } & Readonly<z.output<typeof accountLog>>)
+  | { readonly kind: "end"; readonly run: z.output<typeof run> }
+  | { readonly kind: "skipped"; readonly events: number }
+
+/** How to follow a run, or all runs of an account. */
 export interface FollowOptions {
   /** Stops following, with the signal's reason. */
   readonly signal?: AbortSignal | undefined

@@ -100,3 +100,51 @@ describe("follow", () => {
     expect(await events.next().catch(String)).toBe("Error: enough")
   })
 })
+
+describe("followAccount", () => {
+  const val = { id: run_id, name: "hello" }
+  const event = (name: string, data: object) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
+
+  test("yields the events until the server closes the connection", async () => {
+    const text = [
+      event("open", {}),
+      event("log", { runId: run_id, val, line: line("one") }),
+      ": still here\n\n",
+      event("later", {}),
+      event("end", { id: run_id, status: "succeeded" }),
+      event("skipped", { events: 7 }),
+    ].join("")
+    await using server = startSequence(() => stream(text.slice(0, 30), text.slice(30)))
+    const client = createClient({ baseUrl: server.url, token: "secret" })
+    expect<unknown>(await Array.fromAsync(client.followAccount())).toEqual([
+      { kind: "open" },
+      { kind: "log", runId: run_id, val, line: line("one") },
+      { kind: "end", run: { id: run_id, status: "succeeded" } },
+      { kind: "skipped", events: 7 },
+    ])
+    const seen = server.seen[0]
+    expect([seen?.path, seen?.headers.get("accept"), seen?.headers.get("authorization")]).toEqual([
+      "/v1/me/logs",
+      "text/event-stream",
+      "Bearer secret",
+    ])
+  })
+
+  test("throws the server's error, a lost connection, and the reason of an abort", async () => {
+    await using server = startSequence(
+      () => Response.json({ code: "unauthenticated", message: "Cannot follow" }, { status: 401 }),
+      () => stream(event("open", {})),
+    )
+    const client = createClient({ baseUrl: server.url, clock })
+    const failure = (events: AsyncGenerator) =>
+      Array.fromAsync(events).catch((error: unknown) => error)
+    expect(await failure(client.followAccount())).toMatchObject({ code: "unauthenticated" })
+    const stopping = new AbortController()
+    const events = client.followAccount({ signal: stopping.signal })
+    expect((await events.next()).value).toEqual({ kind: "open" })
+    stopping.abort(new Error("enough"))
+    expect(await events.next().catch(String)).toBe("Error: enough")
+    await server[Symbol.asyncDispose]()
+    expect(await failure(client.followAccount())).toBeInstanceOf(ConnectionError)
+  })
+})

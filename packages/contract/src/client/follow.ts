@@ -1,5 +1,5 @@
 import { ConnectionError } from "./errors.ts"
-import type { FollowOptions, RunEvent } from "./follow-types.ts"
+import type { AccountEvent, FollowOptions, RunEvent } from "./follow-types.ts"
 import type { PreparedRequest } from "./request.ts"
 import { toRetryMs } from "./retry.ts"
 import { type Received, type SendDeps, toInit } from "./send.ts"
@@ -24,8 +24,11 @@ export async function* follow(
   let attempt = 0
   for (;;) {
     try {
-      for await (const event of readOnce(deps, request, next, options)) {
+      const headers: Record<string, string> = next > 0 ? { "last-event-id": String(next - 1) } : {}
+      for await (const fields of readEvents(deps, request, headers, options)) {
         attempt = 0
+        const event = toRunEvent(fields)
+        if (!event) continue
         yield event
         if (event.kind === "end") return
         next = event.index + 1
@@ -46,13 +49,34 @@ export async function* follow(
   }
 }
 
-/** Reads from one connection. */
-async function* readOnce(
+/** Yields the events of an account until the server closes the connection. */
+export async function* followAccount(
   deps: FollowDeps,
   request: PreparedRequest,
-  next: number,
+  options: FollowOptions,
+): AsyncGenerator<AccountEvent, void, void> {
+  try {
+    for await (const fields of readEvents(deps, request, {}, options)) {
+      const event = toAccountEvent(fields)
+      if (event) yield event
+    }
+    options.signal?.throwIfAborted()
+  } catch (error) {
+    options.signal?.throwIfAborted()
+    throw error
+  }
+}
+
+/** The fields of an event: `event`, `id` and `data`. */
+type Fields = ReadonlyMap<string, string>
+
+/** Reads from one connection. Comments, which only keep it alive, are skipped. */
+async function* readEvents(
+  deps: FollowDeps,
+  request: PreparedRequest,
+  extra: Readonly<Record<string, string>>,
   { signal, timeoutMs = deps.timeoutMs }: FollowOptions,
-): AsyncGenerator<RunEvent> {
+): AsyncGenerator<Fields> {
   const attempt = new AbortController()
   const stop = () => attempt.abort()
   let timer = setTimeout(stop, timeoutMs)
@@ -60,7 +84,7 @@ async function* readOnce(
   try {
     const headers = new Headers(request.headers)
     headers.set("accept", "text/event-stream")
-    if (next > 0) headers.set("last-event-id", String(next - 1))
+    for (const [name, value] of Object.entries(extra)) headers.set(name, value)
     const init = toInit({ ...request, headers }, attempt.signal)
     const response = await reach(request, () => deps.fetch(request.url, init))
     if (!response.ok || !response.body) {
@@ -76,7 +100,10 @@ async function* readOnce(
       timer = setTimeout(stop, timeoutMs)
       const blocks = (text + value).split("\n\n")
       text = blocks.pop() ?? ""
-      for (const block of blocks) yield* toEvents(block)
+      for (const block of blocks) {
+        const fields = new Map(block.split("\n").map((line) => toField(line)))
+        if (fields.has("data")) yield fields
+      }
     }
   } finally {
     clearTimeout(timer)
@@ -93,14 +120,24 @@ async function reach<T>(request: PreparedRequest, work: () => T | Promise<T>): P
   }
 }
 
-/** Skips comments, which only keep the connection alive, and events of later versions. */
-function* toEvents(block: string): Generator<RunEvent> {
-  const fields = new Map(block.split("\n").map((line) => toField(line)))
-  const data = fields.get("data")
-  if (data === undefined) return
-  if (fields.get("event") === "log")
-    yield { kind: "log", index: Number(fields.get("id")), line: JSON.parse(data) }
-  if (fields.get("event") === "end") yield { kind: "end", ...JSON.parse(data) }
+/** Undefined for an event of a later version. */
+function toRunEvent(fields: Fields): RunEvent | undefined {
+  const kind = fields.get("event")
+  if (kind === "log") return { kind, index: Number(fields.get("id")), line: parseData(fields) }
+  return kind === "end" ? { kind, ...parseData(fields) } : undefined
+}
+
+/** Undefined for an event of a later version. */
+function toAccountEvent(fields: Fields): AccountEvent | undefined {
+  const kind = fields.get("event")
+  if (kind === "end") return { kind, run: parseData(fields) }
+  return kind === "open" || kind === "log" || kind === "skipped"
+    ? { kind, ...parseData(fields) }
+    : undefined
+}
+
+function parseData(fields: Fields) {
+  return JSON.parse(fields.get("data") ?? "{}")
 }
 
 function toField(line: string): [name: string, value: string] {

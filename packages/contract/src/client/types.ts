@@ -1,7 +1,7 @@
 import type { z } from "zod"
 import type { RouteName, Routes } from "../routes.ts"
 import type { Clock } from "./clock.ts"
-import type { FollowOptions, RunEvent } from "./follow-types.ts"
+import type { AccountEvent, FollowOptions, RunEvent } from "./follow-types.ts"
 import type { Input } from "./input.ts"
 
 /** The part of `fetch` that a client uses; `(url, init) => app.request(url, init)` works too. */
@@ -166,4 +166,10 @@ export type Client = { readonly [Name in RouteName]: Method<Name> } & {
     input: { readonly run_id: string; readonly from?: number },
     options?: FollowOptions,
   ): AsyncGenerator<RunEvent, void, void>
+  /**
+   * Follows all runs on the caller's account, until the server closes the connection: it does so
+   * from time to time, so that a revoked token is noticed. Then call it again, and read what was
+   * logged in between with `listMyLogs`.
+   */
+  followAccount(options?: FollowOptions): AsyncGenerator<AccountEvent, void, void>
 }

@@ -10,9 +10,14 @@ const failure = { name: "TypeError", message: "x is not a function", stack: "at 
 
 /** One run in every state and from every source, an hour apart. */
 const kinds: readonly Partial<RunRecord>[] = [
-  { source: "ui", status: "succeeded" },
+  { source: "ui", status: "succeeded", lastLine: "100% of Hello_world" },
   { source: "api", status: "failed", error: failure },
-  { source: "http", status: "timed_out", error: { name: "Error", message: "too slow" } },
+  {
+    source: "http",
+    status: "timed_out",
+    error: { name: "Error", message: "too slow" },
+    request: { method: "GET", url: "http://x.hamlet.test/Greet?q=1", status: 504 },
+  },
   { source: "interval", status: "crashed", error: { name: "Error", message: "gone" } },
   {
     source: "email",
@@ -70,6 +75,22 @@ const filters: readonly (readonly [query: string, places: readonly number[]])[] 
   [`since=${at(0)}&until=${at(2)}`, [2, 1]],
   [`since=${at(3)}&until=${at(3)}`, []],
   [`since=${at(0)}&until=${at(6)}&source=http&error=true`, [2]],
+  ["status=failed", [1]],
+  ["status=queued,running", [6, 5]],
+  ["status=succeeded&status=crashed", [3, 0]],
+  ["status=timed_out,cancelled,crashed,failed", [4, 3, 2, 1]],
+  ["status=succeeded&error=true", []],
+  ["status=failed&source=http", []],
+  [`status=failed,crashed&since=${at(2)}`, [3]],
+  ["text=TOO%20SLOW", [2]],
+  ["text=greet?q", [2]],
+  ["text=not%20a%20function", [1]],
+  ["text=hello_w", [0]],
+  ["text=100%25", [0]],
+  ["text=%25", [0]],
+  ["text=hello%25world", []],
+  ["text=o&status=succeeded,crashed", [3, 0]],
+  ["text=o&limit=1&offset=1&status=succeeded,crashed", [0]],
   ["limit=2", [6, 5]],
   ["limit=2&offset=5", [1, 0]],
   ["limit=1&offset=1&source=http", [2]],
@@ -85,6 +106,11 @@ const wrongQueries = [
   "source=",
   "source=http,",
   "source=HTTP",
+  "status=done",
+  "status=",
+  "status=failed,",
+  "text=",
+  `text=${"x".repeat(201)}`,
 ]
 
 function defineMine(suite: ApiSuite): void {

@@ -25,7 +25,14 @@ export const run = z
     // Null unless an HTTP request started it.
     request: runRequest.nullable(),
     // Null unless a mail started it.
-    mail: z.object({ from: z.string(), subject: z.string() }).nullable(),
+    mail: z
+      .object({
+        from: z.string(),
+        subject: z.string(),
+        // Whether the val's owner sent it, to try the val.
+        isTest: z.boolean(),
+      })
+      .nullable(),
     // The start of the last line that it has logged.
     lastLine: z.string().nullable(),
   })

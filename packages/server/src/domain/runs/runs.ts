@@ -56,7 +56,11 @@ export interface Run {
   readonly val: ValMention
   readonly request: RunRequest | null
   /** The sender and the subject of the mail that started it. */
-  readonly mail: { readonly from: string; readonly subject: string } | null
+  readonly mail: {
+    readonly from: string
+    readonly subject: string
+    readonly isTest: boolean
+  } | null
   /** The start of the last line that it has logged. */
   readonly lastLine: string | null
 }

@@ -56,6 +56,7 @@ export function toRunEventText(event: FollowEvent): string {
 
 /** An event of an account. */
 export function toAccountEventText(event: AccountEvent): string {
+  if (event.kind === "open") return "event: open\ndata: {}\n\n"
   if (event.kind === "skipped")
     return `event: skipped\ndata: ${JSON.stringify({ events: event.events })}\n\n`
   if (event.kind === "end") return `event: end\ndata: ${JSON.stringify(toRunView(event.run))}\n\n`

@@ -95,7 +95,13 @@ export function toRun(row: RunRow): Run {
 }
 
 function toMail(email: RunEmail | null): Run["mail"] {
-  return email && { from: email.from ?? "", subject: email.subject ?? "" }
+  return (
+    email && {
+      from: email.from ?? "",
+      subject: email.subject ?? "",
+      isTest: email.isTest ?? false,
+    }
+  )
 }
 
 /** The run with all of its data. */

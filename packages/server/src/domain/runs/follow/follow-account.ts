@@ -15,6 +15,8 @@ import {
 
 /** An event of the runs of an account. */
 export type AccountEvent =
+  /** The first one: from now on all events are sent. */
+  | { readonly kind: "open" }
   | {
       readonly kind: "log"
       readonly runId: string
@@ -45,16 +47,20 @@ const limits = {
 
 /**
  * Yields the events of all runs on the caller's account: those of this node as they happen, those of
- * other nodes as they are written.
+ * other nodes as they are written. It ends after `msMax`: the client follows again, and a token that
+ * was revoked meanwhile is refused then.
  */
 export async function* followAccount(
   deps: FollowAccountDeps,
   caller: Caller,
   signal: AbortSignal,
+  msMax: number,
 ): AsyncGenerator<readonly AccountEvent[]> {
   const feed = new AccountFeed(deps, caller)
+  const endMs = performance.now() + msMax
   try {
-    while (!signal.aborted) {
+    yield [{ kind: "open" }]
+    while (!signal.aborted && performance.now() < endMs) {
       const events = await feed.next(signal)
       if (events.length > 0) yield events
     }

@@ -171,6 +171,24 @@ describe("RunFollowers", () => {
     expect(await codeOf(steps.next())).toBe("run_not_found")
   })
 
+  test("followAccount begins with open, and ends after its time", async () => {
+    followers = open({ accountMsMax: 0 })
+    const steps = followers.followAccount(ada, leaving.signal)
+    expect(await Array.fromAsync(steps)).toEqual([[{ kind: "open" }]])
+  })
+
+  test("followAccount counts the events that a slow client misses", async () => {
+    const run = await begin()
+    const steps = followers.followAccount(bob, leaving.signal)
+    await steps.next()
+    for (let count = 0; count < 1_200; count += 1) run.log(line(String(count)))
+    const { value: events = [] } = await steps.next()
+    expect(events).toHaveLength(1_001)
+    expect(events.at(0)).toMatchObject({ kind: "log", runId: run.id, line: line("0") })
+    expect(events.at(-1)).toEqual({ kind: "skipped", events: 200 })
+    await steps.return(undefined)
+  })
+
   test("follow refuses more followers than its limits until one ends", async () => {
     followers = open({ followersMax: 3, followersPerAccountMax: 2 })
     const run = await begin()

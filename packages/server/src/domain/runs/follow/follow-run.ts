@@ -19,11 +19,18 @@ export interface FollowDeps extends RunDeps {
 export interface FollowLimits {
   /** How often a run on another node is polled. */
   readonly pollMs: number
+  /** How long one client may follow an account. */
+  readonly accountMsMax: number
   readonly followersMax: number
   readonly followersPerAccountMax: number
 }
 
-const defaults: FollowLimits = { pollMs: 1_000, followersMax: 1_000, followersPerAccountMax: 50 }
+const defaults: FollowLimits = {
+  pollMs: 1_000,
+  accountMsMax: 600_000,
+  followersMax: 1_000,
+  followersPerAccountMax: 50,
+}
 
 /** The followers of runs. */
 export class RunFollowers {
@@ -57,14 +64,19 @@ export class RunFollowers {
   }
 
   /**
-   * Yields the events of all runs on the caller's account until `signal` is aborted. Each step
-   * contains all new events.
+   * Yields the events of all runs on the caller's account, until `signal` is aborted or the time is
+   * over. Each step contains all new events.
    */
   followAccount(caller: Caller, signal: AbortSignal): AsyncGenerator<readonly AccountEvent[]> {
     this.#assertRoom(caller, "the logs of your account")
     return this.#counted(
       caller,
-      followAccount(this.#deps, caller, AbortSignal.any([signal, this.#stopping.signal])),
+      followAccount(
+        this.#deps,
+        caller,
+        AbortSignal.any([signal, this.#stopping.signal]),
+        this.#limits.accountMsMax,
+      ),
     )
   }
 

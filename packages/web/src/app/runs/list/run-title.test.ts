@@ -14,10 +14,13 @@ test.each([
   [{ ...run, source: "http", request: { ...request, url: "%" } } as const, "GET % → 200"],
   [{ ...run, source: "interval", status: "timed_out" } as const, "Schedule → timed out"],
   [
-    { ...run, source: "email", mail: { from: "a@b.c", subject: "Hello" } } as const,
+    { ...run, source: "email", mail: { from: "a@b.c", subject: "Hello", isTest: false } } as const,
     "Mail from a@b.c: Hello",
   ],
-  [{ ...run, source: "email", mail: { from: "a@b.c", subject: "" } } as const, "Mail from a@b.c"],
+  [
+    { ...run, source: "email", mail: { from: "a@b.c", subject: "", isTest: false } } as const,
+    "Mail from a@b.c",
+  ],
   [{ ...run, val: { version: 0 } as never }, "Code without a val"],
   [{ ...run, source: "ui", status: "failed" } as const, "Run → failed"],
 ])("toRunText tells %#", (it, text) => expect(toRunText(it)).toBe(text))
