@@ -6,6 +6,7 @@ import {
   eventType,
   privacy,
   runSource,
+  runStatus,
   scheduleCatchUp,
   scheduleOverlap,
   scope,
@@ -18,6 +19,7 @@ import {
   eventTypes,
   privacies,
   runSources,
+  runStatuses,
   scheduleCatchUps,
   scheduleOverlaps,
   scopes,
@@ -35,6 +37,7 @@ test("contract-copies match the contract", () => {
   expect(sorted(eventTypes)).toEqual(sorted(eventType.options))
   expect(sorted(deliveryStatuses)).toEqual(sorted(deliveryStatus.options))
   expect(sorted(runSources)).toEqual(sorted(runSource.options))
+  expect(sorted(runStatuses)).toEqual(sorted(runStatus.options))
   expect(sorted(scheduleOverlaps)).toEqual(sorted(scheduleOverlap.options))
   expect(sorted(scheduleCatchUps)).toEqual(sorted(scheduleCatchUp.options))
   expect(limits.pageItemsMax).toBe(contractLimits.pageItemsMax)

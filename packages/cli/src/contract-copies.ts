@@ -20,6 +20,17 @@ export const runSources: readonly Item<"listMyRuns">["source"][] = [
   "email",
 ]
 
+/** The statuses of a run. */
+export const runStatuses: readonly Item<"listMyRuns">["status"][] = [
+  "queued",
+  "running",
+  "succeeded",
+  "failed",
+  "timed_out",
+  "cancelled",
+  "crashed",
+]
+
 /** The events that webhooks can subscribe to. */
 export const eventTypes: Input<"createWebhook">["events"] = [
   "run.failed",

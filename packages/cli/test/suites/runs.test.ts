@@ -14,6 +14,13 @@ const codes = {
   wait: 'export default async () => { console.log("waiting"); await new Promise((done) => setTimeout(done, 60_000)) }',
 }
 
+/** Responds with the request that it got. */
+const mirror = `export default async (request: Request) => {
+  const { pathname, search } = new URL(request.url)
+  const sent = [await request.text(), request.headers.get("x-one"), request.headers.get("authorization")]
+  return new Response([request.method, pathname + search, ...sent].filter(Boolean).join(" "))
+}`
+
 async function withVals(
   person: Person,
   ...names: readonly (keyof typeof codes)[]
@@ -205,6 +212,54 @@ describe("run, logs", () => {
     for (const verb of ["show", "logs", "cancel"])
       expect((await ada.hamlet(["run", verb, missing])).exit).toBe(4)
     expect((await ada.hamlet(["run", "show", "1"])).exit).toBe(2)
+  })
+
+  test("run replay changes the arguments, the version, and all of a request", async () => {
+    const ada = await withVals(await stage().person("run6"), "args")
+    const [called] = await ada.json(["run", "args", "1"])
+    await ada.client.saveVal({ name: "args", code: "export default () => 'second'" })
+    const replay = (...options: readonly string[]) =>
+      ada.hamlet(["run", "replay", called.id, ...options])
+    expect(await replay("--args", '[2, "x"]')).toMatchObject({ exit: 0, stdout: '[2,"x"]\n' })
+    expect(await replay("--version", "2")).toMatchObject({ exit: 0, stdout: "second\n" })
+    expect((await replay("--version", "9")).exit).toBe(4)
+    for (const wrong of [
+      ["--args", "{}"],
+      ["--args", "[1"],
+      ["--version", "0"],
+      ["--header", "nothing"],
+    ])
+      expect((await replay(...wrong)).exit).toBe(2)
+    expect(await replay("--path", "/x")).toMatchObject({
+      exit: 2,
+      stderr: expect.stringContaining("no request started the run"),
+    })
+
+    const page = await ada.client.createVal({ name: "mirror", code: mirror, type: "http" })
+    const request = { method: "POST", path: "/a", body: "one" }
+    const { runId } = await ada.client.sendValRequest({ val_id: page.id, ...request })
+    const send = async (...options: readonly string[]) => {
+      const [run] = await ada.json(["run", "replay", runId ?? "", ...options])
+      expect(run.parentId).toBe(runId)
+      return run.responseContent.body
+    }
+    expect(await send()).toBe("POST /a one")
+    expect(await send("--method", "PUT", "--path", "/b?c", "--body", "two")).toBe("PUT /b?c two")
+    const headers = ["--header", "x-one: 1", "--header", "Authorization: Basic x:y"]
+    expect(await send(...headers)).toBe("POST /a one 1 Basic x:y")
+  })
+
+  test("run list finds runs by status and text", async () => {
+    const ada = await withVals(await stage().person("run7"), "talk", "fail")
+    for (const name of ["talk", "fail"]) await ada.hamlet(["run", name])
+    const list = async (...options: readonly string[]) =>
+      (await ada.json(["run", "list", ...options])).map(({ val }) => val.name)
+    expect(await list("--status", "failed", "crashed")).toEqual(["fail"])
+    expect(await list("--status", "succeeded", "--status", "failed")).toEqual(["fail", "talk"])
+    expect(await list("--text", "TOO FAR")).toEqual(["fail"])
+    expect(await list("talk", "--text", "second")).toEqual(["talk"])
+    expect(await list("--text", "nothing like that")).toEqual([])
+    expect((await ada.hamlet(["run", "list", "--status", "done"])).exit).toBe(2)
   })
 
   test("logs shows the latest runs with their failures, of all vals or of one", async () => {

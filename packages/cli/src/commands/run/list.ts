@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
-import { runSources } from "../../contract-copies.ts"
+import { runSources, runStatuses } from "../../contract-copies.ts"
 import { findWholeVal } from "../../names/find-val.ts"
 import type { ListView } from "../../output/list.ts"
 import { addListOptions, type ListingOptions, showList, toPageLimit } from "../../output/listing.ts"
@@ -13,7 +13,9 @@ interface ListOptions extends ListingOptions {
   readonly val: string | undefined
   readonly failed?: true
   readonly succeeded?: true
+  readonly status?: readonly Run["status"][]
   readonly source?: Run["source"]
+  readonly text?: string
   readonly since?: Date
   readonly until?: Date
 }
@@ -23,6 +25,7 @@ export const command = defineCommand<ListOptions>({
   examples: [
     ["hamlet run list", "runs on your account"],
     ["hamlet run list hello --failed --since 2h", "failed runs of one val in the last two hours"],
+    ["hamlet run list --status timed_out crashed", "runs that were stopped or crashed"],
     ["hamlet run list --all --json | jq -r .status | sort | uniq -c", "count runs by status"],
   ],
   configure: (command: Command) =>
@@ -32,8 +35,12 @@ export const command = defineCommand<ListOptions>({
         .addOption(new Option("--failed", "only failed runs").conflicts("succeeded"))
         .option("--succeeded", "only successful runs")
         .addOption(
+          new Option("--status <status...>", "only runs with this status").choices(runStatuses),
+        )
+        .addOption(
           new Option("--source <source>", "only runs from this source").choices(runSources),
         )
+        .option("--text <text>", "only runs with this in their address, error or last log line")
         .option("--since <time>", "only after this time: 15m, 2h, 3d or a date", toMoment)
         .option("--until <time>", "only before this time", toMoment),
     ),
@@ -46,7 +53,9 @@ async function listRuns({ connect, output }: Context, options: ListOptions): Pro
   const query = {
     limit: toPageLimit(options),
     ...((options.failed || options.succeeded) && { error: options.failed === true }),
+    ...(options.status && { status: [...options.status] }),
     ...(options.source && { source: options.source }),
+    ...(options.text && { text: options.text }),
     ...(options.since && { since: options.since }),
     ...(options.until && { until: options.until }),
   }
