@@ -39,6 +39,7 @@ const pages: readonly PageRow[] = [
   { pattern: "/data/{section}", isPersonal: true, load: loadData },
   { pattern: "/search", load: () => import("./pages/search.tsx") },
   { pattern: "/runs", isPersonal: true, load: () => import("./pages/runs.tsx") },
+  { pattern: "/runs/live", isPersonal: true, load: () => import("./runs/live/live-page.tsx") },
   { pattern: "/runs/{runId}", isPersonal: true, load: () => import("./pages/run.tsx") },
   { pattern: "/schedules", isPersonal: true, load: () => import("./pages/schedules.tsx") },
   { pattern: "/mail", isPersonal: true, load: loadMail },

@@ -1,13 +1,14 @@
 import { beforeAll, expect, test } from "bun:test"
 import { readFile } from "node:fs/promises"
-import type { BrowserContextOptions, Page, Route } from "playwright-core"
+import type { BrowserContextOptions, Locator, Page, Route } from "playwright-core"
 import type { Person } from "../../dev/app-stage.ts"
+import { findBarriers } from "../support/check-page.ts"
 import { describeApp } from "../support/describe-app.ts"
 import { eventually, seeNote } from "../support/eventually.ts"
 
 describeApp("runs", (app) => {
   let ada: Person
-  let ids: Readonly<Record<keyof typeof codes, string>>
+  let ids: ValIds
   beforeAll(async () => {
     ada = await app.stage.person("ada")
     ids = await makeVals(ada)
@@ -52,9 +53,9 @@ describeApp("runs", (app) => {
     await page.keyboard.press("Enter")
     await page.locator(".run-row").nth(3).waitFor()
 
-    await page.getByLabel("Outcome").selectOption("Failed")
+    await page.getByLabel("Status").selectOption("Any failure")
     await expectRows(page, ["API call → failed lucky"])
-    await page.getByLabel("Outcome").selectOption("Any outcome")
+    await page.getByLabel("Status").selectOption("Any status")
     await page.getByLabel("Source").selectOption("Web address")
     await expectRows(page, ["GET / → 203 page"])
     await page.getByLabel("Period").selectOption("Last hour")
@@ -73,6 +74,93 @@ describeApp("runs", (app) => {
       await page.waitForResponse((response) => response.url().includes("/v1/me/runs?"))
     expect(await rows(page)).toEqual(["GET / → 203 page", "GET / → 203 page"])
     expect(await page.evaluate(() => "isSamePage" in globalThis)).toBe(true)
+    expect(tab.problems).toEqual([])
+  })
+
+  test("are found by status and text, and the field keeps the focus", async () => {
+    const hedy = await app.stage.person("hedy")
+    const { client } = hedy
+    const vals = await makeVals(hedy)
+    for (const luck of [7, 0]) await client.createRun({ val_id: vals.lucky, args: [luck] })
+    const { links } = await client.getVal({ val_id: vals.page })
+    await (await fetch(`${links.endpoint}/Some/Place`)).text()
+    await using tab = await app.open(hedy)
+    const { page } = tab
+    await page.goto("/runs")
+    const all = [
+      "GET /Some/Place → 203 page",
+      "API call → failed lucky",
+      "API call succeeded lucky",
+    ]
+    await expectRows(page, all)
+    const text = page.getByLabel("Search the runs")
+    for (const [typed, found] of [
+      ["some/place", [0]],
+      ["no luck", [1]],
+      ["luck 7", [2]],
+    ] as const) {
+      await text.fill("")
+      await text.pressSequentially(typed)
+      await page.waitForURL((url) => url.searchParams.get("text") === typed)
+      await expectRows(
+        page,
+        found.map((index) => all[index] ?? ""),
+      )
+      expect(await text.evaluate((field) => field === document.activeElement)).toBe(true)
+    }
+    await page.getByLabel("Status").selectOption("Succeeded")
+    await page.waitForURL((url) => url.search === "?text=luck+7&status=succeeded")
+    await page.reload()
+    await expectRows(page, [all[2] ?? ""])
+    expect(await text.inputValue()).toBe("luck 7")
+    for (const status of ["Queued", "Timed out"]) {
+      await page.getByLabel("Status").selectOption(status)
+      await page.getByText("No run matches").waitFor()
+    }
+    await page.getByRole("button", { name: "Clear the filters" }).click()
+    await page.waitForURL((url) => url.search === "")
+    await expectRows(page, all)
+    expect(await text.inputValue()).toBe("")
+
+    await page.goto("/u/hedy/lucky/runs?status=failed")
+    await expectRows(page, ["API call → failed "])
+    await page.getByLabel("Search the runs").fill("luck 7")
+    await page.getByText("No run matches").waitFor()
+    await page.getByRole("button", { name: "Clear the filters" }).click()
+    await expectRows(page, ["API call → failed ", "API call succeeded "])
+    expect(tab.problems).toEqual([])
+  })
+
+  test("are searched further back, page by page, and the matches stay", async () => {
+    await using tab = await open()
+    const { page } = tab
+    const { id } = await ada.client.createRun({ val_id: ids.lucky, args: [3] })
+    const run = await ada.client.getRun({ run_id: id })
+    // A page of the API looks at thousands of runs, so the responses are made here.
+    const polls: string[] = []
+    await page.route("**/v1/me/runs?*", async (route) => {
+      const url = new URL(route.request().url())
+      const cursor = url.searchParams.get("cursor")
+      polls.push(cursor ?? "")
+      const at = ["", "one", "two"].indexOf(cursor ?? "")
+      url.searchParams.set("cursor", ["one", "two"][at] ?? "")
+      const links = { self: url.href, ...(at < 2 ? { next: url.href } : {}) }
+      await route.fulfill({ json: { data: at === 1 ? [run] : [], links } })
+    })
+    await page.goto("/runs?text=luck")
+    await page.getByText("None of the latest runs matches").waitFor()
+    await page.getByRole("button", { name: "Search older runs" }).click()
+    await expectRows(page, ["API call succeeded lucky"])
+    const before = polls.length
+    await eventually(
+      () => polls.slice(before).filter((cursor) => cursor === "").length,
+      (count) => expect(count).toBeGreaterThan(1),
+    )
+    expect(await rows(page)).toEqual(["API call succeeded lucky"])
+    await page.getByRole("button", { name: "Search older runs" }).click()
+    await page.getByRole("button", { name: "Search older runs" }).waitFor({ state: "detached" })
+    expect(polls).toContain("two")
+    expect(await rows(page)).toEqual(["API call succeeded lucky"])
     expect(tab.problems).toEqual([])
   })
 
@@ -104,7 +192,7 @@ describeApp("runs", (app) => {
     await page.waitForURL("**/u/ada/lucky?line=3")
     await page.locator(".cm-activeLine").filter({ hasText: "throw new Error" }).waitFor()
     await page.goBack()
-    await page.getByRole("button", { name: "Replay" }).click()
+    await page.getByRole("button", { name: "Replay", exact: true }).click()
     await page.waitForURL((url) => url.pathname.startsWith("/runs/") && !url.pathname.endsWith(id))
     await page.getByRole("alert").filter({ hasText: "Error: no luck" }).waitFor()
     const again = await ada.client.getRun({ run_id: page.url().split("/").at(-1) ?? "" })
@@ -112,6 +200,103 @@ describeApp("runs", (app) => {
     const facts = page.locator(".facts > div").filter({ hasText: "Replay of" })
     await facts.getByRole("link", { name: id.slice(-8) }).click()
     await page.waitForURL(`**/runs/${id}`)
+    expect(tab.problems).toEqual([])
+  })
+
+  test("are replayed with other arguments, and problems appear at their fields", async () => {
+    const { id } = await ada.client.createRun({ val_id: ids.lucky, args: [0] })
+    await using tab = await open()
+    const { page } = tab
+    await page.goto("/runs?val=lucky")
+    const row = page.locator(".run-row").first()
+    await row.locator(".run-time").click()
+    await row.getByRole("button", { name: "Replay with changes…" }).click()
+    const dialog = page.getByRole("dialog", { name: "Replay with changes" })
+    const args = dialog.getByLabel("Arguments")
+    expect(await args.inputValue()).toBe("[\n  0\n]")
+    expect(await findBarriers(page)).toEqual([])
+    const send = dialog.getByRole("button", { name: "Replay", exact: true })
+    const problem = async (field: Locator, text: string) => {
+      await send.click()
+      await dialog.getByRole("alert").filter({ hasText: text }).waitFor()
+      expect(await field.getAttribute("aria-invalid")).toBe("true")
+    }
+    await args.fill("[7")
+    await problem(args, "they are not JSON")
+    await args.fill(`[${"[".repeat(120)}${"]".repeat(120)}]`)
+    await problem(args, "levels")
+    await args.fill("[7]")
+    await dialog.getByLabel("Version").fill("99")
+    await problem(dialog.getByLabel("Version"), "no version 99")
+    await dialog.getByLabel("Version").fill("1")
+    await send.click()
+    await page.waitForURL((url) => /^\/runs\/[\w-]{36}$/.test(url.pathname))
+    await page
+      .getByRole("definition")
+      .getByRole("link", { name: id.slice(-8) })
+      .waitFor()
+    await page.locator(".page-head").getByText("Succeeded").waitFor()
+    const again = await ada.client.getRun({ run_id: page.url().split("/").at(-1) ?? "" })
+    expect(again).toMatchObject({ args: [7], returnValue: 7, parentId: id })
+    expect(tab.problems).toEqual([])
+  })
+
+  test("are replayed with another request, with credentials that are not kept", async () => {
+    const { links } = await ada.client.createVal({
+      name: "mirror",
+      code: codes.mirror,
+      type: "http",
+      privacy: "public",
+    })
+    const headers = { "content-type": "text/plain", cookie: "login=1" }
+    await (await fetch(`${links.endpoint}/a?b=c`, { method: "POST", headers, body: "one" })).text()
+    await using tab = await open()
+    const { page } = tab
+    await page.goto("/u/ada/mirror/runs")
+    await page.locator(".run-head").first().click()
+    await page.getByRole("link", { name: "Open the run" }).click()
+    await page.getByRole("heading", { name: "Run of mirror" }).waitFor()
+    await page.getByRole("button", { name: "Replay with changes…" }).click()
+    const dialog = page.getByRole("dialog", { name: "Replay with changes" })
+    const field = (label: string) => dialog.getByLabel(label)
+    expect([
+      await field("Method").inputValue(),
+      await field("Path").inputValue(),
+      await field("Body").inputValue(),
+    ]).toEqual(["POST", "/a?b=c", "one"])
+    const kept = await field("Headers").inputValue()
+    expect(kept).toContain("content-type: text/plain")
+    expect(kept).not.toContain("login=1")
+    await dialog.getByText("are not kept with a run").waitFor()
+    const send = dialog.getByRole("button", { name: "Replay", exact: true })
+    await field("Path").fill("elsewhere")
+    await field("Headers").fill("no header")
+    await send.click()
+    await dialog
+      .getByRole("alert")
+      .filter({ hasText: 'Cannot read the header "no header"' })
+      .waitFor()
+    await field("Headers").fill("x-mine: two\ncookie: login=2")
+    await send.click()
+    await dialog.getByRole("alert").filter({ hasText: "must start with /" }).waitFor()
+    await field("Path").fill("/x?y=z")
+    await field("Method").selectOption("PUT")
+    await field("Body").fill("two")
+    await send.click()
+    await dialog.waitFor({ state: "detached" })
+    const facts = page.getByRole("definition")
+    await facts.getByText(`PUT ${links.endpoint}/x?y=z`, { exact: true }).waitFor()
+    await page.locator(".facts > div").filter({ hasText: "Replay of" }).waitFor()
+    const body = page.getByRole("region", { name: "Body of the response" })
+    expect(await body.textContent()).toBe("PUT /x?y=z two login=2 two")
+    const again = await ada.client.getRun({ run_id: page.url().split("/").at(-1) ?? "" })
+    expect(again.requestContent?.headers).toEqual([["x-mine", "two"]])
+
+    await page.getByRole("button", { name: "Replay with changes…" }).click()
+    await field("Method").selectOption("GET")
+    expect(await field("Body").count()).toBe(0)
+    await page.keyboard.press("Escape")
+    await dialog.waitFor({ state: "detached" })
     expect(tab.problems).toEqual([])
   })
 
@@ -201,7 +386,7 @@ describeApp("runs", (app) => {
     await page.locator(".page-head").getByText("Running").waitFor()
     await page.getByRole("button", { name: "Cancel" }).click()
     await page.locator(".page-head").getByText("Cancelled").waitFor()
-    await page.getByRole("button", { name: "Replay" }).waitFor()
+    await page.getByRole("button", { name: "Replay", exact: true }).waitFor()
     expect(await log.locator(".log-text").count()).toBeGreaterThan(0)
     expect((await ada.client.getRun({ run_id: id })).status).toBe("cancelled")
     expect(tab.problems).toEqual([])
@@ -267,6 +452,11 @@ const codes = {
   await fetch("http://10.0.0.1/secret").catch(() => {})
   return new Response("hello", { status: 203 })
 }\n`,
+  mirror: `export default async function (request: Request) {
+  const { pathname, search } = new URL(request.url)
+  const sent = [await request.text(), request.headers.get("cookie"), request.headers.get("x-mine")]
+  return new Response([request.method, pathname + search, ...sent].join(" "))
+}\n`,
   talks: `export default function () {
   console.log("line one")
   console.warn("a Warning\\nof two lines")
@@ -282,9 +472,11 @@ const codes = {
 }\n`,
 }
 
+type ValIds = Readonly<Record<Exclude<keyof typeof codes, "mirror">, string>>
+
 /** Creates one val per code. */
-async function makeVals({ client }: Person): Promise<Readonly<Record<keyof typeof codes, string>>> {
-  const make = async (name: keyof typeof codes) => {
+async function makeVals({ client }: Person): Promise<ValIds> {
+  const make = async (name: keyof ValIds) => {
     const type = name === "page" ? "http" : "script"
     return (await client.createVal({ name, code: codes[name], type, privacy: "public" })).id
   }

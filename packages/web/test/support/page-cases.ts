@@ -70,6 +70,12 @@ export const pageCases: Readonly<
     },
     { name: "runs", path: "/runs", text: "no number was given" },
     {
+      name: "runs without hits",
+      path: "/runs?text=nothing_is_called_so",
+      text: "Clear the filters",
+    },
+    { name: "live logs", path: "/runs/live", text: "that is all" },
+    {
       name: "run that succeeded",
       path: (seeded) => `/runs/${seeded.runIds.succeeded}`,
       text: "that is all",
@@ -78,6 +84,12 @@ export const pageCases: Readonly<
       name: "run that failed",
       path: (seeded) => `/runs/${seeded.runIds.failed}`,
       text: "no number was given",
+    },
+    {
+      name: "replay with changes",
+      path: (seeded) => `/runs/${seeded.runIds.request}`,
+      text: "are not kept with a run",
+      before: (page) => page.getByRole("button", { name: "Replay with changes…" }).click(),
     },
     { name: "schedules", path: "/schedules", text: "Europe/Berlin" },
     { name: "val, schedule", path: "/u/ada/ticks/schedule", text: "Europe/Berlin" },
@@ -162,6 +174,7 @@ export const pageCases: Readonly<
     },
     { name: "new", path: "/new", text: "Or start with a template" },
     { name: "runs", path: "/runs", text: "No runs in this period" },
+    { name: "live logs", path: "/runs/live", text: "Nothing has been logged yet" },
     { name: "schedules", path: "/schedules", text: "No schedules" },
     { name: "mail", path: "/mail", text: "No mail yet" },
     { name: "received mail", path: "/mail/incoming", text: "No mail has come" },

@@ -9,7 +9,7 @@ export interface SeededPages {
   readonly otherName: string
   readonly webhookId: string
   readonly deliveryId: string
-  readonly runIds: Readonly<Record<"succeeded" | "failed" | "loud" | "mail", string>>
+  readonly runIds: Readonly<Record<"succeeded" | "failed" | "loud" | "mail" | "request", string>>
 }
 
 // The longest names: 48 characters for a val, 30 for a user.
@@ -58,7 +58,7 @@ export async function seedPages(stage: AppStage): Promise<SeededPages> {
   })
   await client.createVersion({ val_id: val.id, code: code.replace("Says", "Tells") })
   await client.createVersion({ val_id: val.id, code })
-  await client.createVal({
+  const page = await client.createVal({
     name: "page",
     code: `export default () => new Response("<h1>Hello</h1>", { headers: { "content-type": "text/html" } })\n`,
     type: "http",
@@ -117,6 +117,13 @@ export async function seedPages(stage: AppStage): Promise<SeededPages> {
   })
   await client.putBlob({ key: "notes/today.json", content: '{"seeded":true}' })
   await client.putBlob({ key: `notes/${"long".repeat(40)}`, content: "x" })
+  const { runId = null } = await client.sendValRequest({
+    val_id: page.id,
+    method: "POST",
+    path: `/${"long/".repeat(30)}`,
+    headers: { "x-long": "endless".repeat(30) },
+    body: "seeded",
+  })
   const run = async (...args: unknown[]) => (await client.createRun({ val_id: val.id, args })).id
   return {
     ada,
@@ -130,6 +137,7 @@ export async function seedPages(stage: AppStage): Promise<SeededPages> {
       failed: await run(),
       loud: await run(3),
       mail: mailRun.id,
+      request: runId ?? "",
     },
   }
 }

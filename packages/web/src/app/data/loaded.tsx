@@ -31,14 +31,18 @@ export function LoadedPages<Element>(props: {
   /** Grey rows that are shown while the list loads. */
   readonly rows: number
   readonly empty: ComponentChildren
+  /** Shown while there are no items, but more may follow; by default like `empty`. */
+  readonly emptySoFar?: ComponentChildren
+  /** The label of the button. */
+  readonly moreLabel?: string
   readonly children: (items: readonly Element[]) => ComponentChildren
 }) {
-  const { of, rows, empty, children } = props
+  const { of, rows, empty, emptySoFar = empty, moreLabel = "Show more", children } = props
   const hasMore = of.state.kind === "ready" && of.state.data.next !== undefined
   return (
     <>
       <Loaded of={of} skeleton={<Bars count={rows} kind="row" />}>
-        {({ items }) => (items.length > 0 ? children(items) : empty)}
+        {({ items }) => (items.length > 0 ? children(items) : hasMore ? emptySoFar : empty)}
       </Loaded>
       {hasMore ? (
         <p class="more">
@@ -48,7 +52,7 @@ export function LoadedPages<Element>(props: {
             disabled={of.isLoadingMore}
             onClick={() => void of.more()}
           >
-            {of.isLoadingMore ? "Loading…" : "Show more"}
+            {of.isLoadingMore ? "Loading…" : moreLabel}
           </button>
         </p>
       ) : null}

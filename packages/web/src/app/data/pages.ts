@@ -16,6 +16,9 @@ export interface UsedPages<Element> extends UsedResource<Pages<Element>> {
 
 interface Pages<Element> {
   readonly items: readonly Element[]
+  /** How many of them are from the first page. */
+  readonly firstCount: number
+  readonly pageCount: number
   /** The cursor of the next page; undefined on the last one. */
   readonly next: string | undefined
 }
@@ -36,13 +39,16 @@ export function usePages<Name extends PageName>(
       options: object,
     ) => ReturnType<Client["listVals"]>
     const { data, links } = await call({ ...input, limit, cursor }, { signal })
-    return { items: data as unknown as Item<Name>[], next: toCursor(links.next) }
+    const items = data as unknown as Item<Name>[]
+    return { items, firstCount: items.length, pageCount: 1, next: toCursor(links.next) }
   }
   const key = `${name} ${JSON.stringify(input)} ${limit}`
   const resource = useResource(key, (signal) => load(undefined, signal), { keepsPrevious: true })
   const { state } = resource
   const latestKey = useRef(key)
   latestKey.current = key
+  const latestState = useRef(state)
+  latestState.current = state
   /** A response for an earlier filter is dropped. */
   const isCurrent = () => latestKey.current === key
   return {
@@ -54,7 +60,12 @@ export function usePages<Name extends PageName>(
       try {
         const { items, next } = await load(state.data.next)
         if (isCurrent())
-          resource.set({ items: withoutDuplicates([...state.data.items, ...items]), next })
+          resource.set({
+            ...state.data,
+            items: withoutDuplicates([...state.data.items, ...items]),
+            pageCount: state.data.pageCount + 1,
+            next,
+          })
       } catch (error) {
         showError(error)
       } finally {
@@ -64,17 +75,35 @@ export function usePages<Name extends PageName>(
     async refresh() {
       if (state.kind !== "ready" || state.isStale || isLoadingMore.value) return
       const newest = await load()
-      if (isCurrent()) resource.set(merge(newest, state.data))
+      // Meanwhile a page may have been added.
+      const { current } = latestState
+      if (!isCurrent() || current.kind !== "ready" || isLoadingMore.peek()) return
+      resource.set(merge(newest, current.data, newest.items.length < limit))
     },
   }
 }
 
-/** Puts the newest page before the old items; alone when they do not overlap: there may be a gap. */
-function merge<Element>(newest: Pages<Element>, old: Pages<Element>): Pages<Element> {
+/**
+ * Puts the newest page before the old items; alone when they do not overlap: there may be a gap.
+ * A sparse page is one with fewer items than its limit, although there are more: the server looks at
+ * a limited number of rows. It replaces the first page, since its rows are the same.
+ */
+function merge<Element>(
+  newest: Pages<Element>,
+  old: Pages<Element>,
+  isSparse: boolean,
+): Pages<Element> {
+  if (newest.next === undefined) return newest
   const ids = new Set(newest.items.map(toId))
-  const rest = old.items.filter((item) => !ids.has(toId(item)))
-  if (newest.next === undefined || rest.length === old.items.length) return newest
-  return { items: [...newest.items, ...rest], next: rest.length === 0 ? newest.next : old.next }
+  const kept = isSparse ? old.items.slice(old.firstCount) : old.items
+  const rest = kept.filter((item) => !ids.has(toId(item)))
+  if (isSparse ? old.pageCount === 1 : rest.length === old.items.length) return newest
+  return {
+    ...newest,
+    items: [...newest.items, ...rest],
+    pageCount: old.pageCount,
+    next: rest.length === 0 && !isSparse ? newest.next : old.next,
+  }
 }
 
 function toCursor(link: string | undefined): string | undefined {

@@ -190,6 +190,7 @@ function globalCommands(): readonly PaletteCommand[] {
         go("New val", "plus", "/new"),
         go("Your vals", "home", "/"),
         go("Runs", "runs", "/runs"),
+        go("Live logs", "logs", "/runs/live"),
         go("Data: tables and blobs", "data", "/data"),
         go("Schedules", "timer", "/schedules"),
         go("Webhooks", "webhook", "/webhooks"),

@@ -1,11 +1,9 @@
 import type { Item } from "@hamlet/contract/client"
 import { EmptyState } from "../../ui/page-states.tsx"
 import { useTitle } from "../../ui/page-title.ts"
-import { api } from "../api.ts"
 import { LoadedPages, NotFound } from "../data/loaded.tsx"
 import { usePages } from "../data/pages.ts"
 import { usePoll } from "../data/poll.ts"
-import { useResource } from "../data/resource.ts"
 import { currentLocation, setQuery } from "../frame/location.ts"
 import type { PageProps } from "../page-props.ts"
 import { StatusBadge } from "../parts/badges.tsx"
@@ -16,8 +14,6 @@ import { TimeAgo } from "../parts/time-ago.tsx"
 import { EmailTable } from "./email-list.tsx"
 
 const pollMs = 5_000
-/** Each received mail is fetched with its run. */
-const incomingAtOnce = 20
 
 const sections = {
   "": { label: "Outgoing", View: Outgoing },
@@ -87,7 +83,7 @@ function Outgoing() {
 }
 
 function Incoming() {
-  const runs = usePages("listMyRuns", { source: ["email"] }, incomingAtOnce)
+  const runs = usePages("listMyRuns", { source: ["email"] })
   usePoll(pollMs, runs.refresh)
   return (
     <LoadedPages
@@ -116,9 +112,7 @@ function Incoming() {
 }
 
 function IncomingRow({ run }: { run: Item<"listMyRuns"> }) {
-  const { id, status, val, runStartAt } = run
-  const mail = useResource(`mail ${id}`, (signal) => api.getRun({ run_id: id }, { signal }))
-  const email = mail.state.kind === "ready" ? mail.state.data.email : null
+  const { id, status, val, runStartAt, mail } = run
   return (
     <tr>
       <td>
@@ -126,11 +120,11 @@ function IncomingRow({ run }: { run: Item<"listMyRuns"> }) {
       </td>
       <td class="table-wide">
         <a class="table-name row-link" href={`/runs/${id}`}>
-          {email?.subject || val.name}
+          {mail?.subject || val.name}
         </a>{" "}
-        {email ? (
+        {mail ? (
           <span class="quiet">
-            {email.isTest ? "test message" : `from ${email.from}`} to {val.name}
+            {mail.isTest ? "test message" : `from ${mail.from}`} to {val.name}
           </span>
         ) : null}
       </td>

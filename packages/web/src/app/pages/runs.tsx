@@ -9,7 +9,7 @@ export function Page() {
       <div class="page-head">
         <h1>Runs</h1>
       </div>
-      <RunsView />
+      <RunsView liveHref="/runs/live" />
     </>
   )
 }

@@ -1,23 +1,40 @@
 import { cloneElement, type VNode } from "preact"
 import { useId } from "preact/hooks"
 
-/** A labelled input with a hint. The hint is a description, not part of the accessible name. */
+/**
+ * A labelled input with a hint and what is wrong with it. Both are descriptions, not parts of the
+ * accessible name.
+ */
 export function Field(props: {
   readonly label: string
-  readonly hint?: string
+  readonly hint?: string | undefined
+  readonly error?: string | undefined
   readonly children: VNode
 }) {
+  const { label, hint, error, children } = props
   const hintId = useId()
+  const errorId = useId()
+  const descriptions = [...(hint ? [hintId] : []), ...(error ? [errorId] : [])]
   return (
     <div class="field">
       {/* biome-ignore lint/a11y/noLabelWithoutControl: the control is a child */}
       <label class="field">
-        <span class="field-label">{props.label}</span>
-        {props.hint ? cloneElement(props.children, { "aria-describedby": hintId }) : props.children}
+        <span class="field-label">{label}</span>
+        {descriptions.length === 0
+          ? children
+          : cloneElement(children, {
+              "aria-describedby": descriptions.join(" "),
+              ...(error ? { "aria-invalid": true } : {}),
+            })}
       </label>
-      {props.hint ? (
+      {hint ? (
         <span id={hintId} class="field-hint">
-          {props.hint}
+          {hint}
+        </span>
+      ) : null}
+      {error ? (
+        <span id={errorId} class="field-error" role="alert">
+          {error}
         </span>
       ) : null}
     </div>

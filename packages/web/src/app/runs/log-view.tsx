@@ -20,15 +20,23 @@ const rowPixels = 20
 const rowsAround = 20
 const shownRowsMin = 6
 
+/** Where a line comes from. */
+interface LineOrigin {
+  readonly label: string
+  readonly href: string
+}
+
 /** The log of a run. Only visible lines are rendered, so that ten thousand scroll like ten. */
-export function LogView(props: {
-  readonly lines: readonly LogLine[]
+export function LogView<Line extends LogLine>(props: {
+  readonly lines: readonly Line[]
   readonly isLive: boolean
   readonly isTruncated: boolean
   /** The lines that are not kept, behind the first `after` lines. */
   readonly omitted?: LogGap | null | undefined
+  /** For lines of several runs. */
+  readonly toOrigin?: (line: Line) => LineOrigin
 }) {
-  const { isLive, isTruncated, omitted = null } = props
+  const { isLive, isTruncated, omitted = null, toOrigin } = props
   const lines = useMemo(() => withGap(props.lines, omitted), [props.lines, omitted])
   const text = useSignal("")
   const level = useSignal(levels[0] ?? "")
@@ -70,23 +78,28 @@ export function LogView(props: {
             ? toCount(lines.length)
             : `${shown.length} of ${toCount(lines.length)}`}
         </span>
-        <CopyButton text={() => toText(shown)} label="Copy the logs" />
+        <CopyButton text={() => toText(shown, toOrigin)} label="Copy the logs" />
         <button
           type="button"
           class="icon-button"
           aria-label="Download the logs"
           title="Download the logs"
-          onClick={() => download(shown)}
+          onClick={() => download(toText(shown, toOrigin))}
         >
           <Icon name="download" />
         </button>
       </div>
-      <Lines lines={shown} isLive={isLive} />
+      <Lines lines={shown} isLive={isLive} toOrigin={toOrigin} />
     </div>
   )
 }
 
-function Lines({ lines, isLive }: { lines: readonly LogLine[]; isLive: boolean }) {
+function Lines<Line extends LogLine>(props: {
+  readonly lines: readonly Line[]
+  readonly isLive: boolean
+  readonly toOrigin: ((line: Line) => LineOrigin) | undefined
+}) {
+  const { lines, isLive, toOrigin } = props
   const element = useRef<HTMLDivElement>(null)
   const top = useSignal(0)
   const rowsSeen = useSignal(40)
@@ -125,6 +138,7 @@ function Lines({ lines, isLive }: { lines: readonly LogLine[]; isLive: boolean }
           {lines.slice(from, to).map((line, index) => (
             <div key={from + index} class={`log-line log-${line.level}`}>
               <time dateTime={line.at}>{toClock(line.at)}</time>
+              {toOrigin ? <Origin {...toOrigin(line)} /> : null}
               <span class="log-level">{line.level}</span>
               <span class="log-text">{line.message}</span>
             </div>
@@ -135,16 +149,32 @@ function Lines({ lines, isLive }: { lines: readonly LogLine[]; isLive: boolean }
   )
 }
 
+function Origin({ label, href }: LineOrigin) {
+  return (
+    <a class="log-origin" href={href} title={`Open the run of ${label}`}>
+      {label}
+    </a>
+  )
+}
+
 function toCount(lines: number): string {
   return lines === 1 ? "1 line" : `${lines.toLocaleString("en")} lines`
 }
 
-function toText(lines: readonly LogLine[]): string {
-  return lines.map(({ at, level, message }) => `${at} ${level} ${message}\n`).join("")
+function toText<Line extends LogLine>(
+  lines: readonly Line[],
+  toOrigin: ((line: Line) => LineOrigin) | undefined,
+): string {
+  return lines
+    .map((line) => {
+      const origin = toOrigin ? `${toOrigin(line).label} ` : ""
+      return `${line.at} ${origin}${line.level} ${line.message}\n`
+    })
+    .join("")
 }
 
-function download(lines: readonly LogLine[]): void {
-  const url = URL.createObjectURL(new Blob([toText(lines)], { type: "text/plain" }))
+function download(text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }))
   const link = document.createElement("a")
   link.href = url
   link.download = "logs.txt"

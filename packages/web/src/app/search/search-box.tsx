@@ -7,10 +7,13 @@ const limits = { pauseMs: 150, charsMax: 512 }
 /** A search field that reports its text after a pause, not with every letter. */
 export function SearchBox(props: {
   readonly label: string
+  /** By default the label. */
+  readonly placeholder?: string
+  readonly charsMax?: number
   readonly value: string
   readonly onChange: (text: string) => void
 }) {
-  const { label, value, onChange } = props
+  const { label, placeholder = label, charsMax = limits.charsMax, value, onChange } = props
   const typed = useSignal(value)
   const reported = useSignal(value)
   // The address has changed by a link or through the history.
@@ -30,9 +33,9 @@ export function SearchBox(props: {
     <input
       class="input"
       type="search"
-      placeholder={label}
+      placeholder={placeholder}
       aria-label={label}
-      maxLength={limits.charsMax}
+      maxLength={charsMax}
       autocomplete="off"
       spellcheck={false}
       {...bindText(typed)}

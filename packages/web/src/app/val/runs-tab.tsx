@@ -14,5 +14,12 @@ export function RunsTab({ editing, isOwn }: ValTabProps) {
         </p>
       </EmptyState>
     )
-  return <RunsView valId={editing.val.value.id} isOwn={isOwn} />
+  const { id, name } = editing.val.value
+  return (
+    <RunsView
+      valId={id}
+      isOwn={isOwn}
+      liveHref={isOwn ? `/runs/live?val=${encodeURIComponent(name)}` : undefined}
+    />
+  )
 }

@@ -21,7 +21,7 @@ export function attackByAddresses(at: () => AttackScene): void {
       ...["__proto__", "constructor", "toString", "hasOwnProperty"].flatMap((name) => [
         `/account/${name}`,
         `/u/eve/plain/${name}`,
-        `/runs?period=${name}&source=${name}&outcome=${name}`,
+        `/runs?period=${name}&source=${name}&status=${name}&text=${name}`,
         `/?privacy=${name}&type=${name}&sort=${name}`,
       ]),
       "/u/%",

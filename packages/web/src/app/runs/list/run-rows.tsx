@@ -3,10 +3,10 @@ import { useId } from "preact/hooks"
 import { Icon } from "../../../ui/icon.tsx"
 import { toDuration } from "../../../ui/units.ts"
 import { TimeAgo } from "../../parts/time-ago.tsx"
-import { currentUser } from "../../session/session.ts"
 import { RunDetails } from "../run-details.tsx"
 import { isOfVal } from "./run-kinds.ts"
 import { isFailure, type RunItem, toRunTitle } from "./run-title.ts"
+import { toValName } from "./val-name.ts"
 
 interface RunRowsProps {
   readonly runs: readonly RunItem[]
@@ -47,7 +47,7 @@ function RunRow(props: Omit<RunRowsProps, "runs"> & { readonly run: RunItem }) {
       >
         <Icon name="chevron" />
         <Title run={run} />
-        {hasVal ? <span class="run-val">{toName(run.val)}</span> : null}
+        {hasVal ? <span class="run-val">{toValName(run.val)}</span> : null}
         {isCompact || !isOfVal(run) ? null : <span class="run-version">v{run.val.version}</span>}
         <LastLine run={run} />
         <span class="run-took">{run.runEndAt === null ? "" : toDuration(run.durationMs)}</span>
@@ -94,9 +94,4 @@ function LastLine({ run }: { readonly run: RunItem }) {
       {text}
     </span>
   )
-}
-
-/** The user's own vals are shown without the username. */
-function toName({ username, name }: RunItem["val"]): string {
-  return currentUser()?.username === username ? name : `${username}/${name}`
 }

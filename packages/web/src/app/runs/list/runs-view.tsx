@@ -1,10 +1,13 @@
 import { useSignal } from "@preact/signals"
+import { Icon } from "../../../ui/icon.tsx"
 import { EmptyState } from "../../../ui/page-states.tsx"
 import { LoadedPages } from "../../data/loaded.tsx"
 import { usePages } from "../../data/pages.ts"
 import { usePoll } from "../../data/poll.ts"
 import { currentLocation, setQuery } from "../../frame/location.ts"
 import { Select } from "../../parts/field.tsx"
+import { FilterBar } from "./filter-bar.tsx"
+import { isFiltered, readRunFilter, withoutFilters } from "./run-filter.ts"
 import { RunRows } from "./run-rows.tsx"
 import { RunStats } from "./run-stats.tsx"
 import { useChosenVal, ValFilter } from "./val-filter.tsx"
@@ -14,21 +17,6 @@ const limits = { runsAtOnce: 50, pollMs: 2_000 }
 /** No val has this id. */
 const noVal = "00000000-0000-0000-0000-000000000000"
 
-const outcomes = [
-  { value: "", label: "Any outcome" },
-  { value: "failed", label: "Failed" },
-  { value: "succeeded", label: "Succeeded" },
-] as const
-
-const sources = [
-  { value: "", label: "Any source" },
-  { value: "http", label: "Web address" },
-  { value: "api", label: "API" },
-  { value: "ui", label: "This app" },
-  { value: "interval", label: "Schedule" },
-  { value: "email", label: "Email" },
-] as const
-
 const periods = [
   { value: "", label: "Last 24 hours", hours: 24 },
   { value: "1h", label: "Last hour", hours: 1 },
@@ -37,12 +25,20 @@ const periods = [
   { value: "all", label: "All", hours: 720 },
 ] as const
 
+interface RunsViewProps {
+  /** Without one, the runs of the account. */
+  readonly valId?: string
+  readonly isOwn?: boolean
+  /** Where the logs of these runs are shown live. */
+  readonly liveHref?: string | undefined
+}
+
 /** The runs of the account or of one val, with charts. New runs appear by themselves. */
-export function RunsView({ valId, isOwn }: { valId?: string; isOwn?: boolean }) {
+export function RunsView({ valId, isOwn, liveHref }: RunsViewProps) {
   const { query } = currentLocation.value
   const period = periods.find(({ value }) => value === query.get("period")) ?? periods[0]
   const since = useSince(period.value, period.hours)
-  const filter = toFilter(query, period.value === "all" ? undefined : since)
+  const filter = readRunFilter(query, period.value === "all" ? undefined : since)
   const name = query.get("val")
   const { vals, chosen } = useChosenVal(name, valId === undefined)
   const list =
@@ -50,27 +46,11 @@ export function RunsView({ valId, isOwn }: { valId?: string; isOwn?: boolean }) 
       ? usePages("listMyRuns", toMyFilter(filter, name, chosen?.id), limits.runsAtOnce)
       : usePages("listValRuns", { val_id: valId, ...filter }, limits.runsAtOnce)
   usePoll(limits.pollMs, list.refresh)
-  const isFiltered = ["outcome", "source", "val"].some((field) => query.has(field))
   const statsValId = valId ?? chosen?.id
   return (
     <>
       <RunStats {...(statsValId === undefined ? {} : { valId: statsValId })} since={since} />
-      <div class="toolbar">
-        {valId === undefined ? <ValFilter vals={vals} name={name} /> : null}
-        <Select
-          label="Outcome"
-          isLabelHidden
-          value={query.get("outcome") ?? ""}
-          choices={outcomes}
-          onChange={(outcome) => setQuery({ outcome })}
-        />
-        <Select
-          label="Source"
-          isLabelHidden
-          value={query.get("source") ?? ""}
-          choices={sources}
-          onChange={(source) => setQuery({ source })}
-        />
+      <FilterBar start={valId === undefined ? <ValFilter vals={vals} name={name} /> : null}>
         <Select
           label="Period"
           isLabelHidden
@@ -78,22 +58,25 @@ export function RunsView({ valId, isOwn }: { valId?: string; isOwn?: boolean }) 
           choices={periods}
           onChange={(period) => setQuery({ period })}
         />
-        <span class="quiet live">
-          <span class="live-dot" /> live
-        </span>
-      </div>
+        {liveHref === undefined ? null : (
+          <a class="button button-quiet button-small toolbar-push" href={liveHref}>
+            <Icon name="logs" /> Live logs
+          </a>
+        )}
+      </FilterBar>
       <LoadedPages
         of={list}
         rows={8}
         empty={
-          <EmptyState icon="runs" title={isFiltered ? "No run matches" : "No runs in this period"}>
-            <p>
-              {valId !== undefined && isOwn === false
-                ? "Here you see the runs that you started yourself."
-                : "Each run of a val and each request to its web address is recorded with its logs."}
-            </p>
-          </EmptyState>
+          isFiltered(query) ? (
+            <NoMatches title="No run matches" />
+          ) : (
+            <NoRuns isOfOther={valId !== undefined && isOwn === false} />
+          )
         }
+        // A page looks at a limited number of runs.
+        emptySoFar={<NoMatches title="None of the latest runs matches" />}
+        moreLabel={isFiltered(query) ? "Search older runs" : "Show more"}
       >
         {(items) => (
           <RunRows runs={items} hasVal={valId === undefined} onChange={() => void list.refresh()} />
@@ -103,19 +86,31 @@ export function RunsView({ valId, isOwn }: { valId?: string; isOwn?: boolean }) 
   )
 }
 
-function toFilter(query: URLSearchParams, since: string | undefined) {
-  const outcome = query.get("outcome")
-  const source = sources.find(({ value }) => value !== "" && value === query.get("source"))?.value
-  return {
-    ...(outcome === "failed" ? { error: true } : outcome === "succeeded" ? { error: false } : {}),
-    ...(source ? { source } : {}),
-    ...(since === undefined ? {} : { since }),
-  }
+function NoMatches({ title }: { readonly title: string }) {
+  return (
+    <EmptyState icon="search" title={title}>
+      <button type="button" class="button button-quiet" onClick={() => setQuery(withoutFilters)}>
+        Clear the filters
+      </button>
+    </EmptyState>
+  )
+}
+
+function NoRuns({ isOfOther }: { readonly isOfOther: boolean }) {
+  return (
+    <EmptyState icon="runs" title="No runs in this period">
+      <p>
+        {isOfOther
+          ? "Here you see the runs that you started yourself."
+          : "Each run of a val and each request to its web address is recorded with its logs."}
+      </p>
+    </EmptyState>
+  )
 }
 
 /** A val that is missing, or not loaded yet, has no runs. */
 function toMyFilter(
-  filter: ReturnType<typeof toFilter>,
+  filter: ReturnType<typeof readRunFilter>,
   name: string | null,
   valId: string | undefined,
 ) {

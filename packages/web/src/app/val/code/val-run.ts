@@ -2,6 +2,7 @@ import { ApiError, ConnectionError, type Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import { api } from "../../api.ts"
+import { parseArgs } from "./parse-args.ts"
 import type { ValEditing } from "./val-editing.ts"
 
 /** A log line as the API returns it. */
@@ -147,19 +148,4 @@ function pause(ms: number): Promise<void> {
 /** The server does not respond, or is shutting down. */
 function isConnectionError(error: unknown): boolean {
   return error instanceof ConnectionError || (error instanceof ApiError && error.status === 503)
-}
-
-/** Parses the arguments: an array is all of them, another value is the first. */
-function parseArgs(text: string): unknown[] {
-  if (text.trim() === "") return []
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (cause) {
-    throw new Error(
-      `Cannot read the arguments: they are not JSON (${cause instanceof Error ? cause.message : cause})`,
-      { cause },
-    )
-  }
-  return Array.isArray(value) ? value : [value]
 }

@@ -3,11 +3,10 @@ import { CopyButton } from "../../../ui/copy-button.tsx"
 import { Icon } from "../../../ui/icon.tsx"
 import { Menu } from "../../parts/menu.tsx"
 import type { ValTabProps } from "../val-tab-props.ts"
+import { hasBody, methods } from "./methods.ts"
 import type { TypedRequest } from "./request-history.ts"
 import { toCurl } from "./to-curl.ts"
-import { hasBody, type ValRequests } from "./val-requests.ts"
-
-const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
+import type { ValRequests } from "./val-requests.ts"
 
 type Props = Pick<ValTabProps, "editing" | "requests"> & {
   /** Signed-out users can only look at the page. */

@@ -5,6 +5,7 @@ import { explain } from "../../data/explain.ts"
 import type { ValEditing } from "../code/val-editing.ts"
 import type { RecentRuns } from "../panes/recent-runs.ts"
 import { findRequestRun, toIds } from "./find-request-run.ts"
+import { hasBody } from "./methods.ts"
 import { parseHeaders } from "./parse-headers.ts"
 import { readHistory, rememberRequest, type TypedRequest } from "./request-history.ts"
 
@@ -221,11 +222,6 @@ export class ValRequests {
   #mainView(): RequestView {
     return this.view.peek() === "error" ? this.#viewBeforeError : this.view.peek()
   }
-}
-
-/** Whether requests with that method have a body. */
-export function hasBody({ method }: Pick<TypedRequest, "method">): boolean {
-  return method !== "GET" && method !== "HEAD"
 }
 
 /** Always a path of the val: `//host` and `/\host` would be another host. */
