@@ -35,7 +35,7 @@ const recorded = {
 const requestParts = ["method", "path", "headers", "body"] as const
 
 /** The first part of a request that the changes replace. */
-export function findChangedPart(changes: ReplayChanges): (typeof requestParts)[number] | undefined {
+export function findRequestPart(changes: ReplayChanges): (typeof requestParts)[number] | undefined {
   return requestParts.find((part) => changes[part] !== undefined)
 }
 

@@ -22,8 +22,8 @@ import {
 } from "../runs.ts"
 import {
   changeRequest,
-  findChangedPart,
   findReplacedInput,
+  findRequestPart,
   type ReplayChanges,
   unfitChange,
 } from "./replay-changes.ts"
@@ -73,7 +73,7 @@ export async function prepareReplay(
       throw unfitChange("args", "must be left out: a request started the run, without arguments")
     return { ...toRequest(val, run, run.request, input, changes), val, args: null }
   }
-  const part = findChangedPart(changes)
+  const part = findRequestPart(changes)
   if (part) throw unfitChange(part, "must be left out: no request started the run")
   if (changes.args !== undefined) {
     if (input && (isRequestInput(input) || input.kind !== "args"))

@@ -4,11 +4,11 @@ import { EmptyState, FailureState } from "../../../ui/page-states.tsx"
 import { useTitle } from "../../../ui/page-title.ts"
 import { explain } from "../../data/explain.ts"
 import { currentLocation, setQuery } from "../../frame/location.ts"
-import { useChosenVal, ValFilter } from "../list/val-filter.tsx"
-import { toValName } from "../list/val-name.ts"
-import { LogView } from "../log-view.tsx"
-import { type LiveLogs, useLiveLogs } from "./follow-account.ts"
-import type { LiveLine, LiveLog } from "./live-log.ts"
+import { useChosenVal, ValFilter } from "../../runs/list/val-filter.tsx"
+import { toValName } from "../../runs/list/val-name.ts"
+import { type LiveLogs, useLiveLogs } from "../../runs/live/follow-account.ts"
+import type { LiveLine, LiveLog } from "../../runs/live/live-log.ts"
+import { LogView } from "../../runs/log-view.tsx"
 
 /** The logs of all runs of the account, as they are written. */
 export function Page() {

@@ -1,8 +1,8 @@
-import { useTitle } from "../../ui/page-title.ts"
-import { Loaded } from "../data/loaded.tsx"
-import type { PageProps } from "../page-props.ts"
-import { useFollowedRun } from "../runs/followed-run.ts"
-import { RunView } from "../runs/run-view.tsx"
+import { useTitle } from "../../../ui/page-title.ts"
+import { Loaded } from "../../data/loaded.tsx"
+import type { PageProps } from "../../page-props.ts"
+import { useFollowedRun } from "../../runs/followed-run.ts"
+import { RunView } from "../../runs/run-view.tsx"
 
 /** One run with all recorded details. */
 export function Page({ runId = "" }: PageProps) {

@@ -1,5 +1,5 @@
-import { useTitle } from "../../ui/page-title.ts"
-import { RunsView } from "../runs/list/runs-view.tsx"
+import { useTitle } from "../../../ui/page-title.ts"
+import { RunsView } from "../../runs/list/runs-view.tsx"
 
 /** All runs of the account. */
 export function Page() {
