@@ -212,6 +212,8 @@ const cache = await caches.open("pages")
 localStorage.setItem("a", String(await cache.match("http://example.com/")))
 sessionStorage.removeItem("a")
 await console.email({ html: "<b>done</b>" }, "A subject")
+const due = ({ lastRunAt, scheduledAt }: Interval) => scheduledAt.getTime() - (lastRunAt?.getTime() ?? 0)
+const received = ({ attachments: [file], auth }: Email) => auth.isFromVerified && file?.name
 const wrong: number = process.env.DEBUG
 secure.close()
 ${deliberate}`,

@@ -13,11 +13,11 @@ import { TemplateCards } from "../templates/template-cards.tsx"
 const starts = {
   http: `export default function (request: Request): Response {\n  return new Response("Hello")\n}\n`,
   script: `export default function () {\n  console.log("Hello")\n  return 42\n}\n`,
-  interval: `export default function (interval?: { lastRunAt?: Date; scheduledAt: Date }) {
-  console.log("last run at", interval?.lastRunAt)
+  interval: `export default function (interval: Interval) {
+  console.log("last run at", interval.lastRunAt)
 }
 `,
-  email: `export default function (email: { from: string; subject?: string; text?: string }) {
+  email: `export default function (email: Email) {
   console.log(email.from, "wrote", email.subject)
 }
 `,

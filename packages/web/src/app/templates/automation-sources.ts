@@ -33,13 +33,6 @@ const inbox = `import { sqlite } from "/std/sqlite"
 
 await sqlite.execute("create table if not exists inbox (at integer, sender text, subject text, text text)")
 
-interface Email {
-  from: string
-  subject?: string
-  text?: string
-  attachments: File[]
-}
-
 // Called with each mail; the tab Mail has the address and a form to try it.
 export default async function ({ from, subject = "", text = "", attachments }: Email) {
   console.log(from, "wrote", subject, "with", attachments.length, "files")

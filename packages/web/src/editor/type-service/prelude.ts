@@ -25,6 +25,45 @@ interface Console {
   email(value: unknown, subject?: string): Promise<void>
 }
 
+/** What a val of type interval is called with. */
+interface Interval {
+  /** When the previous run began; undefined in the first run. */
+  lastRunAt: Date | undefined
+  /** When this run was due. */
+  scheduledAt: Date
+}
+/** What a val of type email is called with. */
+interface Email {
+  /** Such as "Ada <ada@example.com>". Any sender can write anything here: see \`auth\`. */
+  from: string
+  to: string[]
+  cc?: string[]
+  bcc?: string[]
+  replyTo?: string[]
+  subject?: string
+  text?: string
+  html?: string
+  attachments: File[]
+  /** By name in lower case; a list if a header occurs several times. */
+  headers: Record<string, string | string[]>
+  /** The address that the mail was sent to, with its tag. */
+  recipient: string
+  /** The sender of the envelope; empty for a bounce. */
+  envelopeFrom: string
+  date?: Date
+  messageId?: string
+  inReplyTo?: string
+  references?: string
+  /** The checks of the sender, as RFC 8601 names their results. */
+  auth: {
+    spf: string
+    dkim: string
+    dmarc: string
+    /** Whether SPF or DKIM proves that the domain in \`from\` has sent the mail. */
+    isFromVerified: boolean
+  }
+}
+
 declare var document: any
 declare var history: any
 declare function requestAnimationFrame(callback: (time: number) => void): number

@@ -1,3 +1,4 @@
+import type { Output } from "@hamlet/contract/client"
 import { type ReadonlySignal, useSignal } from "@preact/signals"
 import { EmptyState, FailureState } from "../../../ui/page-states.tsx"
 import { toDuration } from "../../../ui/units.ts"
@@ -13,12 +14,13 @@ import type { ValRun } from "./val-run.ts"
 /** The arguments of a run, and its result. Its logs are below the code. */
 export function RunPanel(props: {
   readonly run: ValRun
+  readonly type: Output<"getVal">["type"]
   readonly editor: CodeActions["editor"]
   readonly code: ReadonlySignal<string>
   readonly onStart: () => void
   readonly onGoTo: (line: number) => void
 }) {
-  const { run, editor, code, onStart, onGoTo } = props
+  const { run, type, editor, code, onStart, onGoTo } = props
   return (
     <div class="side-body">
       <form
@@ -28,12 +30,18 @@ export function RunPanel(props: {
           onStart()
         }}
       >
-        <ArgumentForm
-          editor={editor}
-          code={code}
-          value={run.args}
-          onChange={(text) => run.setArgs(text)}
-        />
+        {type === "interval" ? (
+          <p class="quiet">
+            A run from here gets the times of its schedule, as if it were due now.
+          </p>
+        ) : (
+          <ArgumentForm
+            editor={editor}
+            code={code}
+            value={run.args}
+            onChange={(text) => run.setArgs(text)}
+          />
+        )}
       </form>
       <Outcome run={run} onGoTo={onGoTo} />
     </div>

@@ -42,6 +42,7 @@ export function SidePane(props: ValTabProps) {
       ) : (
         <RunPanel
           run={run}
+          type={type}
           editor={actions.editor}
           code={editing.code}
           onStart={() => void actions.start()}
