@@ -29,7 +29,11 @@ export async function watchRuns(deps: RunWatcherDeps, count: number): Promise<ne
   const seen = new Map(latest.map((run) => [run.id, Date.parse(run.runStartAt)]))
   const startedMs = Date.now()
   const queue = createQueue(deps)
-  for (const run of latest) queue.add(run)
+  // One after the other, so that the oldest comes first. Those that still run are followed.
+  for (const run of latest) {
+    if (run.runEndAt === null) queue.add(run)
+    else await showRun(deps, run)
+  }
   for (let isOffline = false; ; ) {
     await Bun.sleep(limits.followPollMs)
     try {
