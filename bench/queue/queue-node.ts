@@ -114,10 +114,11 @@ export async function createQueueNode(
   return {
     start: () => worker.start(),
     wake: () => worker.wake(),
-    /** Resolves when the ends of all runs are on disk. */
+    /** Resolves when the ends of all runs are on disk and the node has left, as a server does. */
     async stop() {
       await worker.stop()
       await liveRuns.stop()
+      await nodes.end(nodeId)
     },
   }
 }

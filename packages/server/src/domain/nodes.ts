@@ -31,7 +31,7 @@ export interface NodeStore {
    * Replaces the claims of the node whose code has started, by run id. Returns false when the node
    * is gone.
    */
-  saveBegun(id: string, fences: Readonly<Record<string, number>>): Promise<boolean>
+  saveBegun(id: string, fences: ReadonlyMap<string, number>): Promise<boolean>
   list(): Promise<readonly KnownNode[]>
   /** The process of the node has ended. */
   end(id: string): Promise<void>

@@ -2,7 +2,7 @@ import type { NodeStore } from "../domain/nodes.ts"
 import { type Database, firstRow, type Script } from "./database/database.ts"
 import type { Dialect } from "./database/dialect.ts"
 import { nothing, type Statement, sql } from "./database/sql.ts"
-import { hasOpenClaims, parseClaims } from "./runs/claims.ts"
+import { hasOpenClaims, parseClaims, toFencesJson } from "./runs/claims.ts"
 import { removeEmptyNode } from "./runs/take-over-runs.ts"
 
 interface NodeRow {
@@ -44,7 +44,7 @@ export function createNodeStore(db: Database): NodeStore {
     },
     async saveBegun(id, fences) {
       const saved = await db.writeOne(
-        sql`update nodes set begun = ${JSON.stringify(fences)} where id = ${id} and is_gone = 0 returning id`,
+        sql`update nodes set begun = ${toFencesJson(fences)} where id = ${id} and is_gone = 0 returning id`,
       )
       return saved.length > 0
     },

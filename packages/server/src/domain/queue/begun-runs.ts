@@ -25,7 +25,7 @@ export function createBegunRuns({ nodeId, nodes, retryMs }: BegunRunsDeps): Begu
       const batch = waiting
       waiting = []
       try {
-        const isSaved = await nodes.saveBegun(nodeId, Object.fromEntries(fences))
+        const isSaved = await nodes.saveBegun(nodeId, fences)
         for (const { resolve, reject } of batch)
           if (isSaved) resolve()
           else reject(new Error("This node is gone: its runs were taken from it"))

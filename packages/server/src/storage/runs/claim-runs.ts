@@ -89,12 +89,15 @@ function* claimOf(
     sql`select claims from nodes where id <> ${nodeId} and claims is not null`,
   )
   const claimed = toFences([...others.flatMap(({ claims }) => parseClaims(claims)), ...held])
-  const due = yield* rows<DueRow>(listDue(dialect, shares, claimed))
+  const due = Map.groupBy(
+    yield* rows<DueRow>(listDue(dialect, shares, claimed)),
+    (run) => run.account_id,
+  )
   const taken = shares.flatMap(({ accountId, runsMax }) => {
     const fences = claimed.get(accountId)
     // A claim under another number is over.
     const isFree = ({ id, fence }: DueRow) => fences?.get(id) !== fence
-    return due.filter((run) => run.account_id === accountId && isFree(run)).slice(0, runsMax)
+    return due.get(accountId)?.filter(isFree).slice(0, runsMax) ?? []
   })
   if (taken.length === 0) return []
   const claims = taken.map(({ id, fence, account_id: accountId }) => ({ id, fence, accountId }))

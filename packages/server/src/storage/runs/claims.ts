@@ -49,17 +49,25 @@ export function* lockClaims(dialect: Dialect): Statements<void> {
 
 /** Replaces the claims of the node. Returns false when the node is gone. */
 export function* saveClaims(nodeId: string, claims: readonly HeldClaim[]): Statements<boolean> {
-  const stored: StoredClaims = {}
+  const accounts = new Map<string, [string, number][]>()
   for (const { id, fence, accountId } of claims) {
-    const fences = stored[accountId] ?? {}
-    stored[accountId] = fences
-    fences[id] = fence
+    const fences = accounts.get(accountId) ?? []
+    if (fences.push([id, fence]) === 1) accounts.set(accountId, fences)
   }
-  const text = claims.length === 0 ? null : JSON.stringify(stored)
+  const stored = accounts.entries().map(([id, fences]) => `"${id}":${toFencesJson(fences)}`)
+  const text = claims.length === 0 ? null : `{${[...stored].join()}}`
   const saved = yield* rows(
     sql`update nodes set claims = ${text} where id = ${nodeId} and is_gone = 0 returning id`,
   )
   return saved.length > 0
+}
+
+/**
+ * The JSON of an object of run ids and fences. Making an object with so many names takes five times
+ * as long.
+ */
+export function toFencesJson(fences: Iterable<readonly [id: string, fence: number]>): string {
+  return `{${Array.from(fences, ([id, fence]) => `"${id}":${fence}`).join()}}`
 }
 
 /** A table of the claims with the columns `claimed_id` and `claimed_fence`. */

@@ -222,12 +222,20 @@ describeEachDatabase("createQueueStore", (open) => {
     ).toEqual([])
     // One says so in its own row, the other in that of its node. A number of an earlier claim does
     // not count.
-    expect(await nodes.saveBegun(dead, { [begun.id]: 1, [fresh.id]: 0 })).toBe(true)
+    expect(
+      await nodes.saveBegun(
+        dead,
+        new Map([
+          [begun.id, 1],
+          [fresh.id, 0],
+        ]),
+      ),
+    ).toBe(true)
     expect(await takeOver(queue)).toMatchObject({ requeued: 0, retried: 0, crashed: 0 })
 
     await nodes.end(dead)
     expect(await takeOver(queue)).toEqual({ requeued: 1, retried: 1, crashed: 2, hasMore: false })
-    expect(await nodes.saveBegun(dead, {})).toBe(false)
+    expect(await nodes.saveBegun(dead, new Map())).toBe(false)
     for (const { id } of [started, begun])
       expect(await runs.find(ada, id)).toMatchObject({ status: "crashed", error: died })
     expect((await nodes.list()).map(({ id }) => id)).toEqual([alive])
@@ -347,7 +355,7 @@ describeEachDatabase("createQueueStore", (open) => {
     // PostgreSQL reads the row that was written last behind the others.
     await nodes.renew(first, 60_000)
     expect((await queue.claim(toRequest(third))).runs).toEqual([])
-    await nodes.saveBegun(second, { [run?.id ?? ""]: 2 })
+    await nodes.saveBegun(second, new Map([[run?.id ?? "", 2]]))
     for (const id of [second, first]) await nodes.end(id)
     expect(await takeOver(queue)).toMatchObject({ requeued: 0, crashed: 1 })
   })
@@ -358,7 +366,7 @@ describeEachDatabase("createQueueStore", (open) => {
     const [dead, alive] = [await addNode(), await addNode()]
     const { runs: claimed } = await queue.claim(toRequest(dead))
     const [begun] = claimed as [ClaimedRun]
-    await nodes.saveBegun(dead, { [begun.id]: begun.fence })
+    await nodes.saveBegun(dead, new Map([[begun.id, begun.fence]]))
     await nodes.end(dead)
     expect((await queue.claim(toRequest(alive))).runs).toEqual([])
     expect(await takeOver(queue)).toMatchObject({ requeued: 1, crashed: 1 })
