@@ -17,8 +17,10 @@ import { createEmailStore } from "../src/storage/emails/emails.ts"
 import { createBundleStore } from "../src/storage/modules/bundles.ts"
 import { createImportStore } from "../src/storage/modules/imports.ts"
 import { createLockfileStore } from "../src/storage/modules/lockfiles.ts"
+import { createNodeStore } from "../src/storage/nodes.ts"
 import { createOutbox } from "../src/storage/outbox/outbox.ts"
 import { createQueueStore } from "../src/storage/runs/queue.ts"
+import { createRunStore } from "../src/storage/runs/runs.ts"
 import { createLargeDataSet, examples, idOf } from "./plans/large-data-set.ts"
 import { openPlanner, type Planner } from "./plans/planner.ts"
 import { recording } from "./plans/recording-database.ts"
@@ -563,6 +565,55 @@ describeEachDatabase("query plans: no query reads a whole table:", (open) => {
     expect(recorded.length).toBeGreaterThan(10)
     expect(await planner.findFaults(recorded)).toEqual([])
   })
+
+  test(
+    "the queue, in which one user has 100,000 runs",
+    async () => {
+      const db = recording(await openAgain(database), (statement) => recorded.push(statement))
+      const { newId } = hamlet.deps
+      const [queue, runs, nodes] = [createQueueStore(db), createRunStore(db), createNodeStore(db)]
+      const [nodeId, gone] = [newId(), newId()]
+      const request = { nodeId, held: [], runsMax: 128, after: null, roomOf: () => 64 }
+      const error = { name: "Error", message: "gone" }
+      try {
+        recorded = []
+        for (const id of [nodeId, gone])
+          await nodes.add({ id, host: "host", pid: 1, pidStarted: id }, 60_000)
+        const { runs: claimed } = await queue.claim(request)
+        expect(claimed).toHaveLength(64)
+        const about = { valId: examples.publicVal, version: 1, accountId: idOf("user", 1) }
+        const id = await queue.enqueue({ ...about, id: newId(), source: "api", args: [] })
+        // It was queued last, and is among the next to be claimed.
+        const { runs: next } = await queue.claim({ ...request, held: claimed })
+        expect(next.map((run) => run.id)).toContain(id ?? "")
+        await queue.claim({ ...request, held: [...claimed, ...next], after: examples.crowdingUser })
+        const [first, second, ...rest] = claimed
+        if (!first || !second) throw new Error("there was nothing to claim")
+        const toRecord = (run: typeof first, endedAt: number | null) => ({
+          ...{ ...run, nodeId: endedAt === null ? nodeId : null, startedAt: Date.now(), endedAt },
+          ...{ error: null, returnValue: null, claim: { fence: run.fence, retryMs: undefined } },
+          status: endedAt === null ? ("running" as const) : ("succeeded" as const),
+        })
+        expect(await runs.record([toRecord(first, null), toRecord(second, Date.now())])).toEqual([])
+        await nodes.saveBegun(nodeId, new Map([[first.id, first.fence]]))
+        await queue.saveClaims(nodeId, [first, ...rest])
+        await queue.release(rest, 0)
+        await queue.claim({ ...request, nodeId: gone })
+        await nodes.end(gone)
+        const takeover = { error, at: Date.now(), runsMax: 50, delayOf: () => 0 }
+        expect(await queue.takeOver(takeover)).toMatchObject({ crashed: 0 })
+        expect(await runs.requestCancel(rest[0]?.id ?? "", error, Date.now())).toBe(true)
+        await queue.countWaiting(examples.crowdingUser, 10_000)
+        expect((await queue.depth(100_000)).due).toBeGreaterThan(99_000)
+        await queue.drop(first)
+        expect(recorded.length).toBeGreaterThan(30)
+        expect(await planner.findFaults(recorded)).toEqual([])
+      } finally {
+        await db.stop()
+      }
+    },
+    fillMsMax,
+  )
 
   test("every foreign key has an index", async () => {
     expect(await planner.findBareReferences()).toEqual([])

@@ -17,6 +17,8 @@ const sizes = {
   likes: 20_000,
   comments: 10_000,
   runs: 50_000,
+  /** Runs of one user that wait. */
+  queued: 100_000,
   secrets: 5_000,
   idempotencyKeys: 5_000,
   /**
@@ -47,6 +49,9 @@ export function idOf(kind: keyof typeof kinds, number: number): string {
 
 /** The first user's first vals by privacy: `privacyOf` says why it is these. */
 export const examples = {
+  /** All runs that wait are of this val, on the account of its owner. */
+  crowdingUser: idOf("user", 150),
+  crowdingVal: idOf("val", 2149),
   publicVal: idOf("val", 1),
   privateVal: idOf("val", 7),
   unlistedVal: idOf("val", 9),
@@ -115,6 +120,9 @@ function toStatements(hasUuids: boolean): readonly string[] {
       select ${id("run", "n")}, ${val(ran)}, 1, case when n % 20 = 0 then ${id("user", `1 + n % ${sizes.owners}`)} else ${owner(ran)} end, ${owner(ran)},
         case when n % 10 = 0 then 'api' when n % 10 = 1 then 'interval' else 'http' end,
         case when n % 50 = 0 then 'failed' when n % 51 = 0 then 'crashed' else 'succeeded' end, ${time("n")}, ${time("n")} from numbers`,
+    `insert into runs (id, val_id, version, account_id, owner_id, source, status, started_at, due_at, fence) ${numbers(sizes.queued)}
+      select ${id("run", `${sizes.runs} + n`)}, ${val("2149")}, 1, ${id("user", "150")}, ${id("user", "150")}, 'api', 'queued', ${time("n")}, ${time("n")}, 1
+      from numbers`,
     `insert into secrets (user_id, name, key_id, sealed, created_at, updated_at) ${numbers(sizes.secrets)}
       select ${id("user", "n")}, 'NAME', 'key', ${bytes("n")}, ${time("n")}, ${time("n")} from numbers`,
     `insert into webhooks (id, owner_id, url, events, has_run_events, status, key_id, sealed, created_at, updated_at) ${numbers(sizes.webhooks)}

@@ -13,7 +13,8 @@ import type { Privacy } from "../../domain/vals/vals.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
+import { firstId } from "../database/pagination.ts"
+import { type Statement, type Statements, sql } from "../database/sql.ts"
 import { enqueueRuns } from "../runs/enqueue-runs.ts"
 
 const limits = {
@@ -205,17 +206,13 @@ function* purgeContents(
     select c.run_id, c.object_id, case
       when r.id is null or (r.ended_at is not null and (c.bytes > ${limits.keptBytesMax} or r.ended_at < ${endedBefore})) then 1
       else 0 end as is_unused
-    from (select run_id, object_id, bytes from mail_contents where ${isAfter(after)} order by run_id limit ${limits.batchMax}) c
+    from (select run_id, object_id, bytes from mail_contents where run_id > ${after || firstId} order by run_id limit ${limits.batchMax}) c
     left join runs r on r.id = c.run_id order by c.run_id`)
   yield* removeContents(
     seen.filter(({ is_unused }) => is_unused === 1),
     at,
   )
   return seen.length === limits.batchMax ? seen.at(-1)?.run_id : undefined
-}
-
-function isAfter(runId: string): Statement {
-  return runId === "" ? raw("1 = 1") : sql`run_id > ${runId}`
 }
 
 /** Deletes the content of messages. Objects are deleted in the background. */

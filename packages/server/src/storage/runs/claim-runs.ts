@@ -8,7 +8,8 @@ import type { ClaimedRun } from "../../domain/queue/queued-run.ts"
 import type { LogGap, LogLine, RunRequest, RunSource } from "../../domain/runs/runs.ts"
 import { type Database, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { join, raw, type Statement, sql } from "../database/sql.ts"
+import { firstId } from "../database/pagination.ts"
+import { join, type Statement, sql } from "../database/sql.ts"
 import { claimsTable, lockClaims, parseClaims, saveClaims } from "./claims.ts"
 import { fromStoredInput, type StoredRunInput } from "./run-input.ts"
 import { fromJson } from "./run-rows.ts"
@@ -137,17 +138,16 @@ export function* releaseRuns(
  * index: the first run behind all runs of the account before.
  */
 function listTurns(dialect: Dialect, after: string | null): Statement {
-  const first = after === null ? raw("") : sql`and r.account_id > ${after}`
   return sql`
     with recursive turns (account_id, due_at, place) as (
       select * from (select r.account_id, r.due_at, 1 as place from runs r
-        where r.due_at is not null ${first} order by r.account_id, r.due_at, r.id limit 1) first_turn
+        where r.due_at is not null and r.account_id > ${after ?? firstId} order by r.account_id, r.due_at, r.id limit 1) first_turn
       union all
-      select r.account_id, r.due_at, t.place + 1
-      from turns t join runs r on r.id = (
-        select n.id from runs n where n.due_at is not null and n.account_id > t.account_id
+      select r.account_id, r.due_at, turns.place + 1
+      from turns join runs r on r.id = (
+        select n.id from runs n where n.due_at is not null and n.account_id > turns.account_id
         order by n.account_id, n.due_at, n.id limit 1)
-      where t.place < ${limits.accountsSeenMax}
+      where turns.place < ${limits.accountsSeenMax}
     )
     select account_id, place, case when due_at <= ${dialect.now} then 1 else 0 end as is_due from turns`
 }
