@@ -7,7 +7,8 @@ import { median, percentile, takeTurns } from "../harness/stats.ts"
 import { describeQueues, ensurePeers, findNewNode } from "../peers/install.ts"
 
 const limits = {
-  jobs: 20_000,
+  /** So many that the programs are compiled for most of them. */
+  jobs: 50_000,
   rounds: 5,
   ratioMin: 1,
   /** Runs that a node has at once: the default, and as many as the four loops of pg-boss have. */
