@@ -19,12 +19,14 @@ interface Operation {
 
 const document = toOpenApi({ baseUrl: "http://hamlet.test", version: "test" }) as {
   paths: Record<string, Record<string, Operation>>
-  components: Json
+  components: { schemas: Record<string, Json> }
 }
 
-const ajv = new Ajv2020({ strict: false, allErrors: true })
+// Each schema of the document is compiled once, and not again wherever another one refers to it.
+const ajv = new Ajv2020({ strict: false, allErrors: true, inlineRefs: false })
 addFormats.default(ajv)
-ajv.addSchema({ $id: "document", components: document.components })
+for (const [name, schema] of Object.entries(document.components.schemas))
+  ajv.addSchema(JSON.parse(toSchemaText(schema)) as Json, `schema:${name}`)
 
 const patterns = Object.entries(document.paths).map(([path, operations]) => ({
   pattern: new RegExp(`^${toPattern(path)}/?$`),
@@ -39,7 +41,13 @@ function toPattern(path: string): string {
   return path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, isRest ? "[^]+" : "[^/]+")
 }
 
+/** By the text of the schema: most operations have the same errors. */
 const validators = new Map<string, ValidateFunction>()
+
+/** Refers to the schemas of the document by the names that the validator knows. */
+function toSchemaText(schema: Json): string {
+  return JSON.stringify(schema).replaceAll('"#/components/schemas/', '"schema:')
+}
 
 /**
  * Throws unless the OpenAPI document describes the response: its status, its content type and its
@@ -91,14 +99,11 @@ function findOperation(method: string, path: string): Operation | undefined {
 }
 
 function check(name: string, schema: Json, method: string, url: string, response: Answer): void {
-  let validator = validators.get(name)
+  const schemaText = toSchemaText(schema)
+  let validator = validators.get(schemaText)
   if (!validator) {
-    validator = ajv.compile(
-      JSON.parse(
-        JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/'),
-      ) as Json,
-    )
-    validators.set(name, validator)
+    validator = ajv.compile(JSON.parse(schemaText) as Json)
+    validators.set(schemaText, validator)
   }
   if (validator(response.json)) return
   throw new Error(

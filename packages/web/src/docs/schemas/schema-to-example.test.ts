@@ -1,20 +1,29 @@
 import { describe, expect, test } from "bun:test"
-import Ajv from "ajv/dist/2020.js"
+import Ajv, { type ValidateFunction } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
 import { realApi } from "../../../test/support/real-api.ts"
 import { operationsOf } from "../operations/api.ts"
 import type { Schema } from "./schema.ts"
 import { schemaToExample } from "./schema-to-example.ts"
 
-const ajv = new Ajv({ strict: false, allErrors: true })
+// Each schema of the document is compiled once, and not again wherever another one refers to it.
+const ajv = new Ajv({ strict: false, allErrors: true, inlineRefs: false })
 addFormats.default(ajv)
-ajv.addSchema({ $id: "http://hamlet.example/", components: { schemas: realApi.schemas } })
+for (const [name, schema] of Object.entries(realApi.schemas))
+  ajv.addSchema(JSON.parse(toSchemaText(schema)), `schema:${name}`)
+
+/** By the text of the schema: most operations have the same errors. */
+const validators = new Map<string, ValidateFunction>()
+
+/** Refers to the schemas of the document by the names that the validator knows. */
+function toSchemaText(schema: Schema): string {
+  return JSON.stringify(schema).replaceAll('"#/components/schemas/', '"schema:')
+}
 
 function findFaults(schema: Schema, value: unknown) {
-  // The references are relative to the document, so the schema is compiled as if it stood in it.
-  const validate = ajv.compile(
-    JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"http://hamlet.example/#/')),
-  )
+  const text = toSchemaText(schema)
+  const validate = validators.get(text) ?? ajv.compile(JSON.parse(text))
+  validators.set(text, validate)
   return validate(value) ? [] : validate.errors
 }
 
