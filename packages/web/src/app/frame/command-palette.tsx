@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import { useEffect } from "preact/hooks"
+import { useEffect, useLayoutEffect } from "preact/hooks"
 import { useModal } from "../../ui/dialog.tsx"
 import { Icon } from "../../ui/icon.tsx"
 import { setTheme } from "../../ui/theme.ts"
@@ -22,7 +22,8 @@ const limits = { shownMax: 30, foundMax: 8, pauseMs: 120 }
 
 /** Finds vals and commands by a few letters, on every page. */
 export function CommandPalette() {
-  useEffect(() => {
+  // Before the page is seen: a key that is pressed then is not lost.
+  useLayoutEffect(() => {
     const open = (event: KeyboardEvent) => {
       const isControl = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey
       if (!isControl || event.key.toLowerCase() !== "k") return

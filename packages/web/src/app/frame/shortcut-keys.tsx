@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals"
 import type { ComponentType } from "preact"
-import { useEffect } from "preact/hooks"
+import { useLayoutEffect } from "preact/hooks"
 import { navigate } from "./location.ts"
 import { findTarget } from "./shortcuts.ts"
 import { showError } from "./toast-list.ts"
@@ -20,7 +20,8 @@ export function openShortcuts(): void {
 
 /** Listens to the shortcuts that every page has. */
 export function ShortcutKeys() {
-  useEffect(() => {
+  // Before the page is seen: a key that is pressed then is not lost.
+  useLayoutEffect(() => {
     let first: { readonly key: string; readonly at: number } | undefined
     const onKeyDown = (event: KeyboardEvent) => {
       const hasModifier = event.ctrlKey || event.metaKey || event.altKey

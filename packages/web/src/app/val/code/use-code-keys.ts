@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { type PaletteCommand, pageCommands } from "../../frame/command-palette-state.ts"
 import { navigate } from "../../frame/location.ts"
 import { setFormatOnSave, shouldFormatOnSave } from "../editor/format-on-save.ts"
@@ -12,7 +12,8 @@ interface CodeActions {
 export function useCodeKeys(actions: CodeActions): void {
   const latest = useRef(actions)
   latest.current = actions
-  useEffect(() => {
+  // Before the page is seen: a key that is pressed then is not lost.
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const isOurs = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey
       const action = { s: latest.current.save, enter: latest.current.start }[
