@@ -42,7 +42,7 @@ describe.skipIf(!bin)("startPostgres", () => {
     const [line] = await once(child.stdout, "data")
     child.kill("SIGKILL")
     const port = Number(new URL(String(line).trim()).port)
-    const deadlineMs = Date.now() + 20_000
+    const deadlineMs = Date.now() + 60_000
     while ((await canConnect(port)) && Date.now() < deadlineMs) await Bun.sleep(20)
     expect(await canConnect(port)).toBe(false)
   })

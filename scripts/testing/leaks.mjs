@@ -7,24 +7,28 @@ import { setTimeout } from "node:timers/promises"
  * @typedef {{ pid: number, command: string }} Process
  */
 
-/** How long a process may take to end before it counts as left behind. */
-const graceMs = 2000
+/** How long a process may take to end, on a busy machine, before it counts as left behind. */
+const graceMsDefault = 20_000
 const pollMs = 50
 
 /**
  * Lists the processes and temporary files that tests left behind, and ends the processes.
  * @param {TestRun} run
+ * @param {number} [graceMs]
  * @returns {Promise<string[]>}
  */
-export async function collectLeaks(run) {
-  const processes = await waitForEnd(run)
+export async function collectLeaks(run, graceMs = graceMsDefault) {
+  const processes = await waitForEnd(run, graceMs)
   for (const { pid } of processes) endProcess(pid)
   const files = readdirSync(run.tmpDir).map((name) => `file in the temporary folder: ${name}`)
   return [...processes.map(({ pid, command }) => `process ${pid}: ${command}`), ...files]
 }
 
-/** @param {TestRun} run */
-async function waitForEnd(run) {
+/**
+ * @param {TestRun} run
+ * @param {number} graceMs
+ */
+async function waitForEnd(run, graceMs) {
   const deadline = Date.now() + graceMs
   let processes = listProcesses(run)
   while (processes.length > 0 && Date.now() < deadline) {

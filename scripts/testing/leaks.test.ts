@@ -25,7 +25,7 @@ describe("collectLeaks", () => {
       const marker = crypto.randomUUID()
       const child = spawn("sleep", ["60"], { env: { ...process.env, MARKER: marker } })
       const hasEnded = once(child, "exit")
-      const leaks = await withTempTree({}, (tmpDir) => collectLeaks({ tmpDir, marker }))
+      const leaks = await withTempTree({}, (tmpDir) => collectLeaks({ tmpDir, marker }, 100))
       expect(leaks).toEqual([`process ${child.pid}: sleep 60`])
       expect(await hasEnded).toEqual([null, "SIGKILL"])
     },

@@ -8,7 +8,7 @@ import { chromium } from "playwright-core"
 import { findDeno } from "../../../scripts/find-deno.ts"
 import { type ScriptedServer, type Seen, startScriptedServer } from "./support/scripted-server.ts"
 
-const platformMsMax = 60_000
+const platformMsMax = 180_000
 const chromiumPath = process.env.HAMLET_TEST_CHROMIUM ?? "/usr/bin/chromium"
 
 let folder: string

@@ -15,7 +15,7 @@ const connections =
   requestsWanted === undefined ? 150 : Math.min(Math.ceil(Number(requestsWanted) / 160), 2_000)
 const seed = testSeed
 // To bun, 0 means no limit.
-const timeoutMs = requestsWanted === undefined ? 110_000 : 0
+const timeoutMs = requestsWanted === undefined ? 240_000 : 0
 /** To fill a server takes a second where nothing else runs. */
 const setupMsMax = 120_000
 /** Damaged requests often get no response, and the client need not wait long for one. */

@@ -22,7 +22,7 @@ const requests =
     : Math.ceil(Number(requestsWanted) / databases.length)
 const seed = testSeed
 // To bun, 0 means no limit.
-const timeoutMs = requestsWanted === undefined ? 110_000 : 0
+const timeoutMs = requestsWanted === undefined ? 240_000 : 0
 
 /**
  * Only the log shows where a fault of the server is. Every user has a SQLite database, on both

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type OnDeno, openDeno } from "./support/on-deno.ts"
 
-const denoMsMax = 30_000
+const denoMsMax = 120_000
 
 describe("std/openai, on Deno,", () => {
   let deno: OnDeno

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type FakeStorage, startFakeStorage } from "./support/fake-storage.ts"
 import { type OnDeno, openDeno } from "./support/on-deno.ts"
 
-const denoMsMax = 30_000
+const denoMsMax = 120_000
 const result = { columns: [], columnTypes: [], rows: [], rowsAffected: 0, lastInsertRowid: null }
 
 describe("std/sqlite, on Deno,", () => {

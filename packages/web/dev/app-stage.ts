@@ -7,7 +7,11 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playw
 
 const server = fileURLToPath(new URL("../../server/src/main.ts", import.meta.url))
 const adminToken = "chosen-by-the-operator-0123456789-abcdef"
-const startMsMax = 60_000
+const startMsMax = 120_000
+const startsMax = 10
+const pauseMs = 500
+/** How long a page may take to show something, on a busy machine. */
+const waitMsMax = 60_000
 
 /** A real server with real sandboxes and the app. */
 export interface AppStage extends AsyncDisposable {
@@ -65,7 +69,16 @@ export async function openAppStage(env: Readonly<Record<string, string>> = {}): 
     },
     async restart() {
       await program.stop()
-      program = await startServer({ ...settings, HAMLET_PORT: new URL(url).port })
+      const again = { ...settings, HAMLET_PORT: new URL(url).port }
+      // A connection of another program may have the port for a moment.
+      for (let attempt = 1; ; attempt++)
+        try {
+          program = await startServer(again)
+          return
+        } catch (error) {
+          if (attempt === startsMax) throw error
+          await Bun.sleep(pauseMs)
+        }
     },
     async [Symbol.asyncDispose]() {
       await program.stop()
@@ -115,12 +128,23 @@ export async function openTab(
     reducedMotion: "reduce",
     ...options,
   })
+  context.setDefaultTimeout(waitMsMax)
   const page = await context.newPage()
   const problems: string[] = []
   noteProblems(page, stage, problems)
   context.on("page", (other) => noteProblems(other, stage, problems))
   if (who) await signIn(context, page, who)
-  return { page, context, problems, [Symbol.asyncDispose]: () => context.close() }
+  const close = async () => {
+    await endRoutes(context)
+    await context.close()
+  }
+  return { page, context, problems, [Symbol.asyncDispose]: close }
+}
+
+/** Ends what answers requests in place of the server: it would fail when the tab is closed. */
+export async function endRoutes(context: BrowserContext): Promise<void> {
+  const all = [context, ...context.pages()]
+  await Promise.all(all.map((one) => one.unrouteAll({ behavior: "ignoreErrors" })))
 }
 
 /** Signs in through the sign-in page. */

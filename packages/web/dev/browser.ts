@@ -18,6 +18,8 @@ const flags = [
   "--no-first-run",
 ]
 
+const startMsMax = 120_000
+
 /** Whether Chromium is installed. */
 export const hasBrowser: boolean = existsSync(executablePath)
 
@@ -36,6 +38,7 @@ export async function startBrowser(): Promise<RunningBrowser> {
     const browser = await chromium.launch({
       executablePath,
       args: flags,
+      timeout: startMsMax,
       env: { ...process.env, TMPDIR: folder },
     })
     return {

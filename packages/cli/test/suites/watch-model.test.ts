@@ -8,11 +8,11 @@ import type { Person } from "../support/stage.ts"
 import { createRandom, createWatchWorld, readAll, readParts } from "../support/watch-world.ts"
 
 const stepCount = Number(process.env.HAMLET_TEST_WATCH_STEPS ?? 200)
-const testMsMax = 50_000 + 200 * stepCount
+const testMsMax = 120_000 + 200 * stepCount
 const liveStepCount = 60
 const paceMs = 50
-const sameMsMax = 40_000
-const liveMsMax = 60_000
+const sameMsMax = 120_000
+const liveMsMax = 180_000
 
 describe("val watch, at random", () => {
   const stage = useStage()

@@ -1,7 +1,7 @@
-const deadlineMs = 30_000
+const deadlineMs = 60_000
 const pollMs = 10
 
-/** Waits until a condition holds; throws when it does not within 30 seconds. */
+/** Waits until a condition holds; throws when it does not within a minute. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   description: string,

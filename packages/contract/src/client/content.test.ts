@@ -77,14 +77,14 @@ describe("getBlob", () => {
     )
     const response = await createClient({ baseUrl: server.url }).getBlob(
       { key: "a" },
-      { timeoutMs: 500 },
+      { timeoutMs: 2_000 },
     )
     expect([
       response.status,
       response.headers.get("content-type"),
       server.seen[0]?.headers.get("accept"),
     ]).toEqual([200, "x/y", "*/*"])
-    setTimeout(rest.resolve, 600)
+    setTimeout(rest.resolve, 2_500)
     expect(await response.text()).toBe("first last")
   })
 

@@ -51,7 +51,7 @@ describe("MailServer", () => {
   })
 
   test("disconnects a client that sends its message too slowly, however busy it is", async () => {
-    const { client, codes } = await open({ ...smtpLimits, messageMsMax: 400 })
+    const { client, codes } = await open({ ...smtpLimits, messageMsMax: 2_000 })
     await client.expect("220")
     await client.begin("eve@sender.example.com", to)
     await client.send("DATA")

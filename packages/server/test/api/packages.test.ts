@@ -266,7 +266,7 @@ export default () => {
       const [gate, slow] = [Promise.withResolvers<void>(), new FakeResolver()]
       slow.gate = gate.promise
       slow.add("npm:slow", 1)
-      const other = await openApi(shared, { HAMLET_RUN_SECONDS_MAX: "1" }, { resolver: slow })
+      const other = await openApi(shared, { HAMLET_RUN_SECONDS_MAX: "3" }, { resolver: slow })
       const val = await save(
         `import { value } from "npm:slow"; export default () => value // too slow`,
         { type: "http" },

@@ -378,7 +378,7 @@ function defineMany(suite: ApiSuite): void {
   let many: SearchData
   beforeAll(async () => {
     many = await seedSearchData(suite)
-  }, 60_000)
+  }, 180_000)
 
   for (const query of [
     // In nearly every text, in one of ten, in one of fifty, in three at the end of the ranking, in

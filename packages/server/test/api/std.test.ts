@@ -9,7 +9,7 @@ import { type ApiSuite, describeApi, refusalOf } from "./suite.ts"
 
 const runtime = { "user-agent": "Deno/2.9.5" }
 const browser = { "user-agent": "Mozilla/5.0" }
-const denoMsMax = 30_000
+const denoMsMax = 120_000
 
 describeApi("standard library", (suite) => {
   describe("GET /std/{module}", () => defineRoute(suite))

@@ -15,17 +15,17 @@ const attempts: readonly {
 }[] = [
   {
     tries: "to throw",
-    code: `setTimeout(() => { throw new Error("late") }, 20)`,
+    code: `setTimeout(() => { throw new Error("late") }, 500)`,
     error: /^Error: late$/,
   },
   {
     tries: "to reject",
-    code: `setTimeout(() => Promise.reject(new Error("late")), 20)`,
+    code: `setTimeout(() => Promise.reject(new Error("late")), 500)`,
     error: /^Error: late$/,
   },
   {
     tries: "to exit",
-    code: `setTimeout(() => Deno.exit(3), 20)`,
+    code: `setTimeout(() => Deno.exit(3), 500)`,
     error: /^Error: Cannot exit with code 3/,
   },
   {
@@ -51,12 +51,12 @@ const attempts: readonly {
 ]
 
 /** Several times as long as it takes until a new line is in the record. */
-const quietMs = 1_000
+const quietMs = 3_000
 
 const messagesOf = (run: { readonly logs: readonly { readonly message: string }[] }) =>
   run.logs.map(({ message }) => message)
 
-describeAttacks("attacks/after-response", { HAMLET_RUN_SECONDS_MAX: "3" }, (getServer) => {
+describeAttacks("attacks/after-response", { HAMLET_RUN_SECONDS_MAX: "10" }, (getServer) => {
   for (const { tries, code, error } of attempts)
     probe(getServer, `a val tries ${tries} after its response`, async (server: AttackServer) => {
       const val = await server.save(server.mallory, {

@@ -297,7 +297,7 @@ const badAnswers: readonly BadAnswer[] = [
   },
 ]
 
-describeAttacks("attacks/gateway responses", { HAMLET_RUN_SECONDS_MAX: "5" }, (getServer) => {
+describeAttacks("attacks/gateway responses", { HAMLET_RUN_SECONDS_MAX: "10" }, (getServer) => {
   for (const { tries, code, denied, check } of badAnswers)
     probe(getServer, `a val answers with ${tries}`, async (server) => {
       const val = await server.save(server.mallory, {

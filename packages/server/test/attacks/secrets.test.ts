@@ -52,7 +52,7 @@ const endings: readonly {
   },
 ]
 
-const env = { HAMLET_RUN_SECONDS_MAX: "3", HAMLET_IDLE_SECONDS: "2" }
+const env = { HAMLET_RUN_SECONDS_MAX: "8", HAMLET_IDLE_SECONDS: "2" }
 let count = 0
 
 /** The variables of every val, sorted. */

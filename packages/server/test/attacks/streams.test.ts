@@ -17,7 +17,7 @@ const warmUpBytes = 64 * megabyte
 const valsCalled = isLong ? 1000 : 40
 const socketsOpen = 1000
 const growthBytesMax = 100 * megabyte
-const msMax = isLong ? 900_000 : 90_000
+const msMax = isLong ? 900_000 : 240_000
 
 describeAttacks(
   "attacks/streams",

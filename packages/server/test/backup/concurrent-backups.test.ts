@@ -76,7 +76,7 @@ describeEachDatabase("GET /v1/backup", (open) => {
     expect(trailer.sections.find(({ name }) => name === "objects")?.items).toBeGreaterThanOrEqual(
       (blobs * blobBytes) / 4096,
     )
-  }, 60_000)
+  }, 180_000)
 
   test("names the user whose database cannot be read before the first byte, and skips it with skipDamaged", async () => {
     const bob = await api.addUser("bob")
@@ -100,7 +100,7 @@ describeEachDatabase("GET /v1/backup", (open) => {
       0,
     )
     expect(readdirSync(folder).filter((name) => name.startsWith(".backup-"))).toEqual([])
-  }, 60_000)
+  }, 180_000)
 })
 
 /** Whether a transaction keeps the database from clearing away what is old. */

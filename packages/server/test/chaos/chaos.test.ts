@@ -16,7 +16,7 @@ const valCount = 5
 /** Answers between two kills of a guest, and before each kill of the server. */
 const answersBetween = 20
 const answersBefore = 60
-const startMsMax = 60_000
+const startMsMax = 180_000
 const msMax = startMsMax + guestKills * 2_000 + serverKills * 10_000
 
 if (Bun.which("bwrap"))

@@ -59,13 +59,13 @@ export class Load {
   /** Waits until so many more have been answered. */
   async more(answers: number): Promise<void> {
     const wanted = this.count + answers
-    await waitUntil(() => this.count >= wanted, { msMax: 60_000 })
+    await waitUntil(() => this.count >= wanted, { msMax: 180_000 })
   }
 
   /** Stops sending, and waits for all responses. */
   async pause(): Promise<void> {
     this.#isPaused = true
-    await waitUntil(() => this.#busy === 0, { msMax: 60_000 })
+    await waitUntil(() => this.#busy === 0, { msMax: 180_000 })
   }
 
   resume(): void {
@@ -99,14 +99,19 @@ export class Load {
     try {
       const problem =
         this.#random() < 0.2 ? await this.#call(val, word) : await this.#visit(val, word)
-      if (problem === "broken") this.tally.broken++
+      if (problem === "broken") await this.#noteBroken()
       else if (problem === undefined) this.tally.good++
       else this.tally.wrong.push(`${val.name} ${word}: ${problem}`)
     } catch {
       // The connection was refused or closed: no wrong response was given.
-      this.tally.broken++
-      await Bun.sleep(5)
+      await this.#noteBroken()
     }
+  }
+
+  /** Pauses, so that a busy machine does not only refuse. */
+  async #noteBroken(): Promise<void> {
+    this.tally.broken++
+    await Bun.sleep(5)
   }
 
   async #visit(val: SavedVal, word: string): Promise<string | undefined> {

@@ -17,7 +17,7 @@ const title = "requests to sandboxed vals through the API, and previews of them"
 const sizes = { growthBytesMax: 100 * 1024 ** 2, answersBefore: 16, answers: 96 }
 
 // One answer takes as long as an answer may, and a busy machine is slow with giant ones.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 if (Bun.which("bwrap")) describe(title, define)
 else notRun(title, "bubblewrap is not installed")
@@ -30,7 +30,7 @@ function define(): void {
   let endless: Promise<ValResponse>
   beforeAll(async () => {
     fixture = await openServerFixture()
-    const served = await fixture.serve({ HAMLET_LOG_LEVEL: "error", HAMLET_RUN_SECONDS_MAX: "4" })
+    const served = await fixture.serve({ HAMLET_LOG_LEVEL: "error", HAMLET_RUN_SECONDS_MAX: "10" })
     hamlet = served.hamlet
     baseUrl = `http://127.0.0.1:${new URL(served.baseUrl).port}`
     const id = await save(

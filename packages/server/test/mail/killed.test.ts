@@ -11,7 +11,7 @@ import { SmtpClient } from "./support/smtp-client.ts"
 const messages = Number(process.env.HAMLET_TEST_MAILS ?? 40)
 const kills = Number(process.env.HAMLET_TEST_MAIL_KILLS ?? 1)
 const clientsAtOnce = 6
-const endMsMax = 60_000 + messages * 500
+const endMsMax = 120_000 + messages * 500
 
 setDefaultTimeout(120_000 + messages * 1_000 + kills * 30_000)
 

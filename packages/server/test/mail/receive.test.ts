@@ -271,7 +271,7 @@ function defineSenders(suite: MailSuite): void {
       "451 4.7.5 The sender could not be checked; try again later",
       "451 4.7.5 The sender could not be checked; try again later",
     ])
-  }, 60_000)
+  }, 180_000)
 
   test("a message to a hidden address and another one is to be sent twice", async () => {
     const { val } = await open()

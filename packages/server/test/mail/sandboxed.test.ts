@@ -8,7 +8,7 @@ import { mailDomain } from "./support/mail-suite.ts"
 
 const title = "a sandboxed val of type email"
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 if (Bun.which("bwrap")) describe(title, define)
 else notRun(title, "bubblewrap is not installed")

@@ -112,7 +112,7 @@ function define(suite: MailSuite): void {
     expect(sent.output).toContain("250 2.6.0")
     const [run] = await suite.runsOf(owner, val.id, 1)
     expect(run.returnValue).toBe(3_000_000)
-  }, 60_000)
+  }, 180_000)
 
   test("comes with 8-bit text, and over a pipeline", async () => {
     const { owner, val, base } = await open()

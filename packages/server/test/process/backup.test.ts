@@ -41,7 +41,7 @@ describeEachDatabase("GET /v1/backup over a socket", (open) => {
     const { trailer, bytes } = checker.end()
     expect(bytes).toBeGreaterThan(blobBytes)
     expect(trailer.sections.find(({ name }) => name === "objects")?.items).toBe(blobBytes / 4096)
-  }, 60_000)
+  }, 180_000)
 })
 
 /** A client that asks for a backup, sees it begin and then reads no further. */

@@ -17,10 +17,15 @@ import type { Finding } from "../../src/doctor/finding.ts"
 import { doctorLimits } from "../../src/doctor/limits.ts"
 import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
-import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
+import {
+  chosenToken,
+  openEmpty,
+  openServerFixture,
+  type ServerFixture,
+} from "../support/server-fixture.ts"
 
 // A test starts the program up to four times, and a busy machine is slow with each.
-setDefaultTimeout(90_000)
+setDefaultTimeout(240_000)
 
 const otherKey = Buffer.alloc(32, 9).toString("base64")
 const isRoot = process.getuid?.() === 0
@@ -73,7 +78,7 @@ async function serveAndStop(fixture: ServerFixture): Promise<void> {
 
 describeEachDatabase("hamlet doctor", (open) => {
   test("reports no problem before the first start, while the server runs and after it, and changes nothing", async () => {
-    await using fixture = await openServerFixture(open)
+    await using fixture = await openServerFixture(openEmpty(open))
     const before = await examine(fixture)
     expect(existsSync(fixture.dataDir)).toBe(false)
     expect(before["data folder"]?.found).toContain("does not exist yet")

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { limits } from "@hamlet/contract"
 import { createClient } from "@hamlet/contract/client"
 import { createValStore } from "../../src/storage/vals/vals.ts"
-import { slowBodies, slowRoutes, slowVals } from "../freeze/attacks.ts"
+import { type SlowRequest, slowBodies, slowRoutes, slowVals } from "../freeze/attacks.ts"
 import { measureSlowness, readPauses } from "../freeze/loop-meter.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
@@ -13,6 +13,7 @@ import { chosenToken, openServerFixture, type ServerFixture } from "../support/s
  */
 const pauseSecondsMax = 0.05
 const tolerance = 2
+const attempts = 3
 const testMsMax = 240_000
 const largeVals = 100
 
@@ -44,7 +45,7 @@ describeEachDatabase("process/freeze", (open) => {
 
       const bound = pauseSecondsMax * tolerance * measureSlowness()
       const pauses: string[] = []
-      for (const { name, method, path, body } of [...runs, ...bodies, ...slowRoutes(id)]) {
+      const findPauses = async ({ name, method, path, body }: SlowRequest) => {
         const before = await readPauses(baseUrl)
         const response = await fetch(`${baseUrl}${path}`, {
           method,
@@ -52,11 +53,17 @@ describeEachDatabase("process/freeze", (open) => {
           ...(body === undefined ? {} : { body }),
         })
         await response.arrayBuffer()
-        const after = await readPauses(baseUrl)
-        for (const [seconds, count] of after)
-          if (seconds >= bound && count > (before.get(seconds) ?? 0))
-            pauses.push(`${name} (${response.status}): more than ${seconds} s`)
         if (response.status === 500) pauses.push(`${name}: 500`)
+        return [...(await readPauses(baseUrl))]
+          .filter(([seconds, count]) => seconds >= bound && count > (before.get(seconds) ?? 0))
+          .map(([seconds]) => `${name} (${response.status}): more than ${seconds} s`)
+      }
+      for (const request of [...runs, ...bodies, ...slowRoutes(id)]) {
+        // A request that blocks does so each time; garbage of earlier ones is collected once.
+        let found = await findPauses(request)
+        for (let again = 1; again < attempts && found.length > 0; again++)
+          found = await findPauses(request)
+        pauses.push(...found)
       }
       hamlet.signal("SIGTERM")
       await hamlet.ended()

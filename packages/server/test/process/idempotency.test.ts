@@ -74,5 +74,5 @@ describeEachDatabase("hamlet serve, killed during requests with an idempotency k
       await countOf("/v1/me/tokens"),
       await countOf("/v1/users"),
     ]).toEqual([count, count + 1, count + 1])
-  }, 120_000)
+  }, 240_000)
 })

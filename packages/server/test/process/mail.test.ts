@@ -11,7 +11,7 @@ afterAll(() => sink.stop())
 const env = { HAMLET_SMTP_URL: sink.url, HAMLET_MAIL_DOMAIN: "mail.test" }
 
 /** Each test starts two servers. */
-const testMsMax = 60_000
+const testMsMax = 180_000
 
 /** Ends the claims of the server that was killed, as time would. */
 async function endClaims(fixture: ServerFixture): Promise<void> {

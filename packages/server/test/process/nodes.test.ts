@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { ApiError, createClient } from "@hamlet/contract/client"
 import { sql } from "../../src/storage/database/sql.ts"
 import { databases, notRun } from "../support/databases.ts"
-import { openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
+import { openEmpty, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
 // A node is a server with a data folder of its own; what nodes share is the database and the key.
 const sharedKey = { HAMLET_SECRET_KEY: Buffer.alloc(32, 5).toString("base64") }
@@ -13,7 +13,7 @@ if (server === undefined) notRun("several nodes", "HAMLET_TEST_POSTGRES_URL is n
 else
   describe("several nodes", () => {
     test("that start at once on an empty database all start, with one first user and one token", async () => {
-      await using fixture = await openServerFixture(server.open)
+      await using fixture = await openServerFixture(openEmpty(server.open))
       const nodes = [startNode(fixture, 1), startNode(fixture, 2), startNode(fixture, 3)]
       const baseUrls = await Promise.all(nodes.map((node) => node.listening()))
 

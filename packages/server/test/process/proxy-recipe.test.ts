@@ -217,13 +217,16 @@ function toConfiguration(
   return `daemon off; master_process off; pid ${folder}/pid; ${user}\nevents {}\nhttp {\naccess_log off;\n${places}\n${recipe}\n}\n`
 }
 
+/** A port that no outgoing connection is given meanwhile: Linux gives them higher ones. */
 async function findFreePort(): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>()
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    server.close(() => resolve(typeof address === "object" ? (address?.port ?? 0) : 0))
-  })
-  return await promise
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000)
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const server = createServer()
+    server.once("error", () => resolve(false))
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)))
+    if (await promise) return port
+  }
 }
 
 async function waitForPort(port: number): Promise<void> {

@@ -12,7 +12,7 @@ import type { HamletProcess } from "../support/processes/hamlet-process.ts"
 import { openServerFixture } from "../support/server-fixture.ts"
 
 const binaries = process.env.HAMLET_TEST_POSTGRES_BIN
-const startMsMax = 60_000
+const startMsMax = 180_000
 const otherKey = Buffer.alloc(32, 9).toString("base64")
 
 /** The one sentence with which the program refuses to start. It is all that it prints. */

@@ -5,11 +5,16 @@ import { join } from "node:path"
 import { createClient } from "@hamlet/contract/client"
 import { sql } from "../../src/storage/database/sql.ts"
 import { describeEachDatabase } from "../support/databases.ts"
-import { chosenToken, openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
+import {
+  chosenToken,
+  openEmpty,
+  openServerFixture,
+  type ServerFixture,
+} from "../support/server-fixture.ts"
 
 describeEachDatabase("hamlet serve", (open) => {
   test("prints its address, the first user, the token and the docs at its first start", async () => {
-    await using fixture = await openServerFixture(open)
+    await using fixture = await openServerFixture(openEmpty(open))
     const hamlet = fixture.start()
     const baseUrl = await hamlet.listening()
 

@@ -10,7 +10,7 @@ import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 import { waitUntil } from "../support/wait-until.ts"
 
 // A busy machine is slow with servers that start, and with hundreds of writes.
-setDefaultTimeout(90_000)
+setDefaultTimeout(240_000)
 
 describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
   test("finishes the request in flight, closes everything and exits with 0", async () => {

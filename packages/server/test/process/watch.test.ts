@@ -6,7 +6,7 @@ import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 import { waitUntil } from "../support/wait-until.ts"
 
 const binaries = process.env.HAMLET_TEST_POSTGRES_BIN
-const startMsMax = 60_000
+const startMsMax = 180_000
 
 describeEachDatabase("hamlet serve", (open) => {
   test("logs JSON lines that name every request, and never a token, a secret, code or a query", async () => {

@@ -217,7 +217,7 @@ describeAttacks("reach/outside", settings, (getServer) => {
     )
     expect(got).toEqual([streamBytes, streamBytes])
     expect(readResidentBytes(testServer.hamlet.pid) - before).toBeLessThan(growthBytesMax)
-  }, 60_000)
+  }, 180_000)
 
   describe("a secret for hosts", () => {
     const value = "s3cr3t-value-for-one-host"

@@ -43,7 +43,7 @@ else
           const firstTimes = await addSchedules(db)
           await killNodes(nodes, createRandom(seed))
           const end = await readClock(db)
-          await waitUntil(async () => (await countDue(db, end)) === 0, { msMax: 30_000 })
+          await waitUntil(async () => (await countDue(db, end)) === 0, { msMax: 120_000 })
           expect(await findWrongTimes(db, firstTimes)).toEqual([])
           if (isLong)
             await waitUntil(async () => (await countOpenRuns(db, end)) === 0, { msMax: 90_000 })

@@ -1,5 +1,5 @@
 /** How long a condition may take to come true unless the caller says otherwise. */
-const defaultMsMax = 20_000
+const defaultMsMax = 60_000
 /** Between looks at memory, and between looks that ask a server or a database. */
 const pauseMsMax = { sync: 2, async: 20 }
 

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
 import type { BrowserContextOptions } from "playwright-core"
 import type { Person } from "../../dev/app-stage.ts"
-import { findBarriers } from "../support/check-page.ts"
+import { expectNoBarriers } from "../support/check-page.ts"
 import { describeApp } from "../support/describe-app.ts"
 import { eventually, seeNote } from "../support/eventually.ts"
 
@@ -43,7 +43,7 @@ describeApp("the account and the frame around every page", (app) => {
     await page.goto(`/oauth/authorize?${query}`)
     await page.getByText("Robot").waitFor()
     await page.getByText(new URL(app.stage.url).host, { exact: true }).waitFor()
-    expect(await findBarriers(page)).toEqual([])
+    await expectNoBarriers(page)
     await page.getByRole("checkbox", { name: "sqlite:write" }).uncheck()
     await page.getByRole("button", { name: "Allow" }).click()
     await page.waitForURL(/\/robot\?code=/)
@@ -80,12 +80,15 @@ describeApp("the account and the frame around every page", (app) => {
       await dialog.getByRole("checkbox", { name: scope }).uncheck()
     await dialog.getByRole("button", { name: "Create" }).click()
     await page.getByText("is created. Copy it now").waitFor()
-    expect(await findBarriers(page)).toEqual([])
+    await expectNoBarriers(page)
     await seeNote(page, "Copied", () =>
       page.getByRole("button", { name: "Copy the token" }).click(),
     )
     const token = await page.evaluate(() => navigator.clipboard.readText())
-    expect(await page.locator(".made-text code").textContent()).toBe(token)
+    await eventually(
+      () => page.locator(".made-text code").textContent(),
+      (found) => expect(found).toBe(token),
+    )
     const row = page.getByRole("row").filter({ hasText: "for the CI" })
     await row.getByText("val:read run:read user:read").waitFor()
     await row.getByText("in 90 days").waitFor()
@@ -120,6 +123,7 @@ describeApp("the account and the frame around every page", (app) => {
     await page.goto("/account/secrets")
     await page.getByRole("button", { name: "New secret" }).click()
     // The dialog begins at its first field, not at its cross.
+    await page.getByLabel("Name").and(page.locator(":focus")).waitFor()
     await page.keyboard.type("API_KEY")
     const value = page.getByLabel("Value", { exact: true })
     const masking = () =>
@@ -131,7 +135,10 @@ describeApp("the account and the frame around every page", (app) => {
     await page.getByRole("button", { name: "Save" }).click()
     const row = page.getByRole("row").filter({ hasText: "API_KEY" })
     await row.getByText("readable by your vals").waitFor()
-    expect(await read()).toBe("first value\nof two lines")
+    await eventually(
+      () => read(),
+      (found) => expect(found).toBe("first value\nof two lines"),
+    )
     await row.getByRole("button", { name: "Replace API_KEY" }).click()
     await page.getByLabel("Value", { exact: true }).fill("second value")
     await page.getByLabel("Only for these hosts").fill("not a host!")
@@ -140,11 +147,17 @@ describeApp("the account and the frame around every page", (app) => {
     await page.getByLabel("Only for these hosts").fill("api.example.com, example.com:8443")
     await page.getByRole("button", { name: "Save" }).click()
     await row.getByText("api.example.com, example.com:8443").waitFor()
-    expect(await read()).toBe("hamlet-secret:API_KEY")
+    await eventually(
+      () => read(),
+      (found) => expect(found).toBe("hamlet-secret:API_KEY"),
+    )
     expect(await page.content()).not.toMatch(/first value|second value/)
     await row.getByRole("button", { name: "Delete API_KEY" }).click()
     await page.getByText("No secrets").waitFor()
-    expect(await read()).toBe(null)
+    await eventually(
+      () => read(),
+      (found) => expect(found).toBe(null),
+    )
     expect(tab.problems).toEqual([])
   })
 
@@ -155,7 +168,10 @@ describeApp("the account and the frame around every page", (app) => {
     await page.goto("/account/usage")
     await page.getByText("Blobs (1)").waitFor()
     await page.getByText(/^2(\.0)? KB of /).waitFor()
-    expect(await page.getByRole("meter").count()).toBe(6)
+    await eventually(
+      () => page.getByRole("meter").count(),
+      (found) => expect(found).toBe(6),
+    )
     expect(tab.problems).toEqual([])
   })
 
@@ -207,14 +223,14 @@ describeApp("the account and the frame around every page", (app) => {
       .last()
       .and(palette.getByRole("option", { selected: true }))
       .waitFor()
-    expect(await field.getAttribute("aria-activedescendant")).toBe(
-      await palette.getByRole("option").last().getAttribute("id"),
+    const lastId = await palette.getByRole("option").last().getAttribute("id")
+    await eventually(
+      () => field.getAttribute("aria-activedescendant"),
+      (id) => expect(id).toBe(lastId),
     )
     await page.keyboard.press("Escape")
     await palette.waitFor({ state: "detached" })
-    expect(
-      await page.getByLabel("Email").evaluate((input) => input === document.activeElement),
-    ).toBe(true)
+    await page.getByLabel("Email").and(page.locator(":focus")).waitFor()
 
     await page.getByRole("button", { name: "Search or run a command" }).click()
     await field.fill("needl")
@@ -256,11 +272,17 @@ describeApp("the account and the frame around every page", (app) => {
       seen.observe(document, { attributes: true, attributeFilter: ["data-theme"], subtree: true })
     })
     await page.reload()
-    expect(await page.locator("html").getAttribute("data-theme")).toBe("dark")
+    await eventually(
+      () => page.locator("html").getAttribute("data-theme"),
+      (found) => expect(found).toBe("dark"),
+    )
     expect(await page.evaluate(() => (globalThis as { themeAt?: unknown }).themeAt)).toEqual({
       hadBody: false,
     })
-    expect(await ground()).not.toBe(light)
+    await eventually(
+      () => ground(),
+      (found) => expect(found).not.toBe(light),
+    )
     await page.keyboard.press("Control+k")
     const palette = page.getByRole("dialog")
     await palette.getByRole("combobox").fill("system col")

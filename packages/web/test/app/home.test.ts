@@ -4,7 +4,7 @@ import type { OpenTab, Person } from "../../dev/app-stage.ts"
 import { templates } from "../../src/app/templates/catalog.ts"
 import { sources } from "../../src/app/templates/sources.ts"
 import type { TemplateSource } from "../../src/app/templates/template.ts"
-import { findBarriers } from "../support/check-page.ts"
+import { expectNoBarriers } from "../support/check-page.ts"
 import { describeApp } from "../support/describe-app.ts"
 import { eventually } from "../support/eventually.ts"
 
@@ -47,7 +47,7 @@ describeApp("home", (app) => {
       .getByRole("complementary", { name: "About this server" })
       .getByText("Weak isolation.")
       .waitFor()
-    expect(await findBarriers(page)).toEqual([])
+    await expectNoBarriers(page)
     await page.goto("/")
     await page.getByRole("heading", { name: "Welcome, warned" }).waitFor()
     expect(await page.getByRole("complementary", { name: "About this server" }).count()).toBe(0)
@@ -89,8 +89,14 @@ describeApp("home", (app) => {
     await using tab = await app.open(ada)
     const { page } = tab
     await row(page, "gamma").waitFor()
-    expect(await row(page, "beta").textContent()).toContain("HTTPPublic")
-    expect(await row(page, "alphabet").textContent()).toContain("ScriptPrivate")
+    await eventually(
+      () => row(page, "beta").textContent(),
+      (found) => expect(found).toContain("HTTPPublic"),
+    )
+    await eventually(
+      () => row(page, "alphabet").textContent(),
+      (found) => expect(found).toContain("ScriptPrivate"),
+    )
     await page.getByLabel("Order").selectOption({ label: "Name" })
     await expectNames(page, ["alphabet", "beta", "gamma"])
     await page.getByLabel("Filter by name").pressSequentially("bet")
@@ -174,7 +180,7 @@ describeApp("home", (app) => {
     await page.goto("/runs")
     const failure = page.getByRole("alert").filter({ hasText: "The server does not respond" })
     await failure.waitFor()
-    expect(await findBarriers(page)).toEqual([])
+    await expectNoBarriers(page)
     await page.context().unroute("**/v1/**")
     await failure.getByRole("button", { name: "Try again" }).click()
     await page.getByRole("heading", { name: "Runs", exact: true }).waitFor()
@@ -185,7 +191,7 @@ describeApp("home", (app) => {
     await tab.context.setOffline(true)
     await page.getByRole("link", { name: "Home", exact: true }).click()
     await failure.waitFor()
-    expect(await findBarriers(page)).toEqual([])
+    await expectNoBarriers(page)
     expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0)
     await tab.context.setOffline(false)
     await failure.waitFor({ state: "detached" })
@@ -217,7 +223,7 @@ describeApp("home", (app) => {
     const latest = page.getByRole("region", { name: "Latest runs" })
     const runs = latest.getByRole("link", { name: /^lucky/ })
     await runs.nth(1).waitFor()
-    for (const part of ["runs", "activity"]) {
+    const refuse = async (part: string) => {
       await page
         .context()
         .route(`**/v1/me/${part}*`, (route) => route.fulfill({ status: 400, json: {} }))
@@ -229,8 +235,15 @@ describeApp("home", (app) => {
       await refused()
       await refused()
     }
-    expect(await runs.count()).toBe(2)
-    expect(await spark.count()).toBe(1)
+    await Promise.all(["runs", "activity"].map(refuse))
+    await eventually(
+      () => runs.count(),
+      (found) => expect(found).toBe(2),
+    )
+    await eventually(
+      () => spark.count(),
+      (found) => expect(found).toBe(1),
+    )
     expect(await page.getByRole("alert").filter({ hasText: /./ }).count()).toBe(0)
     expect(tab.problems).toEqual([])
   })

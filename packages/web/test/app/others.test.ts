@@ -40,14 +40,20 @@ describeApp("other users", (app) => {
     await page.getByRole("link", { name: "ada/base" }).click()
     await page.getByText("Read only", { exact: true }).waitFor()
     await page.locator(".cm-content").filter({ hasText: "a ?. b" }).waitFor()
-    expect(await page.getByRole("button", { name: /likes/ }).isDisabled()).toBe(true)
+    await eventually(
+      () => page.getByRole("button", { name: /likes/ }).isDisabled(),
+      (found) => expect(found).toBe(true),
+    )
     expect(await page.getByRole("button", { name: /Save|Fork/ }).count()).toBe(0)
     await page.getByRole("link", { name: "Discussion" }).click()
     await page.getByText("to comment").waitFor()
     await page.getByRole("link", { name: "ada", exact: true }).click()
     await page.getByText("Writes <i>small</i> programs").waitFor()
     await page.getByText("What others build upon").waitFor()
-    expect(await page.locator(".val-list .table-name").allTextContents()).toEqual(["ada/base"])
+    await eventually(
+      () => page.locator(".val-list .table-name").allTextContents(),
+      (found) => expect(found).toEqual(["ada/base"]),
+    )
     await page.goto("/u/ada/diary")
     await page.getByRole("heading", { name: "Not found" }).waitFor()
     await page.goto("/u/ada/base/settings")

@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, expect, test } from "bun:test"
 import { openOidcProvider } from "../../../../scripts/testing/oidc-provider.ts"
-import { findBarriers } from "../support/check-page.ts"
+import { expectNoBarriers } from "../support/check-page.ts"
 import { describeApp } from "../support/describe-app.ts"
-import { seeNote } from "../support/eventually.ts"
+import { eventually, seeNote } from "../support/eventually.ts"
 
 const provider = await openOidcProvider()
 afterAll(() => provider[Symbol.asyncDispose]())
@@ -26,8 +26,11 @@ describeApp(
       await page.getByRole("button", { name: "Sign in with Corp" }).click()
       await page.getByRole("heading", { name: "Choose a name" }).waitFor()
       expect(new URL(page.url()).search).toBe("")
-      expect(await findBarriers(page)).toEqual([])
-      expect(await page.getByLabel("Name").inputValue()).toBe("grace")
+      await expectNoBarriers(page)
+      await eventually(
+        () => page.getByLabel("Name").inputValue(),
+        (found) => expect(found).toBe("grace"),
+      )
       await page.getByRole("button", { name: "Create account" }).click()
       await page.getByRole("button", { name: "Account of grace" }).waitFor()
       await page.waitForURL("**/schedules?x=1")
@@ -61,7 +64,7 @@ describeApp(
       await tab.page.getByRole("alert").filter({ hasText: "did not begin in this tab" }).waitFor()
       expect(new URL(tab.page.url()).search).toBe("")
       expect(await tab.context.cookies()).toEqual([])
-      expect(await findBarriers(tab.page)).toEqual([])
+      await expectNoBarriers(tab.page)
     })
 
     test("a user links an account of the provider, and unlinks it", async () => {

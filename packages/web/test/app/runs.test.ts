@@ -317,10 +317,16 @@ describeApp("runs", (app) => {
     // The whole row opens it.
     await row.locator(".run-time").click()
     const sentBody = row.getByRole("region", { name: "Body of the request" })
-    expect(await sentBody.textContent()).toBe("x")
+    await eventually(
+      () => sentBody.textContent(),
+      (found) => expect(found).toBe("x"),
+    )
     const received = row.getByRole("region", { name: "Response" })
     const body = received.getByRole("region", { name: "Body of the response" })
-    expect(await body.textContent()).toBe("hello")
+    await eventually(
+      () => body.textContent(),
+      (found) => expect(found).toBe("hello"),
+    )
     await received.getByText(/^\d+ headers?$/).click()
     await received.getByText("text/plain;charset=UTF-8").waitFor()
     await row.getByRole("link", { name: "Open the run" }).click()
@@ -352,7 +358,10 @@ describeApp("runs", (app) => {
     await page.getByText("2 of 4 lines").waitFor()
     await page.getByLabel("Search the logs").fill("WARN")
     await page.getByText("1 of 4 lines").waitFor()
-    expect(await log.locator(".log-text").allTextContents()).toEqual(["a Warning\nof two lines"])
+    await eventually(
+      () => log.locator(".log-text").allTextContents(),
+      (found) => expect(found).toEqual(["a Warning\nof two lines"]),
+    )
     await seeNote(page, "Copied", () => page.getByRole("button", { name: "Copy the logs" }).click())
     const copied = await page.evaluate(() => navigator.clipboard.readText())
     expect(copied).toMatch(/^\d{4}-\S+Z warn a Warning\nof two lines\n$/)

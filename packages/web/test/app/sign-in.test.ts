@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
-import { findBarriers } from "../support/check-page.ts"
+import { expectNoBarriers } from "../support/check-page.ts"
 import { describeApp } from "../support/describe-app.ts"
 
 describeApp("signing in", (app) => {
@@ -10,7 +10,7 @@ describeApp("signing in", (app) => {
     await tab.page.goto(url)
     const button = tab.page.getByRole("button", { name: "Sign in as root" })
     await button.waitFor()
-    expect(await findBarriers(tab.page)).toEqual([])
+    await expectNoBarriers(tab.page)
     expect(await tab.context.cookies()).toEqual([])
     expect(tab.page.url()).toBe(`${app.stage.url}/sign-in`)
     await button.click()
@@ -26,7 +26,7 @@ describeApp("signing in", (app) => {
     await using tab = await app.open()
     await tab.page.goto("/sign-in")
     await tab.page.getByLabel("Token").waitFor()
-    expect(await findBarriers(tab.page)).toEqual([])
+    await expectNoBarriers(tab.page)
     await tab.page.getByLabel("Token").fill(app.stage.admin.token)
     await tab.page.getByRole("button", { name: "Sign in" }).click()
     await tab.page.getByRole("button", { name: "Account of root" }).waitFor()
@@ -59,7 +59,7 @@ describeApp("signing in", (app) => {
     await tab.page.getByLabel("Name").fill("invited")
     await tab.page.getByRole("button", { name: "Accept" }).click()
     await tab.page.getByRole("heading", { name: "Welcome, invited" }).waitFor()
-    expect(await findBarriers(tab.page)).toEqual([])
+    await expectNoBarriers(tab.page)
     expect(tab.page.url()).not.toContain("code")
     const token = (await tab.page.locator("code.token").textContent()) ?? ""
     expect((await createClient({ baseUrl: app.stage.url, token }).getMe()).username).toBe("invited")

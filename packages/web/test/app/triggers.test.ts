@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import type { Page } from "playwright-core"
-import { findBarriers } from "../support/check-page.ts"
+import { expectNoBarriers } from "../support/check-page.ts"
 import { describeApp } from "../support/describe-app.ts"
 import { eventually, seeNote } from "../support/eventually.ts"
 import { makeVal } from "../support/val-page.ts"
@@ -28,13 +28,19 @@ describeApp(
       await page.getByLabel("Time zone").selectOption("Europe/Berlin")
       await meaning.getByText(/weekday at 09:00 in Europe\/Berlin/).waitFor()
       await expectTimes(page, 10)
-      expect(await times.locator(".next-time").first().textContent()).toMatch(/^09:00 CES?T$/)
+      await eventually(
+        () => times.locator(".next-time").first().textContent(),
+        (found) => expect(found).toMatch(/^09:00 CES?T$/),
+      )
       await field.fill("0 25 * * *")
       await page
         .getByRole("alert")
         .filter({ hasText: /^This is not a cron expression/ })
         .waitFor()
-      expect(await page.getByRole("button", { name: "Save the schedule" }).isDisabled()).toBe(true)
+      await eventually(
+        () => page.getByRole("button", { name: "Save the schedule" }).isDisabled(),
+        (found) => expect(found).toBe(true),
+      )
       await page.getByRole("button", { name: "on Mondays" }).click()
       await page.getByLabel(/still running/).selectOption({ label: "Run both at the same time" })
       await page
@@ -113,7 +119,7 @@ describeApp(
       await failing.getByRole("link", { name: "All" }).click()
       const row = page.getByRole("row").filter({ hasText: "stopped" })
       await row.getByText("Its last 100 runs failed").waitFor()
-      expect(await findBarriers(page)).toEqual([])
+      await expectNoBarriers(page)
       expect(tab.problems).toEqual([])
     })
 
@@ -205,7 +211,10 @@ export default () => email({ to: "grace@example.org", subject: "Engines", text: 
       }
       await choose("New secret…")
       await page.getByText("it is not shown again").waitFor()
-      expect(await page.locator(".made-text code").textContent()).not.toBe(secret)
+      await eventually(
+        () => page.locator(".made-text code").textContent(),
+        (found) => expect(found).not.toBe(secret),
+      )
       await choose("Pause")
       await page.locator(".page-head").getByText("Paused", { exact: true }).waitFor()
       await choose("Delete…")
@@ -249,7 +258,7 @@ export default () => email({ to: "grace@example.org", subject: "Engines", text: 
       await page.goto("/mail/incoming")
       const received = page.getByRole("row").filter({ hasText: `test message to ${val.name}` })
       await received.getByRole("link", { name: "Engines" }).waitFor()
-      expect(await findBarriers(page)).toEqual([])
+      await expectNoBarriers(page)
       expect(tab.problems).toEqual([])
     })
   },

@@ -87,9 +87,15 @@ describeApp("a val's page", (app) => {
     // The fields of the signature and the JSON say the same.
     const other = page.getByRole("textbox", { name: "other" })
     await other.waitFor()
-    expect(await page.getByRole("textbox", { name: "one" }).inputValue()).toBe("6")
+    await eventually(
+      () => page.getByRole("textbox", { name: "one" }).inputValue(),
+      (found) => expect(found).toBe("6"),
+    )
     await other.fill("4")
-    expect(await page.getByLabel("Arguments as JSON").inputValue()).toBe("[6,4]")
+    await eventually(
+      () => page.getByLabel("Arguments as JSON").inputValue(),
+      (found) => expect(found).toBe("[6,4]"),
+    )
     await other.press("Enter")
     await page
       .getByRole("region", { name: "Return value" })
@@ -134,7 +140,7 @@ describeApp("a val's page", (app) => {
     await page.getByText("The server does not respond; trying again…").waitFor()
     isLost = false
     await page.getByRole("region", { name: "Return value" }).getByText("there").waitFor()
-    await page.unrouteAll()
+    await page.unrouteAll({ behavior: "ignoreErrors" })
     expect(own.problems).toEqual([])
   })
 
@@ -158,7 +164,7 @@ describeApp("a val's page", (app) => {
     await page.getByRole("button", { name: "Run", exact: true }).click()
     await page.getByRole("region", { name: "Return value" }).getByText("there").waitFor()
     expect(reads).toBeGreaterThan(1)
-    await page.unrouteAll()
+    await page.unrouteAll({ behavior: "ignoreErrors" })
     expect(own.problems).toEqual([])
   })
 
@@ -216,8 +222,14 @@ describeApp("a val's page", (app) => {
     })
     await page.goto(`${val.path}/readme`)
     await page.getByRole("heading", { name: "About this" }).waitFor()
-    expect(await page.locator(".markdown li").allInnerTexts()).toEqual(["☑ done", "☐ open"])
-    expect(await page.locator(".markdown pre .code-word").allTextContents()).toEqual(["const"])
+    await eventually(
+      () => page.locator(".markdown li").allInnerTexts(),
+      (found) => expect(found).toEqual(["☑ done", "☐ open"]),
+    )
+    await eventually(
+      () => page.locator(".markdown pre .code-word").allTextContents(),
+      (found) => expect(found).toEqual(["const"]),
+    )
     await page.getByRole("button", { name: "Edit" }).click()
     const editor = page.getByRole("textbox", { name: `Readme of root/${val.name}` })
     await editor.waitFor()
@@ -280,7 +292,10 @@ describeApp("a val's page", (app) => {
     await page.getByRole("button", { name: "Delete…" }).click()
     const sure = page.getByRole("button", { name: "Delete permanently" })
     await page.getByLabel(/^Type its name/).fill(val.name.slice(0, -1))
-    expect(await sure.isDisabled()).toBe(true)
+    await eventually(
+      () => sure.isDisabled(),
+      (found) => expect(found).toBe(true),
+    )
     await page.getByLabel(/^Type its name/).fill(val.name)
     await sure.click()
     await page.waitForURL(`${app.stage.url}/`)
@@ -327,7 +342,10 @@ describeApp("a val's page", (app) => {
     await using visitor = await app.open()
     await visitor.page.goto(val.path)
     await visitor.page.getByText("Read only", { exact: true }).waitFor()
-    expect(await visitor.page.getByRole("button", { name: "0 likes" }).isDisabled()).toBe(true)
+    await eventually(
+      () => visitor.page.getByRole("button", { name: "0 likes" }).isDisabled(),
+      (found) => expect(found).toBe(true),
+    )
     expect(await visitor.page.getByRole("button", { name: "Fork" }).count()).toBe(0)
     expect(visitor.problems).toEqual([])
   })

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test"
 import type { Person } from "../../dev/app-stage.ts"
-import { findBarriers } from "../support/check-page.ts"
+import { expectNoBarriers } from "../support/check-page.ts"
 import { describeApp } from "../support/describe-app.ts"
+import { eventually } from "../support/eventually.ts"
 import {
   expectText,
   findEditor,
@@ -26,7 +27,10 @@ describeApp("versions", (app) => {
     await page.goto(val.versionsPath)
     const rows = page.getByRole("region", { name: "Versions" }).getByRole("listitem")
     await rows.nth(2).waitFor()
-    expect(await rows.getByRole("link").allTextContents()).toEqual(["v3", "v2", "v1"])
+    await eventually(
+      () => rows.getByRole("link").allTextContents(),
+      (found) => expect(found).toEqual(["v3", "v2", "v1"]),
+    )
     const changed = page.getByRole("region", { name: "Changes", exact: true })
     const inline = (from: number, to: number) =>
       changed.getByLabel(`Changes from version ${from} to version ${to}`, { exact: true })
@@ -56,7 +60,7 @@ describeApp("versions", (app) => {
       .getByRole("textbox", { name: "Changes from version 1 to version 3: after" })
       .getByText('"three"')
       .waitFor()
-    expect(await findBarriers(page)).toEqual([])
+    await expectNoBarriers(page)
     await changed.getByRole("combobox", { name: "To" }).selectOption("v2")
     await changed
       .getByRole("textbox", { name: "Changes from version 1 to version 2: after" })

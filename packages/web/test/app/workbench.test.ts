@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import type { Page } from "playwright-core"
-import { findBarriers } from "../support/check-page.ts"
+import { expectNoBarriers } from "../support/check-page.ts"
 import { describeApp } from "../support/describe-app.ts"
 import { eventually } from "../support/eventually.ts"
 import { expectText, findEditor, findStatus, makeVal, replaceText } from "../support/val-page.ts"
@@ -24,8 +24,14 @@ describeApp("the workbench of an http val", (app) => {
       await replaceText(page, await findEditor(page), toPage("three"))
       await page.keyboard.press("Control+Enter")
       await frame.getByRole("heading", { name: "three /somewhere/else" }).waitFor()
-      expect(await page.getByRole("tab", { name: "Page", selected: true }).count()).toBe(1)
-      expect(await readVersion(page)).toBe("v3")
+      await eventually(
+        () => page.getByRole("tab", { name: "Page", selected: true }).count(),
+        (found) => expect(found).toBe(1),
+      )
+      await eventually(
+        () => readVersion(page),
+        (found) => expect(found).toBe("v3"),
+      )
       expect(own.problems).toEqual([])
     },
   )
@@ -65,9 +71,18 @@ describeApp("the workbench of an http val", (app) => {
     await page.reload()
     await page.getByRole("button", { name: "History" }).click()
     await page.getByRole("menuitem", { name: "PUT /things?a=1" }).click()
-    expect(await page.getByLabel("Method").inputValue()).toBe("PUT")
-    expect(await page.getByLabel("Headers, one per line").inputValue()).toBe("x-kind: odd")
-    expect(await page.getByLabel("Body").inputValue()).toBe("hello there")
+    await eventually(
+      () => page.getByLabel("Method").inputValue(),
+      (found) => expect(found).toBe("PUT"),
+    )
+    await eventually(
+      () => page.getByLabel("Headers, one per line").inputValue(),
+      (found) => expect(found).toBe("x-kind: odd"),
+    )
+    await eventually(
+      () => page.getByLabel("Body").inputValue(),
+      (found) => expect(found).toBe("hello there"),
+    )
     expect(own.problems).toEqual([])
   })
 
@@ -84,7 +99,7 @@ describeApp("the workbench of an http val", (app) => {
     await page.locator(".cm-activeLine").filter({ hasText: "too far" }).waitFor()
     await failure.getByRole("link", { name: "See the run" }).waitFor()
     await page.getByText("502", { exact: true }).waitFor()
-    expect(await findBarriers(page)).toEqual([])
+    await expectNoBarriers(page)
     await replaceText(page, editor, `export default () => new Response("near")`)
     await page.keyboard.press("Control+Enter")
     await page.frameLocator("iframe").getByText("near").waitFor()
@@ -136,7 +151,7 @@ describeApp("the workbench of an http val", (app) => {
     )
     await rows.getByRole("button", { name: "GET /data → 200" }).first().click()
     await drawer.getByRole("log").getByText("asked for /data").waitFor()
-    expect(await findBarriers(page)).toEqual([])
+    await expectNoBarriers(page)
     await page.getByRole("button", { name: "Requests and logs" }).click()
     expect(own.problems).toEqual([])
   })
@@ -191,7 +206,7 @@ describeApp("the workbench of an http val", (app) => {
     await page.route("https://elsewhere.invalid/", (route) => route.abort())
     await page.goto(val.path)
     await page.getByText("Pages of other sites are not shown here").waitFor()
-    await page.unrouteAll()
+    await page.unrouteAll({ behavior: "ignoreErrors" })
   })
 
   test("copies the request as a curl command", async () => {
@@ -233,9 +248,15 @@ describeApp("the window of a val", (app) => {
       await eventually(outside, (pixels) => expect(pixels).toBeLessThanOrEqual(0))
       for (const name of ["Save", "Run", "Send"]) {
         const button = page.getByRole("button", { name, exact: true })
-        expect(await isInWindow(page, button)).toBe(true)
+        await eventually(
+          () => isInWindow(page, button),
+          (found) => expect(found).toBe(true),
+        )
       }
-      expect(await isInWindow(page, page.locator("iframe"))).toBe(true)
+      await eventually(
+        () => isInWindow(page, page.locator("iframe")),
+        (found) => expect(found).toBe(true),
+      )
       const box = await page.locator(".code-host").boundingBox()
       expect(box?.y).toBeLessThanOrEqual(110)
       expect(own.problems).toEqual([])
@@ -263,13 +284,22 @@ describeApp("the window of a val", (app) => {
     await line.press("Enter")
     await eventually(size, (now) => expect(now).toBe(0))
     const result = page.getByRole("region", { name: "Result" })
-    expect(await result.isVisible()).toBe(false)
+    await eventually(
+      () => result.isVisible(),
+      (found) => expect(found).toBe(false),
+    )
     await page.getByRole("button", { name: "Runs and logs" }).click()
     await page.reload()
     await findEditor(page)
-    expect(await size()).toBe(0)
+    await eventually(
+      () => size(),
+      (found) => expect(found).toBe(0),
+    )
     const logs = page.getByRole("separator", { name: "Size of the logs" })
-    expect(await logs.getAttribute("aria-valuetext")).toBe("Closed")
+    await eventually(
+      () => logs.getAttribute("aria-valuetext"),
+      (found) => expect(found).toBe("Closed"),
+    )
     await page.getByRole("button", { name: "Pane beside the code" }).click()
     await result.waitFor()
     await eventually(size, (now) => expect(now).toBeGreaterThan(dragged))
@@ -304,7 +334,7 @@ describeApp("the window of a val", (app) => {
       .getByRole("alert")
       .filter({ hasText: 'The import "npm:no-such" does not work: it does not exist' })
       .waitFor()
-    await page.unrouteAll()
+    await page.unrouteAll({ behavior: "ignoreErrors" })
     await replaceText(page, editor, "export default 2")
     await page.keyboard.press("Control+s")
     await findStatus(page, "Saved").waitFor()

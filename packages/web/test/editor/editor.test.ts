@@ -119,7 +119,10 @@ describeInBrowser("the editor", (getBrowser) => {
       const hint = page.locator(
         `[id="${await page.getByRole("textbox").getAttribute("aria-describedby")}"]`,
       )
-      expect(await hint.textContent()).toContain("press Escape and then Tab")
+      await eventually(
+        () => hint.textContent(),
+        (found) => expect(found).toContain("press Escape and then Tab"),
+      )
     })
 
     inBrowser("finds and replaces", async (page) => {
@@ -175,7 +178,10 @@ describeInBrowser("the editor", (getBrowser) => {
       await page.locator(".cm-content").focus()
       await page.keyboard.type("x")
       await expectText(page, "read me")
-      expect(await page.getByRole("textbox").getAttribute("aria-readonly")).toBe("true")
+      await eventually(
+        () => page.getByRole("textbox").getAttribute("aria-readonly"),
+        (found) => expect(found).toBe("true"),
+      )
       await show(page, { value: "read me", hasTypes: false, readOnly: false })
       await page.keyboard.type("x")
       await expectText(page, "xread me")

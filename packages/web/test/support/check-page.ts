@@ -1,6 +1,8 @@
+import { expect } from "bun:test"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { Page } from "playwright-core"
+import { eventually } from "./eventually.ts"
 
 const axePath = fileURLToPath(import.meta.resolve("axe-core/axe.min.js"))
 const axe = readFileSync(axePath, "utf8")
@@ -45,6 +47,14 @@ export async function findBarriers(
         )
     },
     kind === "colours" ? colours : everything,
+  )
+}
+
+/** Waits until axe-core finds nothing serious: content that is loading may be in the way. */
+export async function expectNoBarriers(page: Page): Promise<void> {
+  await eventually(
+    () => findBarriers(page),
+    (found) => expect(found).toEqual([]),
   )
 }
 

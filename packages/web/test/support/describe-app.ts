@@ -2,6 +2,7 @@ import { afterAll, beforeAll } from "bun:test"
 import type { Browser, BrowserContextOptions } from "playwright-core"
 import {
   type AppStage,
+  endRoutes,
   type OpenTab,
   openAppStage,
   openTab,
@@ -62,6 +63,7 @@ async function openBeside({ context, problems }: OpenTab): Promise<OpenTab> {
     context,
     problems,
     async [Symbol.asyncDispose]() {
+      await endRoutes(context)
       await Promise.all(context.pages().map((page) => page.close()))
       await context.setOffline(false)
       problems.splice(0)

@@ -8,7 +8,7 @@ import { useSharedBrowser } from "./shared-browser.ts"
  * The limit of a test or hook: longer than Playwright's own, so that its error is reported, and
  * shorter than the silence after which the test run is aborted.
  */
-const testMsMax = 100_000
+const testMsMax = 240_000
 
 /**
  * A suite in the browser, whose contexts it closes at the end. Without Chromium, the report lists

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core"
 
-const limits = { msMax: 30_000, pauseMs: 20 }
+const limits = { msMax: 60_000, pauseMs: 20 }
 
 /** Reads until the check no longer throws, and returns the value. Fails with the last error. */
 export async function eventually<Value>(

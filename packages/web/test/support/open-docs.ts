@@ -10,6 +10,9 @@ export interface OpenDocs {
   readonly close: () => Promise<void>
 }
 
+/** How long a page may take to show something, on a busy machine. */
+const waitMsMax = 60_000
+
 /** Opens an empty tab that records problems. */
 export async function openDocs(
   browser: Browser,
@@ -17,6 +20,7 @@ export async function openDocs(
   options: BrowserContextOptions,
 ): Promise<OpenDocs> {
   const context = await browser.newContext({ reducedMotion: "reduce", ...options })
+  context.setDefaultTimeout(waitMsMax)
   const page = await context.newPage()
   const problems: string[] = []
   page.on("console", (message) => {

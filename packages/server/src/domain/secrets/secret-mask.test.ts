@@ -185,8 +185,8 @@ describe("createMask", () => {
     secretMask.hide(short)
     // Measured against work that is known to be linear, in time of the processor: a busy machine
     // slows down both.
-    const plain = cpuMs(() => words.toUpperCase().toLowerCase().split(" ").join("_"))
-    expect(cpuMs(() => secretMask.hide(long))).toBeLessThan(50 * plain)
+    const plain = leastCpuMs(() => words.toUpperCase().toLowerCase().split(" ").join("_"))
+    expect(leastCpuMs(() => secretMask.hide(long))).toBeLessThan(50 * plain)
   })
 })
 
@@ -194,6 +194,11 @@ function manyAlike(): Record<string, string> {
   return Object.fromEntries(
     Array.from({ length: 200 }, (_, index) => [`S${index}`, `${"ab".repeat(16_000)}${index}`]),
   )
+}
+
+/** The least of a few attempts: compilation and garbage collection add to the others. */
+function leastCpuMs(work: () => unknown): number {
+  return Math.min(...Array.from({ length: 3 }, () => cpuMs(work)))
 }
 
 function cpuMs(work: () => unknown): number {

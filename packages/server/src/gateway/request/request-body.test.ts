@@ -2,7 +2,12 @@ import { afterEach, describe, expect, test } from "bun:test"
 import { Deadlines } from "../deadlines.ts"
 import { readRequestBody } from "./request-body.ts"
 
-const limits = { requestBytesMax: 100, storedBodyBytesMax: 10, bodyMsMax: 50, bodyStalledMsMax: 50 }
+const limits = {
+  requestBytesMax: 100,
+  storedBodyBytesMax: 10,
+  bodyMsMax: 400,
+  bodyStalledMsMax: 400,
+}
 
 let deadlines = new Deadlines(5)
 let places = 0
@@ -89,7 +94,7 @@ describe("readRequestBody", () => {
       const body = await readRequestBody(toRequest(["a".repeat(20)], false), known, deps())
       const reading = new Response(body.content as ReadableStream<Uint8Array>).text()
       expect(await codeOf(reading)).toBe("body_timed_out")
-      expect(body.failure?.message).toBe("Cannot accept the body: nothing arrived for 0.05 seconds")
+      expect(body.failure?.message).toBe("Cannot accept the body: nothing arrived for 0.4 seconds")
       expect([places, deadlines.size]).toEqual([0, 0])
     })
   }

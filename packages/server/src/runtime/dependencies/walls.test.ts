@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type TarEntry, toTarball } from "../../../test/support/fakes/tarball.ts"
@@ -44,9 +44,12 @@ function listTraces({ dataDir }: OpenResolver): string[] {
 }
 
 function readCommand(pid: string): string {
-  return Bun.spawnSync(["cat", `/proc/${pid}/cmdline`], { stderr: "ignore" })
-    .stdout.toString()
-    .replaceAll("\0", " ")
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")
+  } catch {
+    // The process has ended.
+    return ""
+  }
 }
 
 describe.each(levels)("The resolver with %s", (isolation) => {

@@ -151,7 +151,7 @@ describe("ProxiedRequest, with a client that does not read,", () => {
         pour(socket)
       },
       false,
-      { limits: { idleMsMax: 100 } },
+      { limits: { idleMsMax: 1_000 } },
     )
     upstream.onDrain = pour
     const client = await fixture.connect()
@@ -161,7 +161,7 @@ describe("ProxiedRequest, with a client that does not read,", () => {
     client.pause()
     await waitUntil(() => upstream.closed === 1)
     expect(fixture.sent).toMatchObject([
-      { status: 200, blocked: "no bytes were transferred for 0.1 s" },
+      { status: 200, blocked: "no bytes were transferred for 1 s" },
     ])
   })
 

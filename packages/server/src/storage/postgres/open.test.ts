@@ -279,7 +279,7 @@ else
 
     test.each([
       ["lock", { lockMsMax: 20 }],
-      ["statement", { statementMsMax: 1_000 }],
+      ["statement", { statementMsMax: 2_500 }],
     ])("gives up when a %s takes too long, and keeps the connection usable", async (_, limits) => {
       const other = await openWith({ connectionsMax: 2, ...limits })
       await outsider.unsafe("begin; update items set count = 5")

@@ -110,9 +110,9 @@ else
         const proxy = new SilentProxy(server.socket)
         const limits = {
           connectionsMax: 4,
-          waitMsMax: 3_000,
-          statementMsMax: 1_500,
-          silenceMsMax: 500,
+          waitMsMax: 15_000,
+          statementMsMax: 4_000,
+          silenceMsMax: 2_000,
         }
         const distant = await openPostgres(
           `postgres://postgres@127.0.0.1:${proxy.port}/postgres`,

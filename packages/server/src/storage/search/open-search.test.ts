@@ -29,7 +29,7 @@ describeEachDatabase("openSearch", (open) => {
 
   test("ends a search that takes too long, without blocking other reads and searches", async () => {
     const database = await open({ isEmpty: true })
-    const db = await openAgain(database, { searchMsMax: 300 })
+    const db = await openAgain(database, { searchMsMax: 1_500 })
     try {
       const order: string[] = []
       const slow = outcomeOf(db.openSearch("ada").find(numbers(2_000_000_000))).then((outcome) =>

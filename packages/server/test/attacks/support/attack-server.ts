@@ -48,6 +48,9 @@ export interface ValRequestOptions {
 }
 
 const program = new URL("../../../src/main.ts", import.meta.url).pathname
+const startsMax = 10
+const pauseMs = 500
+const portIsTaken = "another program listens there"
 /** How many probes run at the same time. */
 const probesAtOnce = 6
 const secretKey = Buffer.alloc(32, "host key of the server").toString("base64")
@@ -103,6 +106,18 @@ export class AttackServer {
 
   /** Starts the server, again at the port that it had. */
   async start(): Promise<void> {
+    for (let attempt = 1; ; attempt++)
+      try {
+        await this.#start()
+        return
+      } catch (error) {
+        // A connection of another program may have the port for a moment.
+        if (attempt === startsMax || !String(error).includes(portIsTaken)) throw error
+        await Bun.sleep(pauseMs)
+      }
+  }
+
+  async #start(): Promise<void> {
     const { hamlet, baseUrl } = await this.#fixture.serve({
       HAMLET_ISOLATION: "bubblewrap",
       HAMLET_LOG_LEVEL: "error",

@@ -5,7 +5,7 @@ import { toModule, type ValProbe } from "../probes/val-probe.ts"
 import { AttackServer, type ReceivedResponse, type SavedVal } from "./attack-server.ts"
 
 /** Includes the time that a probe waits for others to finish. */
-export const probeMsMax = 60_000
+export const probeMsMax = 180_000
 
 /** Defines a suite on a server of its own, which must stop cleanly at the end. */
 export function describeAttacks(

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import type { AttackServer, SavedVal } from "./attack-server.ts"
 
 /** After so long without data, nothing more is expected. */
-const quietMs = 3_000
+const quietMs = 20_000
 
 /** The egress socket of a val's sandbox, as an attacker finds it who controls the whole sandbox. */
 export async function findEgressSocket(server: AttackServer, val: SavedVal): Promise<string> {

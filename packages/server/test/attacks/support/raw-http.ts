@@ -11,7 +11,7 @@ export interface RawResponse {
 }
 
 /** A connection that says nothing for so long has nothing more to say. */
-const quietMs = 15_000
+const quietMs = 30_000
 
 /**
  * Sends bytes as they are and gives everything that comes until the server closes the connection.

@@ -5,7 +5,7 @@ import { waitUntil } from "../../support/wait-until.ts"
 import { isRunning, listDescendants, type ProcessInfo, readText } from "./processes.ts"
 
 /** How long resources may take to disappear. */
-const endMsMax = 5_000
+const endMsMax = 60_000
 const glanceMs = 250
 
 /** Records the processes, control groups, folders and sockets that a server creates. */
