@@ -9,8 +9,11 @@ import { splitTests } from "./testing/split.mjs"
 /** For tests without a limit of their own: no test takes so long unless it hangs. */
 const timeoutMs = 120_000
 const silenceMsMax = 300_000
-/** Many tests wait for processes, so that more runs than processors are needed to keep these busy. */
-const runsAtOnce = 2 * availableParallelism()
+/**
+ * Many tests wait for processes, pages and time limits: a run uses a third of a processor on
+ * average.
+ */
+const runsAtOnce = 3 * availableParallelism()
 /** Small enough that no run ends long after the others, since each takes the next batch. */
 const secondsPerBatch = 60
 
