@@ -47,8 +47,12 @@ const pages: readonly ShownPage[] = [
   {
     name: "script",
     path: "/u/ada/luck",
-    text: "luck",
-    before: (page) => page.getByRole("button", { name: "Run", exact: true }).click(),
+    text: "Returned",
+    before: async (page) => {
+      // The types of the editor are loaded by then.
+      await page.getByRole("textbox", { name: "limit" }).fill("0")
+      await page.getByRole("button", { name: "Run", exact: true }).click()
+    },
   },
   { name: "readme", path: "/u/ada/balcony/readme", text: "Keeps the readings" },
   { name: "versions", path: "/u/ada/balcony/versions", text: "current" },
@@ -74,12 +78,12 @@ const pages: readonly ShownPage[] = [
     text: "On the page of a val",
     before: (page) => page.keyboard.press("?"),
   },
-  { name: "api", path: "/docs", text: "Hamlet" },
+  { name: "api", path: "/docs", text: "All addresses begin with" },
 ]
 
 const sizes = [
   { size: "wide", viewport: { width: 1280, height: 800 } },
-  { size: "phone", viewport: { width: 390, height: 844 } },
+  { size: "phone", viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
 ] as const
 const looks = ["wide-light", "wide-dark", "phone-light", "phone-dark"] as const
 
@@ -89,11 +93,13 @@ const mail = { HAMLET_SMTP_URL: "smtp://127.0.0.1:9", HAMLET_MAIL_DOMAIN: "vals.
 const stage = await openAppStage(mail)
 try {
   const seeded = await seedServer(stage)
+  // The first request builds the app, which takes long on a busy machine.
+  await fetch(stage.url)
   await mkdir(folder, { recursive: true })
-  for (const { size, viewport } of sizes)
+  for (const { size, ...device } of sizes)
     for (const colorScheme of ["light", "dark"] as const) {
-      await using own = await openTab(browser, stage, seeded.ada, { viewport, colorScheme })
-      await using visitor = await openTab(browser, stage, undefined, { viewport, colorScheme })
+      await using own = await openTab(browser, stage, seeded.ada, { ...device, colorScheme })
+      await using visitor = await openTab(browser, stage, undefined, { ...device, colorScheme })
       for (const shown of pages)
         await take(shown.isVisitor ? visitor : own, shown, seeded, `${size}-${colorScheme}`)
     }

@@ -40,7 +40,7 @@ export function Profile() {
         </Field>
       </Form>
       {me.email !== null && !me.emailVerified ? <EmailConfirmation email={me.email} /> : null}
-      <p>
+      <p class="profile-mail">
         <a href="/mail">The mail that your vals have sent and received</a>
       </p>
     </>

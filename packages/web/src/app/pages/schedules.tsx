@@ -67,6 +67,14 @@ function Row({ schedule }: { schedule: Schedule }) {
         <a class="table-name row-link" href={`/u/${val.username}/${val.name}/schedule`}>
           {val.name}
         </a>
+        <span class="only-phone my-val-place my-val-time">
+          {description}
+          {next === undefined ? null : (
+            <>
+              , next <TimeAgo at={next} />
+            </>
+          )}
+        </span>
         {pausedReason ? <span class="run-reason">{pausedReason}</span> : null}
       </td>
       <td class="only-wide schedule-words">{description}</td>

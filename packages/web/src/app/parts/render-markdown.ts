@@ -47,6 +47,9 @@ purifier.addHook("afterSanitizeAttributes", (node) => {
   // Only the colours of code: other classes could cover the page.
   if (!/^code-(?:key|string|number|word|comment)$/.test(node.getAttribute("class") ?? ""))
     node.removeAttribute("class")
+  // The sign of a task replaces the bullet.
+  if (node.tagName === "LI" && /^[☑☐] /.test(node.textContent ?? ""))
+    node.setAttribute("class", "task")
   if (node.tagName === "A") {
     const href = node.getAttribute("href") ?? ""
     // External pages open in another tab, without a referrer.

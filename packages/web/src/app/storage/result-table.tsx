@@ -13,7 +13,7 @@ export function ResultTable({ result, label }: { result: SqlResult; label: strin
         <thead>
           <tr>
             {columns.map((name, index) => (
-              <th key={index}>
+              <th key={index} class={isNumeric(columnTypes[index]) ? "table-number" : ""}>
                 {name} <span class="result-type">{columnTypes[index]?.toLowerCase()}</span>
               </th>
             ))}
@@ -36,6 +36,10 @@ export function ResultTable({ result, label }: { result: SqlResult; label: strin
       ) : null}
     </section>
   )
+}
+
+function isNumeric(type: string | undefined): boolean {
+  return /int|real|num|floa|doub/i.test(type ?? "")
 }
 
 function Cell({ value }: { value: string | number | null }) {

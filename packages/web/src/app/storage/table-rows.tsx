@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { CodeBlock } from "../../ui/code/code-block.tsx"
+import { Icon } from "../../ui/icon.tsx"
 import { Bars } from "../../ui/page-states.tsx"
 import { api } from "../api.ts"
 import { Loaded } from "../data/loaded.tsx"
@@ -77,7 +78,9 @@ export function TableRows(props: {
       </Loaded>
       {sql ? (
         <details class="fold">
-          <summary>How it was created</summary>
+          <summary>
+            <Icon name="chevron" /> How it was created
+          </summary>
           <CodeBlock code={sql} language="text" label={`Definition of ${table}`} />
         </details>
       ) : null}
