@@ -254,7 +254,7 @@ function defineAccount(suite: ApiSuite): void {
     const made = await val(ada)
     const { readUntil, reader } = await open(ada)
     const other = await openAgain(suite.database)
-    const about = { startedAt: Date.now() + 1_000, logs: [line("one")], lastLine: "one" }
+    const about = { startedAt: Date.now() + 60_000, logs: [line("one")], lastLine: "one" }
     const running = await run(made, { ...about, status: "running", endedAt: null })
     await readUntil('"message":"one"')
     const logs = [line("one"), line("two")]

@@ -35,8 +35,6 @@ export interface FollowAccountDeps extends RunDeps {
 const limits = {
   /** Events that wait for a client; further ones are counted only. */
   waitingMax: 1_000,
-  /** How often runs of other nodes are read. */
-  pollMs: 1_000,
   /** Runs that one poll reads, and that are followed on other nodes. */
   runsMax: 100,
   /** Runs that are remembered as known. */
@@ -45,19 +43,27 @@ const limits = {
   overlapMs: 5_000,
 }
 
+/** The times of following an account. */
+export interface AccountTimes {
+  /** How often runs of other nodes are read. */
+  readonly pollMs: number
+  /** How long one client may follow an account. */
+  readonly accountMsMax: number
+}
+
 /**
  * Yields the events of all runs on the caller's account: those of this node as they happen, those of
- * other nodes as they are written. It ends after `msMax`: the client follows again, and a token that
- * was revoked meanwhile is refused then.
+ * other nodes as they are written. It ends after a while: the client follows again, and a token
+ * that was revoked meanwhile is refused then.
  */
 export async function* followAccount(
   deps: FollowAccountDeps,
   caller: Caller,
   signal: AbortSignal,
-  msMax: number,
+  { pollMs, accountMsMax }: AccountTimes,
 ): AsyncGenerator<readonly AccountEvent[]> {
-  const feed = new AccountFeed(deps, caller)
-  const endMs = performance.now() + msMax
+  const feed = new AccountFeed(deps, caller, pollMs)
+  const endMs = performance.now() + accountMsMax
   try {
     yield [{ kind: "open" }]
     while (!signal.aborted && performance.now() < endMs) {
@@ -78,6 +84,7 @@ interface LocalEvent {
 class AccountFeed {
   readonly #deps: FollowAccountDeps
   readonly #caller: Caller
+  readonly #pollMs: number
   readonly #startedMs = Date.now()
   readonly #unwatch: () => void
   /** The runs of this node, and those of others that have ended. */
@@ -89,9 +96,10 @@ class AccountFeed {
   #polledMs = performance.now()
   #wake = () => {}
 
-  constructor(deps: FollowAccountDeps, caller: Caller) {
+  constructor(deps: FollowAccountDeps, caller: Caller, pollMs: number) {
     this.#deps = deps
     this.#caller = caller
+    this.#pollMs = pollMs
     this.#unwatch = deps.liveRuns.watch(caller.userId, (run, event) => this.#note(run, event))
   }
 
@@ -105,7 +113,7 @@ class AccountFeed {
     const events: AccountEvent[] = []
     for (const it of local) events.push(...(await this.#toEvents(it)))
     if (skipped > 0) events.push({ kind: "skipped", events: skipped })
-    if (performance.now() - this.#polledMs < limits.pollMs || signal.aborted) return events
+    if (performance.now() - this.#polledMs < this.#pollMs || signal.aborted) return events
     this.#polledMs = performance.now()
     return [...events, ...(await this.#poll())]
   }
@@ -136,7 +144,7 @@ class AccountFeed {
         signal.removeEventListener("abort", end)
         resolve()
       }
-      const timer = setTimeout(end, limits.pollMs)
+      const timer = setTimeout(end, this.#pollMs)
       this.#wake = end
       signal.addEventListener("abort", end)
       if (signal.aborted || this.#waiting.length > 0) end()
@@ -174,6 +182,11 @@ class AccountFeed {
     const events: AccountEvent[] = []
     for (const [id, next] of this.#remote) {
       const run = await runs.find(userId, id)
+      // It waited in the queue, and this node runs it now.
+      if (this.#known.has(id)) {
+        this.#remote.delete(id)
+        continue
+      }
       events.push(...(run ? this.#toRemoteEvents(run, next) : []))
       if (run && run.endedAt === null) continue
       this.#remote.delete(id)

@@ -48,9 +48,9 @@ describe("RunFollowers", () => {
     new RunFollowers({ ...rules.deps, liveRuns: live }, { pollMs: 1, ...limits })
   const follow = (id: string, from = 0, as = ada) => followers.follow(as, id, from, leaving.signal)
 
-  function begin(): Promise<LiveRun> {
+  function begin(id = rules.deps.newId()): Promise<LiveRun> {
     const about = {
-      id: rules.deps.newId(),
+      id,
       valId: val.id,
       version: 1,
       accountId: bob.userId,
@@ -186,6 +186,32 @@ describe("RunFollowers", () => {
     expect(events).toHaveLength(1_001)
     expect(events.at(0)).toMatchObject({ kind: "log", runId: run.id, line: line("0") })
     expect(events.at(-1)).toEqual({ kind: "skipped", events: 200 })
+    await steps.return(undefined)
+  })
+
+  test("followAccount sends a run once that waited, and then started on this node", async () => {
+    const steps = followers.followAccount(bob, leaving.signal)
+    await steps.next()
+    const texts: string[] = []
+    const readUntil = async (text: string) => {
+      while (!texts.includes(text)) {
+        const { value: events = [] } = await steps.next()
+        for (const event of events) if (event.kind === "log") texts.push(event.line.message)
+      }
+    }
+    // Runs on other nodes. A poll reads runs that started lately, also on a slow machine.
+    const startedAt = Date.now() + 60_000
+    const { id } = await record({ status: "queued", startedAt, endedAt: null })
+    await record({ startedAt, endedAt: startedAt + 1, logs: [line("marker")] })
+    await readUntil("marker")
+    const run = await begin(id)
+    run.log(line("one"))
+    run.finish(succeed)
+    await readUntil("one")
+    await run.settled()
+    await record({ startedAt, endedAt: startedAt + 1, logs: [line("second marker")] })
+    await readUntil("second marker")
+    expect(texts).toEqual(["marker", "one", "second marker"])
     await steps.return(undefined)
   })
 

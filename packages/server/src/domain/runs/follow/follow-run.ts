@@ -3,7 +3,7 @@ import { AppError } from "../../app-error.ts"
 import type { LiveRun, LiveRuns } from "../live-runs.ts"
 import { numberLines } from "../run-log.ts"
 import { getRun, type LogGap, type LogLine, type RunDeps, type RunStatus } from "../runs.ts"
-import { type AccountEvent, followAccount } from "./follow-account.ts"
+import { type AccountEvent, type AccountTimes, followAccount } from "./follow-account.ts"
 
 /** The events of a followed run: log lines with their indexes, and its end. */
 export type FollowEvent =
@@ -16,11 +16,7 @@ export interface FollowDeps extends RunDeps {
 }
 
 /** The limits of following. */
-export interface FollowLimits {
-  /** How often a run on another node is polled. */
-  readonly pollMs: number
-  /** How long one client may follow an account. */
-  readonly accountMsMax: number
+export interface FollowLimits extends AccountTimes {
   readonly followersMax: number
   readonly followersPerAccountMax: number
 }
@@ -75,7 +71,7 @@ export class RunFollowers {
         this.#deps,
         caller,
         AbortSignal.any([signal, this.#stopping.signal]),
-        this.#limits.accountMsMax,
+        this.#limits,
       ),
     )
   }

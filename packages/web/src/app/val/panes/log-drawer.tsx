@@ -12,6 +12,10 @@ import { RunLogs } from "./run-logs.tsx"
 
 export const drawerId = "log-drawer"
 
+/**
+ * Polled, instead of following the log of the account: that has no runs of other accounts, and a
+ * stream in each tab would take the few connections that a browser opens to a server.
+ */
 const pollMs = 2_000
 
 type Props = Pick<ValTabProps, "editing" | "run" | "requests" | "recent"> & {
