@@ -255,9 +255,15 @@ export default () => email({ to: "grace@example.org", subject: "Engines", text: 
       await outcome.getByRole("link", { name: "Open the run" }).click()
       const facts = page.getByRole("region", { name: "Test message" })
       await facts.getByText("Engines", { exact: true }).waitFor()
+      const runsFetched: string[] = []
+      page.on("request", (request) => {
+        if (/\/v1\/runs\//.test(request.url())) runsFetched.push(request.url())
+      })
       await page.goto("/mail/incoming")
       const received = page.getByRole("row").filter({ hasText: `test message to ${val.name}` })
       await received.getByRole("link", { name: "Engines" }).waitFor()
+      // The list has what the rows show.
+      expect(runsFetched).toEqual([])
       await expectNoBarriers(page)
       expect(tab.problems).toEqual([])
     })

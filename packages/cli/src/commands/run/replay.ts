@@ -1,3 +1,4 @@
+import { isCredentialHeader } from "@hamlet/contract/credential-headers"
 import { type Command, InvalidArgumentError } from "commander"
 import { defineCommand } from "../../command.ts"
 import type { Context } from "../../context.ts"
@@ -54,14 +55,11 @@ async function replayRun(context: Context, options: ReplayOptions): Promise<Exit
     ...(version !== undefined && { version }),
   }
   // Credentials are not stored, so a run that waits cannot have them.
-  const respondAsync = !header?.some(([name]) => credentialName.test(name))
+  const respondAsync = !header?.some(([name]) => isCredentialHeader(name))
   return waitForRun(context, connection, () =>
     connection.client.replayRun({ run_id: run, ...changes }, { respondAsync }),
   )
 }
-
-const credentialName =
-  /^(?:authorization|cookie|proxy-authorization)$|api-?key|password|secret|token/i
 
 function toHeader(
   text: string,

@@ -1,6 +1,6 @@
+import { isCredentialHeader } from "@hamlet/contract/credential-headers"
 import type { HeaderList } from "../../domain/runs/runner.ts"
 import type { RunInput } from "../../domain/runs/runs.ts"
-import { isCredentialHeader } from "../../shared/headers/credential-headers.ts"
 import type { GatewayLimits } from "../limits.ts"
 
 /** Headers that a replay derives from URL and body. */

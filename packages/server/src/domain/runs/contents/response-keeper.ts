@@ -1,4 +1,4 @@
-import { isCredentialHeader } from "../../../shared/headers/credential-headers.ts"
+import { isCredentialHeader } from "@hamlet/contract/credential-headers"
 import { TokenBucket, TokenBuckets } from "../../../shared/token-bucket.ts"
 import type { Mask } from "../../secrets/secret-mask.ts"
 import type { HeaderList } from "../runner.ts"

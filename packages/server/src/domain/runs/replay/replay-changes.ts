@@ -1,5 +1,5 @@
 import { limits } from "@hamlet/contract"
-import { isCredentialHeader } from "../../../shared/headers/credential-headers.ts"
+import { isCredentialHeader } from "@hamlet/contract/credential-headers"
 import { isReservedHeader } from "../../../shared/headers/reserved-headers.ts"
 import { AppError } from "../../app-error.ts"
 import type { HeaderList } from "../runner.ts"

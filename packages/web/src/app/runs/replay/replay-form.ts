@@ -1,4 +1,5 @@
 import type { Input } from "@hamlet/contract/client"
+import { isCredentialHeader } from "@hamlet/contract/credential-headers"
 import { toBytes } from "../../../ui/units.ts"
 import { parseArgs } from "../../val/code/parse-args.ts"
 import { hasBody } from "../../val/preview/methods.ts"
@@ -170,11 +171,7 @@ function parseVersion(text: string): number {
   throw new FieldError("version", "Enter the number of a version")
 }
 
-/** Names of headers that the server does not store, so that a run with them cannot wait. */
-const credentialName =
-  /^(?:authorization|cookie|proxy-authorization)$|api-?key|password|secret|token/i
-
 /** Whether the changes contain credentials. */
 export function hasCredentials({ headers = [] }: ReplayChanges): boolean {
-  return Array.isArray(headers) && headers.some(([name = ""]) => credentialName.test(name))
+  return Array.isArray(headers) && headers.some(([name = ""]) => isCredentialHeader(name))
 }

@@ -1,3 +1,5 @@
+import { isCredentialHeader } from "@hamlet/contract/credential-headers"
+
 /** A request as the user typed it. */
 export interface TypedRequest {
   readonly method: string
@@ -55,7 +57,7 @@ export function addToHistory(
 function withoutCredentials(headers: string): string {
   return headers
     .split("\n")
-    .filter((line) => !/^\s*(authorization|cookie|x-api-key)\s*:/i.test(line))
+    .filter((line) => !isCredentialHeader((line.split(":")[0] ?? "").trim()))
     .join("\n")
 }
 

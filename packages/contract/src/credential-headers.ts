@@ -11,7 +11,11 @@ const names: ReadonlySet<string> = new Set([
 /** Names of custom headers that contain credentials, such as `x-api-key`. */
 const pattern = /api-?key|password|secret|token/
 
-/** Whether a header, named in lower case, contains a credential: its value is never stored. */
+/**
+ * Whether a header contains a credential: its value is never stored. A replay that adds one has to
+ * wait for its run, because the queue would have to store it.
+ */
 export function isCredentialHeader(name: string): boolean {
-  return names.has(name) || pattern.test(name)
+  const lower = name.toLowerCase()
+  return names.has(lower) || pattern.test(lower)
 }
