@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import type { Page } from "playwright-core"
 import type { Person } from "../../dev/app-stage.ts"
-import { findBarriers } from "../support/check-page.ts"
+import { expectNoBarriers } from "../support/check-page.ts"
 import { describeApp } from "../support/describe-app.ts"
 import { eventually } from "../support/eventually.ts"
 
@@ -31,7 +31,7 @@ describeApp("live logs", (app) => {
     const { id } = await say(person, other, "warn", "after")
     await say(person, says, "throw", "no luck")
     await expectLines(page, ["says before", "other after", "says Run failed: Error: no luck"])
-    expect(await findBarriers(page)).toEqual([])
+    await expectNoBarriers(page)
 
     await page.getByLabel("Level").selectOption("error and worse")
     await expectLines(page, ["says Run failed: Error: no luck"])

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from "bun:test"
 import { readFile } from "node:fs/promises"
 import type { BrowserContextOptions, Locator, Page, Route } from "playwright-core"
 import type { Person } from "../../dev/app-stage.ts"
-import { findBarriers } from "../support/check-page.ts"
+import { expectNoBarriers } from "../support/check-page.ts"
 import { describeApp } from "../support/describe-app.ts"
 import { eventually, seeNote } from "../support/eventually.ts"
 
@@ -211,7 +211,7 @@ describeApp("runs", (app) => {
     const dialog = page.getByRole("dialog", { name: "Replay with changes" })
     const args = dialog.getByLabel("Arguments")
     expect(await args.inputValue()).toBe("[\n  0\n]")
-    expect(await findBarriers(page)).toEqual([])
+    await expectNoBarriers(page)
     const send = dialog.getByRole("button", { name: "Replay", exact: true })
     const problem = async (field: Locator, text: string) => {
       await send.click()
