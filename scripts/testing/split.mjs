@@ -91,6 +91,9 @@ const secondsHints = {
 }
 const secondsDefault = 1
 
+/** What the longest and the shortest batch of a group take, compared with what is wanted. */
+const shares = { most: 1.5, least: 0.5 }
+
 /** Suites that share a server or a browser within a run, so that few runs have files of them. */
 const sharingFolders = ["packages/cli/test/", "packages/web/test/"]
 
@@ -124,7 +127,8 @@ export function toBatches(files, secondsPerBatch) {
 }
 
 /**
- * Gives the slowest file that is left to the batch that has the least to do.
+ * Gives the slowest file that is left to the batch that has the least to do for its share. The
+ * shares differ, so that the batches that are begun last are short and the runners end together.
  * @param {readonly string[]} files
  * @param {number} secondsPerBatch
  */
@@ -134,9 +138,14 @@ function divide(files, secondsPerBatch) {
     .sort((one, other) => other.seconds - one.seconds)
   const secondsInAll = slowestFirst.reduce((sum, { seconds }) => sum + seconds, 0)
   const count = Math.min(files.length, Math.ceil(secondsInAll / secondsPerBatch))
-  const batches = Array.from({ length: count }, () => ({ seconds: 0, paths: [""].slice(1) }))
+  const batches = Array.from({ length: count }, (_, index) => ({
+    share: shares.most - ((shares.most - shares.least) * index) / Math.max(1, count - 1),
+    seconds: 0,
+    paths: [""].slice(1),
+  }))
+  const loadOf = (/** @type {(typeof batches)[number]} */ batch) => batch.seconds / batch.share
   for (const { path, seconds } of slowestFirst) {
-    const least = batches.reduce((best, batch) => (batch.seconds < best.seconds ? batch : best))
+    const least = batches.reduce((best, batch) => (loadOf(batch) < loadOf(best) ? batch : best))
     least.paths.push(`./${path}`)
     least.seconds += seconds
   }
