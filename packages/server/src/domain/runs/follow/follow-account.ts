@@ -65,6 +65,7 @@ export async function* followAccount(
   const feed = new AccountFeed(deps, caller, pollMs)
   const endMs = performance.now() + accountMsMax
   try {
+    await feed.findEarlier()
     yield [{ kind: "open" }]
     while (!signal.aborted && performance.now() < endMs) {
       const events = await feed.next(signal)
@@ -101,6 +102,20 @@ class AccountFeed {
     this.#caller = caller
     this.#pollMs = pollMs
     this.#unwatch = deps.liveRuns.watch(caller.userId, (run, event) => this.#note(run, event))
+  }
+
+  /** Finds the runs that go on already on other nodes. Only their new lines are sent. */
+  async findEarlier(): Promise<void> {
+    const { runs, liveRuns } = this.#deps
+    const { userId } = this.#caller
+    const statuses = ["running"] as const
+    const filter = { error: undefined, sources: undefined, since: undefined, until: undefined }
+    const page = { limit: limits.runsMax, offset: 0 }
+    const { items } = await runs.listOfAccount(userId, { ...filter, statuses }, page)
+    for (const { id } of items) {
+      const run = liveRuns.find(id) ? undefined : await runs.find(userId, id)
+      if (run) this.#remote.set(id, countLines(run))
+    }
   }
 
   /** The next events; none if nothing has happened for a while. */
@@ -200,9 +215,13 @@ class AccountFeed {
     const lines = numberLines(run.logs, run.logGap, next).map(
       ({ line }): AccountEvent => ({ kind: "log", runId: id, val, line }),
     )
-    this.#remote.set(id, run.logs.length + (run.logGap?.lines ?? 0))
+    this.#remote.set(id, countLines(run))
     return run.endedAt === null ? lines : [...lines, { kind: "end", run }]
   }
+}
+
+function countLines({ logs, logGap }: Pick<RunDetail, "logs" | "logGap">): number {
+  return logs.length + (logGap?.lines ?? 0)
 }
 
 function toRun(run: RecordedRun, val: ValMention): Run {

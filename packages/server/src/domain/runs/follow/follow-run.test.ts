@@ -189,6 +189,17 @@ describe("RunFollowers", () => {
     await steps.return(undefined)
   })
 
+  test("followAccount sends the new lines of runs that went on before, on other nodes", async () => {
+    const logs = [line("before")]
+    const { id, ...rest } = await record({ status: "running", endedAt: null, logs })
+    const steps = followers.followAccount(bob, leaving.signal)
+    await steps.next()
+    const next = steps.next()
+    await rules.deps.runs.record([{ id, ...rest, logs: [...logs, line("after")] }])
+    expect((await next).value).toMatchObject([{ kind: "log", runId: id, line: line("after") }])
+    await steps.return(undefined)
+  })
+
   test("followAccount sends a run once that waited, and then started on this node", async () => {
     const steps = followers.followAccount(bob, leaving.signal)
     await steps.next()
