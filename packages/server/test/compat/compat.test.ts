@@ -16,9 +16,9 @@ import { notRun } from "../support/databases.ts"
 import { limitConcurrency } from "../support/limit-concurrency.ts"
 import { refusedApis } from "./refused-apis.ts"
 
-const msMax = 240_000
+const msMax = 600_000
 const casesAtOnce = 4
-const registryMsMax = 10_000
+const registryMsMax = 30_000
 
 const postgres = process.env.HAMLET_TEST_POSTGRES_URL
 const folder = mkdtempSync(join(tmpdir(), "hamlet-compat-"))

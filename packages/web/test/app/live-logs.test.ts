@@ -46,6 +46,7 @@ describeApp("live logs", (app) => {
 
     await page.keyboard.press("Control+k")
     await page.getByLabel("A val or a command").fill("live")
+    await page.getByRole("option", { name: "Live logs", selected: true }).waitFor()
     await page.keyboard.press("Enter")
     await page.getByRole("heading", { name: "Live logs" }).waitFor()
     expect(tab.problems).toEqual([])

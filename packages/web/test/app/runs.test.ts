@@ -111,13 +111,19 @@ describeApp("runs", (app) => {
     await page.waitForURL((url) => url.search === "?text=luck+7&status=succeeded")
     await page.reload()
     await expectRows(page, [all[2] ?? ""])
-    expect(await text.inputValue()).toBe("luck 7")
+    await eventually(
+      () => text.inputValue(),
+      (value) => expect(value).toBe("luck 7"),
+    )
     await page.getByLabel("Status").selectOption("Timed out")
     await page.getByText("No run matches").waitFor()
     await page.getByRole("button", { name: "Clear the filters" }).click()
     await page.waitForURL((url) => url.search === "")
     await expectRows(page, all)
-    expect(await text.inputValue()).toBe("")
+    await eventually(
+      () => text.inputValue(),
+      (value) => expect(value).toBe(""),
+    )
 
     await page.goto("/u/hedy/lucky/runs?status=failed")
     await expectRows(page, ["API call → failed "])
@@ -210,13 +216,19 @@ describeApp("runs", (app) => {
     await row.getByRole("button", { name: "Replay with changes…" }).click()
     const dialog = page.getByRole("dialog", { name: "Replay with changes" })
     const args = dialog.getByLabel("Arguments")
-    expect(await args.inputValue()).toBe("[\n  0\n]")
+    await eventually(
+      () => args.inputValue(),
+      (value) => expect(value).toBe("[\n  0\n]"),
+    )
     await expectNoBarriers(page)
     const send = dialog.getByRole("button", { name: "Replay", exact: true })
     const problem = async (field: Locator, text: string) => {
       await send.click()
       await dialog.getByRole("alert").filter({ hasText: text }).waitFor()
-      expect(await field.getAttribute("aria-invalid")).toBe("true")
+      await eventually(
+        () => field.getAttribute("aria-invalid"),
+        (value) => expect(value).toBe("true"),
+      )
     }
     await args.fill("[7")
     await problem(args, "they are not JSON")
@@ -281,7 +293,10 @@ describeApp("runs", (app) => {
     await facts.getByText(`PUT ${links.endpoint}/x?y=z`, { exact: true }).waitFor()
     await page.locator(".facts > div").filter({ hasText: "Replay of" }).waitFor()
     const body = page.getByRole("region", { name: "Body of the response" })
-    expect(await body.textContent()).toBe("PUT /x?y=z two login=2 two")
+    await eventually(
+      () => body.textContent(),
+      (shown) => expect(shown).toBe("PUT /x?y=z two login=2 two"),
+    )
     const again = await ada.client.getRun({ run_id: page.url().split("/").at(-1) ?? "" })
     expect(again.requestContent?.headers).toEqual([["x-mine", "two"]])
 

@@ -9,7 +9,7 @@ import { notRun } from "../sandbox/testing/sandbox-testing.ts"
 import { findRegistry } from "./find-registry.ts"
 
 /** Metadata of the first package takes as long as of any other. */
-const askMsMax = 20_000
+const askMsMax = 30_000
 const registry = await findRegistry()
 const isReachable = await fetch(`${registry}ms`, { signal: AbortSignal.timeout(askMsMax) }).then(
   (response) => response.ok,
