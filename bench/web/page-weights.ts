@@ -68,8 +68,15 @@ async function weigh(
   const sizes = { scripts: 0, style: 0, fonts: 0, content: 0, types: 0 }
   for (const request of requests)
     sizes[toKind(new URL(request.url()).pathname)] += (await request.sizes()).responseBodySize
+  // The browser does not report the script of a worker.
+  for (const worker of page.workers()) sizes.types += await weighFile(worker.url())
   await context.close()
   return sizes
+}
+
+async function weighFile(url: string): Promise<number> {
+  const headers = { "accept-encoding": "br" }
+  return (await (await fetch(url, { headers, decompress: false })).bytes()).length
 }
 
 function toKind(path: string): Kind {

@@ -40,9 +40,8 @@ export function Page() {
             columns={{
               State: "",
               Val: "",
-              Schedule: "only-wide",
-              Next: "only-wide",
-              "Last run": "",
+              Next: "",
+              "Last run": "only-wide",
             }}
           >
             {items.map((schedule) => (
@@ -67,19 +66,11 @@ function Row({ schedule }: { schedule: Schedule }) {
         <a class="table-name row-link" href={`/u/${val.username}/${val.name}/schedule`}>
           {val.name}
         </a>
-        <span class="only-phone my-val-place my-val-time">
-          {description}
-          {next === undefined ? null : (
-            <>
-              , next <TimeAgo at={next} />
-            </>
-          )}
-        </span>
+        <span class="my-val-place my-val-time">{description}</span>
         {pausedReason ? <span class="run-reason">{pausedReason}</span> : null}
       </td>
-      <td class="only-wide schedule-words">{description}</td>
-      <td class="only-wide quiet">{next === undefined ? "—" : <TimeAgo at={next} />}</td>
-      <td class="schedule-last">
+      <td class="quiet">{next === undefined ? "—" : <TimeAgo at={next} />}</td>
+      <td class="only-wide schedule-last">
         <LastOutcome schedule={schedule} />
       </td>
     </tr>

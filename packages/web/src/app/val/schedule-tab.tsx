@@ -77,7 +77,7 @@ function ScheduleState(props: {
             disabled={isBusy}
             onClick={() => void pause()}
           >
-            <Icon name={isPaused ? "play" : "stop"} /> {isPaused ? "Resume" : "Pause"}
+            <Icon name={isPaused ? "play" : "pause"} /> {isPaused ? "Resume" : "Pause"}
           </button>
           <button
             type="button"

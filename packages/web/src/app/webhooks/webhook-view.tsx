@@ -128,7 +128,7 @@ function WebhookActions(
           <Icon name="settings" /> Change…
         </button>
         <button type="button" role="menuitem" onClick={() => void run(pause)}>
-          <Icon name={isActive ? "stop" : "play"} /> {isActive ? "Pause" : "Resume"}
+          <Icon name={isActive ? "pause" : "play"} /> {isActive ? "Pause" : "Resume"}
         </button>
         <button type="button" role="menuitem" onClick={() => void run(rotate)}>
           <Icon name="key" /> New secret…

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { useMemo } from "preact/hooks"
+import { Icon } from "../../../ui/icon.tsx"
 import { EmptyState, FailureState } from "../../../ui/page-states.tsx"
 import { useTitle } from "../../../ui/page-title.ts"
 import { explain } from "../../data/explain.ts"
@@ -42,7 +43,7 @@ export function Page() {
             paused.value = paused.value ? undefined : logs.log.peek()
           }}
         >
-          {paused.value ? "Resume" : "Pause"}
+          <Icon name={paused.value ? "play" : "pause"} /> {paused.value ? "Resume" : "Pause"}
         </button>
         {newCount > 0 ? <span class="quiet">{toLines(newCount)} waiting</span> : null}
         <Connection logs={logs} isPaused={paused.value !== undefined} />
