@@ -17,6 +17,8 @@ interface ShownPage {
   /** A text in the frame, if the frame is shown. */
   readonly frameText?: string
   readonly isVisitor?: true
+  /** Its network is never idle. */
+  readonly isStreaming?: true
   readonly before?: (page: Page) => Promise<unknown>
   readonly after?: (page: Page) => Promise<unknown>
 }
@@ -64,6 +66,13 @@ const pages: readonly ShownPage[] = [
   { name: "mail", path: "/u/ada/inbox/mail", text: "Send a test message" },
   { name: "runs", path: "/runs", text: "luck" },
   { name: "run", path: ({ failedRunId }) => `/runs/${failedRunId}`, text: "not this time" },
+  {
+    name: "replay",
+    path: ({ failedRunId }) => `/runs/${failedRunId}`,
+    text: "Replay with changes",
+    before: (page) => page.getByRole("button", { name: "Replay with changes…" }).click(),
+  },
+  { name: "live-logs", path: "/runs/live", text: "has a luck of", isStreaming: true },
   { name: "schedules", path: "/schedules", text: "uptime" },
   { name: "tables", path: "/data?table=links", text: "example.com" },
   { name: "blobs", path: "/data/blobs", text: "readings" },
@@ -125,7 +134,7 @@ async function take(
   await page.getByText(shown.text).first().waitFor()
   if (shown.frameText !== undefined && (await page.locator("iframe").first().isVisible()))
     await page.frameLocator("iframe").getByText(shown.frameText).first().waitFor()
-  await page.waitForLoadState("networkidle")
+  if (!shown.isStreaming) await page.waitForLoadState("networkidle")
   const session = await page.context().newCDPSession(page)
   // WebP is a quarter of a PNG.
   const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: 70 })
