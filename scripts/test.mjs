@@ -15,7 +15,7 @@ const silenceMsMax = 300_000
  */
 const runsAtOnce = 3 * availableParallelism()
 /** Small enough that no run ends long after the others, since each takes the next batch. */
-const secondsPerBatch = 60
+const secondsPerBatch = 75
 
 /** Long runs choose a seed at random: see packages/server/test/README.md. */
 const seedDefault = "20260701"
