@@ -79,9 +79,13 @@ function Meter(props: {
           {max === null ? `${show(used)}, no limit` : `${show(used)} of ${show(max)}`}
         </span>
       </p>
-      {max === null ? null : (
-        <meter min={0} max={max} value={used} high={max * 0.9} aria-label={label} />
-      )}
+      <meter
+        min={0}
+        max={max ?? 1}
+        value={max === null ? 0 : used}
+        high={(max ?? 1) * 0.9}
+        aria-label={label}
+      />
     </div>
   )
 }
