@@ -435,6 +435,9 @@ async function programOf(
   view: ValView,
   accountId = view.author.id ?? "",
 ): Promise<Program> {
+  // The stores of this test have a connection of their own. It notices the commits of the server's
+  // connection from the next turn of the event loop on.
+  await new Promise(setImmediate)
   return programsOf(suite).of(await findVal(suite, view), accountId)
 }
 

@@ -27,9 +27,10 @@ export async function createEvalVal(
         method: "POST",
         body: code,
       })
-      if (status !== 200 || json === undefined)
-        throw new Error(`the val did not evaluate the code: ${status} ${text.slice(0, 1000)}`)
-      return { ...json, runId: headers.get("x-run-id") ?? "" }
+      const runId = headers.get("x-run-id") ?? ""
+      if (status === 200 && json !== undefined) return { ...json, runId }
+      const error = runId === "" ? text : (await server.endedRun(runId, owner)).error
+      throw new Error(`the val did not evaluate the code: ${status} ${JSON.stringify(error)}`)
     },
   }
 }
