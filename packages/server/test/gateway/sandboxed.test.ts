@@ -132,6 +132,14 @@ function define(): void {
       chosen.addEventListener("message", resolve),
     )
     expect([first.data, chosen.protocol]).toEqual(["hello", "b"])
+    // The run of an open WebSocket tells that it is one.
+    await waitUntil(async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/v1/me/runs`, { headers })
+      const { data } = (await response.json()) as {
+        data: { status: string; request: { status: number | null } | null }[]
+      }
+      return data.some(({ status, request }) => status === "running" && request?.status === 101)
+    })
     chosen.send("close")
     const closed = await new Promise<CloseEvent>((resolve) =>
       chosen.addEventListener("close", resolve),

@@ -93,6 +93,8 @@ export interface LiveRun extends RunListener {
   readonly signal: AbortSignal
   /** Sets the slot in which it runs, which `cancel` stops. */
   attach(slot: RunSlot): void
+  /** Records that a WebSocket is open: its response has begun, and the run goes on. */
+  noteSocketOpen(): void
   cancel(): void
   /** Stops the run without recording anything: it was taken from this node. */
   lose(): void
@@ -302,6 +304,12 @@ export class RecordedRun implements LiveRun, RunRecord {
     // A run of the queue may have waited for long.
     if (this.claim) this.startedAt = this.#keeper.now()
     this.hasBegun = true
+    this.#keeper.noteChange(this)
+  }
+
+  noteSocketOpen(): void {
+    if (!this.request || this.endedAt !== null) return
+    this.request = { ...this.request, status: 101 }
     this.#keeper.noteChange(this)
   }
 

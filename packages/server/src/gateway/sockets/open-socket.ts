@@ -31,7 +31,10 @@ export async function openSocket(
   context.run.signal.addEventListener("abort", () => relay.end("broken"), { once: true })
   const headers: Record<string, string> = { "x-run-id": context.run.id }
   if (protocol !== "") headers["sec-websocket-protocol"] = protocol
-  if (context.connection.upgrade({ data: relay, headers })) return undefined
+  if (context.connection.upgrade({ data: relay, headers })) {
+    context.run.noteSocketOpen()
+    return undefined
+  }
   relay.end("closed")
   return respondBroken(context, slot, "The request is not a valid WebSocket handshake")
 }

@@ -12,6 +12,14 @@ test.each([
     "GET /a%20b?q=1 → running",
   ],
   [{ ...run, source: "http", request: { ...request, url: "%" } } as const, "GET % → 200"],
+  [
+    { ...run, source: "http", request: { ...request, status: 101 }, status: "running" } as const,
+    "WebSocket /a%20b?q=1 → open",
+  ],
+  [
+    { ...run, source: "http", request: { ...request, status: 101 } } as const,
+    "WebSocket /a%20b?q=1",
+  ],
   [{ ...run, source: "interval", status: "timed_out" } as const, "Schedule → timed out"],
   [
     { ...run, source: "email", mail: { from: "a@b.c", subject: "Hello", isTest: false } } as const,

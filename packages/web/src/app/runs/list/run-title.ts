@@ -34,6 +34,11 @@ const outcomes = {
 export function toRunTitle(run: Titled): RunTitle {
   const outcome = outcomes[run.status]
   const { request, mail } = run
+  if (request?.status === 101)
+    return {
+      what: `WebSocket ${toPath(request.url)}`,
+      result: run.status === "running" ? "open" : outcome,
+    }
   if (request)
     return {
       what: `${request.method} ${toPath(request.url)}`,
