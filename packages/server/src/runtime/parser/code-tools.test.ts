@@ -4,7 +4,7 @@ import { waitUntil } from "../../../test/support/wait-until.ts"
 import { AppError } from "../../domain/app-error.ts"
 import { CodeTools, type ParseFailureReport } from "./code-tools.ts"
 import type { CodeToolsLimits } from "./code-tools-limits.ts"
-import { listParsers } from "./testing/parser-testing.ts"
+import { listParsers, withIdleParser } from "./testing/parser-testing.ts"
 
 const started: CodeTools[] = []
 const reports: ParseFailureReport[] = []
@@ -14,8 +14,11 @@ afterEach(async () => {
   expect(listParsers(process.pid)).toEqual([])
 })
 
-function createTools(limits: Partial<CodeToolsLimits> = {}): CodeTools {
-  const tools = new CodeTools({ limits, onFailure: (report) => reports.push(report) })
+function createTools(
+  limits: Partial<CodeToolsLimits> = {},
+  isolation: "auto" | "deno" = "auto",
+): CodeTools {
+  const tools = new CodeTools({ limits, isolation, onFailure: (report) => reports.push(report) })
   started.push(tools)
   return tools
 }
@@ -72,15 +75,17 @@ describe("CodeTools without a parser that starts", () => {
   const unavailable = { code: "sandbox_unavailable" }
 
   test("fails with sandbox_unavailable, and reports it", async () => {
-    const tools = createTools({ startMsMax: 1 })
+    const tools = createTools({ startMsMax: 10 }, "deno")
     const message = "Cannot read the imports of the code: the parser does not start"
-    expect(await tools.scanImports(`import "x"`, "ada").catch(toError)).toMatchObject({
-      ...unavailable,
-      message,
+    await withIdleParser(async () => {
+      expect(await tools.scanImports(`import "x"`, "ada").catch(toError)).toMatchObject({
+        ...unavailable,
+        message,
+      })
+      const many = tools.scanManyImports([`import "x"`, `import "y"`])
+      expect(await many.catch(toError)).toMatchObject(unavailable)
+      expect(await tools.toJavaScript("a").catch(toError)).toMatchObject(unavailable)
     })
-    const many = tools.scanManyImports([`import "x"`, `import "y"`])
-    expect(await many.catch(toError)).toMatchObject(unavailable)
-    expect(await tools.toJavaScript("a").catch(toError)).toMatchObject(unavailable)
     expect(reports[0]).toMatchObject({ task: "scan_imports", reason: "unavailable", owner: "ada" })
   })
 

@@ -1,12 +1,10 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { readFileSync } from "node:fs"
 import { waitUntil } from "../../../test/support/wait-until.ts"
 import { codeToolsLimits } from "./code-tools-limits.ts"
 import type { ParseRequest } from "./parser-messages.ts"
 import { ParserPool } from "./parser-pool.ts"
-import { listParsers, readEnvironment } from "./testing/parser-testing.ts"
+import { listParsers, readEnvironment, withIdleParser } from "./testing/parser-testing.ts"
 
 const pools: ParserPool[] = []
 afterEach(async () => {
@@ -103,20 +101,8 @@ describe("ParserPool", () => {
   })
 
   test("reports a process that does not start in time", async () => {
-    // A real parser might be ready before its time is checked, however short it is. This one
-    // never is. In a sandbox the program would be the one that an earlier test has found.
-    const folder = mkdtempSync(join(tmpdir(), "hamlet-parser-"))
-    const idle = join(folder, "idle")
-    writeFileSync(idle, "#!/bin/sh\nexec sleep 1000\n", { mode: 0o755 })
-    const { execPath } = process
-    try {
-      process.execPath = idle
-      const pool = createPool({ startMsMax: 10 }, "deno")
-      expect(await pool.run(scan("a"))).toMatchObject({ kind: "unavailable" })
-    } finally {
-      process.execPath = execPath
-      rmSync(folder, { recursive: true })
-    }
+    const pool = createPool({ startMsMax: 10 }, "deno")
+    expect(await withIdleParser(() => pool.run(scan("a")))).toMatchObject({ kind: "unavailable" })
   })
 
   test("replaces a process that died while it was idle", async () => {

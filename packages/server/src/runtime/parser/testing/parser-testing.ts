@@ -1,5 +1,7 @@
 // What the tests of the parsers share.
-import { readdirSync, readFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 
 /**
  * The ids of the parser processes that a process has started, in bubblewrap or not. Parsers of
@@ -47,5 +49,24 @@ function readProc(pid: number, file: string): string {
   } catch {
     // It has ended since it was listed.
     return ""
+  }
+}
+
+/**
+ * Starts a program as the parser that never becomes ready. A real one might be ready before its time
+ * is checked, however short it is. For parsers without a sandbox: with one, the program is the one
+ * that was found first.
+ */
+export async function withIdleParser<T>(run: () => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "hamlet-parser-"))
+  const idle = join(folder, "idle")
+  writeFileSync(idle, "#!/bin/sh\nexec sleep 1000\n", { mode: 0o755 })
+  const { execPath } = process
+  try {
+    process.execPath = idle
+    return await run()
+  } finally {
+    process.execPath = execPath
+    rmSync(folder, { recursive: true })
   }
 }
