@@ -93,7 +93,8 @@ async function withSandboxes<T>(
   work: (program: Program) => Promise<T>,
 ): Promise<T> {
   const program = await startServer({
-    ...{ dataDir: createScratchFolder(), databaseUrl },
+    dataDir: createScratchFolder(),
+    databaseUrl,
     settings: { ...settings, HAMLET_ISOLATION: "bubblewrap" },
   })
   try {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { eventually } from "../../../test/support/eventually.ts"
 import { createProject, type Project, type ProjectOptions } from "./project.ts"
 import { complete } from "./queries/complete.ts"
 import { findDefinition } from "./queries/definition.ts"
@@ -162,8 +163,10 @@ declare module "node:fs" { export * from "fs" }
       "Type 'Buffer' is not assignable to type 'string'.",
       "Property 'size' does not exist on type 'Buffer'.",
     ]
-    while (messagesOf(project).length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
-    expect([messagesOf(project), loads]).toEqual([expected, 1])
+    await eventually(
+      () => messagesOf(project),
+      (messages) => expect([messages, loads]).toEqual([expected, 1]),
+    )
   })
 })
 
@@ -182,7 +185,7 @@ describe("complete", () => {
       complete(project, path, code.length - 1, false)?.options.map(({ name }) => name) ?? []
     expect(list()).toEqual(expect.arrayContaining(["npm:zed@1", "/std/sqlite", "node:fs"]))
     // The vals of the user are loaded by then.
-    while (!list().includes("/v/ada/greet")) await new Promise((resolve) => setTimeout(resolve, 5))
+    await eventually(list, (names) => expect(names).toContain("/v/ada/greet"))
   })
 
   test("offers names of known modules together with their import", async () => {
@@ -204,8 +207,11 @@ describe("complete", () => {
     project.setText(path, "/** @jsxImportSource x */\nconst a = blo")
     const start = "/** @jsxImportSource x */\n".length
     // The standard library is loaded when an import was first asked for.
-    while (!find(start + 13, "blob")) await new Promise((resolve) => setTimeout(resolve, 5))
-    expect(find(start + 13, "blob")).toEqual({
+    const found = await eventually(
+      () => find(start + 13, "blob"),
+      (source) => expect(source).toBeDefined(),
+    )
+    expect(found).toEqual({
       specifier: "/std/blob",
       edit: { from: start, to: start, text: 'import { blob } from "/std/blob"\n' },
     })

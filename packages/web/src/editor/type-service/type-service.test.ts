@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test"
+import { eventually } from "../../../test/support/eventually.ts"
 import type { FromWorker, ToWorker } from "./protocol.ts"
 import { createTypeService, type TypeService } from "./type-service.ts"
 
@@ -55,12 +56,11 @@ function openService(): TypeService {
 }
 
 /** Asks until there is a result, as the editor does when the service says that something changed. */
-async function diagnose(service: TypeService, text: object): Promise<unknown> {
-  for (;;) {
-    const result = await service.query(path, text, "diagnose", {})
-    if (result !== undefined) return result
-    await Bun.sleep(1)
-  }
+function diagnose(service: TypeService, text: object): Promise<unknown> {
+  return eventually(
+    () => service.query(path, text, "diagnose", {}),
+    (result) => expect(result).toBeDefined(),
+  )
 }
 
 describe("createTypeService", () => {
@@ -93,10 +93,10 @@ describe("createTypeService", () => {
     hangsOn = { text: "Loop" }
     const service = openService()
     const looping = toText("type A = Loop")
-    while ((workers[0]?.isTerminated ?? false) === false) {
-      expect(await service.query(path, looping, "diagnose", {})).toBeUndefined()
-      await Bun.sleep(1)
-    }
+    await eventually(
+      () => service.query(path, looping, "diagnose", {}),
+      (result) => expect([result, workers[0]?.isTerminated]).toEqual([undefined, true]),
+    )
     // The same text would take as long again.
     expect(await service.query(path, looping, "diagnose", {})).toBeUndefined()
     expect(workers).toHaveLength(1)
