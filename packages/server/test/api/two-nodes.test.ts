@@ -24,22 +24,22 @@ describeEachDatabase("two servers on one database", (open) => {
   const isOver = async (api: TestApi, id: string, as: string) =>
     (await api.call("GET", `/v1/runs/${id}`, { as })).json.runEndAt !== null
 
+  /** Starts a run on this server: unlike a queued run, the other server cannot take it. */
   async function startHanging(api: TestApi) {
     const { token } = await api.addUser(`user${crypto.randomUUID().slice(0, 8)}`)
     const val = expectStatus(
       await api.call("POST", "/v1/vals", { as: token, body: { code: hang } }),
       200,
     ).json
-    const headers = { prefer: "respond-async" }
-    const { id } = expectStatus(
-      await api.call("POST", `/v1/vals/${val.id}/runs`, { as: token, headers }),
-      202,
-    ).json
-    await waitUntil(
-      async () =>
-        (await api.call("GET", `/v1/runs/${id}/logs`, { as: token })).json.data.length === 1,
-    )
-    return { id, token }
+    const response = api.call("POST", `/v1/vals/${val.id}/runs`, { as: token })
+    let id = ""
+    await waitUntil(async () => {
+      const [run] = (await api.call("GET", "/v1/me/runs", { as: token })).json.data
+      if (run === undefined) return false
+      id = run.id
+      return (await api.call("GET", `/v1/runs/${id}/logs`, { as: token })).json.data.length === 1
+    })
+    return { id, token, response }
   }
 
   test("send each email once", async () => {
@@ -69,7 +69,7 @@ describeEachDatabase("two servers on one database", (open) => {
 
   test("cancel and follow each other's runs", async () => {
     const { one, two, close } = await openTwo()
-    const { id, token } = await startHanging(one)
+    const { id, token, response: call } = await startHanging(one)
     const response = await two.hamlet.app.request(`${testBaseUrl}/v1/runs/${id}/logs`, {
       headers: { accept: "text/event-stream", authorization: `Bearer ${token}` },
     })
@@ -82,6 +82,7 @@ describeEachDatabase("two servers on one database", (open) => {
       status: "cancelled",
     })
     expect(await text).toMatch(/"message":"begun"[\s\S]+event: end\ndata: \{"status":"cancelled"/)
+    await call
     await close()
   })
 
@@ -96,5 +97,6 @@ describeEachDatabase("two servers on one database", (open) => {
     expect(["crashed", "cancelled"]).toContain(json.status)
     expect(json.runEndAt).not.toBeNull()
     await close()
+    await Promise.all([first.response, second.response])
   })
 })
