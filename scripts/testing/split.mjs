@@ -22,6 +22,7 @@ const secondsHints = {
   "packages/server/src/storage/modules/": 9,
   "packages/server/src/storage/outbox/": 5,
   "packages/server/src/storage/postgres/": 5,
+  "packages/server/src/storage/queue/": 8,
   "packages/server/src/storage/runs/": 6,
   "packages/server/src/storage/schedules/": 4,
   "packages/server/src/storage/sqlite/": 3,

@@ -7,7 +7,7 @@ import { createTokenStore } from "../storage/accounts/tokens.ts"
 import type { Database } from "../storage/database/database.ts"
 import { sql } from "../storage/database/sql.ts"
 import { createNodeStore } from "../storage/nodes.ts"
-import { createQueueStore } from "../storage/runs/queue.ts"
+import { createQueueStore } from "../storage/queue/queue.ts"
 import { createRunStore } from "../storage/runs/runs.ts"
 import { NodeWatch, type NodeWatchDeps } from "./node-watch.ts"
 

@@ -2,8 +2,8 @@ import type { NodeStore } from "../domain/nodes.ts"
 import { type Database, firstRow, type Script } from "./database/database.ts"
 import type { Dialect } from "./database/dialect.ts"
 import { nothing, type Statement, sql } from "./database/sql.ts"
-import { hasOpenClaims, parseClaims, toFencesJson } from "./runs/claims.ts"
-import { removeEmptyNode } from "./runs/take-over-runs.ts"
+import { hasOpenClaims, parseClaims, toFencesJson } from "./queue/claims.ts"
+import { removeEmptyNode } from "./queue/take-over-runs.ts"
 
 interface NodeRow {
   readonly id: string

@@ -15,7 +15,7 @@ import { type Database, firstRow, rows, type Script } from "../database/database
 import type { Dialect } from "../database/dialect.ts"
 import { firstId } from "../database/pagination.ts"
 import { type Statement, type Statements, sql } from "../database/sql.ts"
-import { enqueueRuns } from "../runs/enqueue-runs.ts"
+import { enqueueRuns } from "../queue/enqueue-runs.ts"
 
 const limits = {
   /** How long a message is known, so that a second delivery of it is dropped. */

@@ -3,10 +3,11 @@ import type { RunFilter, RunStore } from "../../domain/runs/runs.ts"
 import type { Database } from "../database/database.ts"
 import { firstId } from "../database/pagination.ts"
 import { type Statement, sql } from "../database/sql.ts"
+import { recordClaimed, toClaimedState } from "../queue/record-claimed.ts"
+import { requestCancel } from "../queue/take-over-runs.ts"
 import { isVisible } from "../vals/val-rows.ts"
 import { listRuns } from "./list-runs.ts"
 import { purgeBeyond, purgeFrom, purgeOlder, purgeRuns, sizesOf } from "./purge-runs.ts"
-import { recordClaimed, toClaimedState } from "./record-claimed.ts"
 import { recordRuns, toRunValues } from "./record-runs.ts"
 import { fromStoredInput, type StoredRunInput } from "./run-input.ts"
 import {
@@ -18,7 +19,6 @@ import {
   runJoins,
   toRunDetail,
 } from "./run-rows.ts"
-import { requestCancel } from "./take-over-runs.ts"
 
 const limits = {
   /** Cancel requests that are read at a time. Those that were carried out make room for others. */

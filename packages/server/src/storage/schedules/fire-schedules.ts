@@ -12,7 +12,7 @@ import { type Database, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { firstId } from "../database/pagination.ts"
 import { type Statement, type Statements, sql } from "../database/sql.ts"
-import { enqueueRuns } from "../runs/enqueue-runs.ts"
+import { enqueueRuns } from "../queue/enqueue-runs.ts"
 import { toTime } from "../vals/val-rows.ts"
 
 const limits = {

@@ -12,7 +12,7 @@ import { nothing, type Statement, type Statements, sql } from "../database/sql.t
 import { writeOnce } from "../database/write-once.ts"
 import { countRoom } from "../events/emit-events.ts"
 import type { Outbox } from "../outbox/outbox.ts"
-import { enqueueRuns } from "../runs/enqueue-runs.ts"
+import { enqueueRuns } from "../queue/enqueue-runs.ts"
 import { toJson } from "../runs/run-rows.ts"
 import {
   type DeliveryRow,

@@ -10,9 +10,9 @@ import { type Database, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { firstId } from "../database/pagination.ts"
 import { join, type Statement, sql } from "../database/sql.ts"
+import { fromStoredInput, type StoredRunInput } from "../runs/run-input.ts"
+import { fromJson } from "../runs/run-rows.ts"
 import { claimsTable, lockClaims, parseClaims, saveClaims } from "./claims.ts"
-import { fromStoredInput, type StoredRunInput } from "./run-input.ts"
-import { fromJson } from "./run-rows.ts"
 
 const limits = {
   /** Accounts that one claim looks at. */

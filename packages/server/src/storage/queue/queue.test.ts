@@ -11,9 +11,9 @@ import { readClock } from "../database/clock.ts"
 import type { Database } from "../database/database.ts"
 import { sql } from "../database/sql.ts"
 import { createNodeStore } from "../nodes.ts"
+import { createRunStore } from "../runs/runs.ts"
 import { enqueueRuns } from "./enqueue-runs.ts"
 import { createQueueStore } from "./queue.ts"
-import { createRunStore } from "./runs.ts"
 
 const died = { name: "ServerDied", message: "gone" }
 const [ada, bob] = [Bun.randomUUIDv7(), Bun.randomUUIDv7()]

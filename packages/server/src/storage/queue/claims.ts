@@ -2,7 +2,7 @@ import type { Fenced, HeldClaim } from "../../domain/queue/queue-store.ts"
 import { rows } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { type Statement, type Statements, sql } from "../database/sql.ts"
-import { fromJson } from "./run-rows.ts"
+import { fromJson } from "../runs/run-rows.ts"
 
 /** The claims of a node, as they are stored. */
 export interface NodeClaims {

@@ -4,8 +4,8 @@ import { truncateValue } from "../../domain/runs/truncate.ts"
 import { rows } from "../database/database.ts"
 import type { Dialect, JsonColumns } from "../database/dialect.ts"
 import { type Statements, sql } from "../database/sql.ts"
-import { countTextBytes } from "./record-runs.ts"
-import { toJson } from "./run-rows.ts"
+import { countTextBytes } from "../runs/record-runs.ts"
+import { toJson } from "../runs/run-rows.ts"
 
 /** The values of a new run, prefixed so that they differ from the columns. */
 const columns: JsonColumns = {

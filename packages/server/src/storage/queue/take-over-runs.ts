@@ -4,10 +4,10 @@ import type { RunError, RunSource, RunStatus } from "../../domain/runs/runs.ts"
 import { firstRow, rows, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
 import { raw, type Statement, type Statements, sql } from "../database/sql.ts"
-import { afterRunsEnded } from "./after-runs-ended.ts"
+import { afterRunsEnded } from "../runs/after-runs-ended.ts"
+import { updateLatest } from "../runs/record-runs.ts"
+import { fromJson, toJson } from "../runs/run-rows.ts"
 import { claimsTable, lockClaims, parseClaims, selectClaims, toNodeClaims } from "./claims.ts"
-import { updateLatest } from "./record-runs.ts"
-import { fromJson, toJson } from "./run-rows.ts"
 
 /** Repeats the condition of the index of such runs word for word: SQLite uses it only then. */
 const isOpen = raw("r.status <> 'succeeded' and r.status in ('queued', 'running')")

@@ -3,10 +3,10 @@ import { isRequestInput, type RunRecord } from "../../domain/runs/runs.ts"
 import { rows, type Script } from "../database/database.ts"
 import type { Dialect, JsonColumns } from "../database/dialect.ts"
 import { sql } from "../database/sql.ts"
-import { afterRunsEnded } from "./after-runs-ended.ts"
-import { countTextBytes, type RunTimes, updateLatest } from "./record-runs.ts"
-import { recordResponses } from "./run-responses.ts"
-import { toJson } from "./run-rows.ts"
+import { afterRunsEnded } from "../runs/after-runs-ended.ts"
+import { countTextBytes, type RunTimes, updateLatest } from "../runs/record-runs.ts"
+import { recordResponses } from "../runs/run-responses.ts"
+import { toJson } from "../runs/run-rows.ts"
 
 /** The new values of the columns of a run, prefixed so that they differ from the columns. */
 const columns: JsonColumns = {
