@@ -36,8 +36,11 @@ export interface RunSlotOwner {
   releaseRun(slot: ProcessRunSlot): void
 }
 
-/** How long logs and other control messages may arrive after a response. */
-const lateMessagesMs = 500
+/**
+ * How long logs and other control messages may arrive after a response. They are on their way
+ * already, but a busy machine may deliver them late.
+ */
+const lateMessagesMs = 2_000
 
 /**
  * A run in a process, from `acquire` to `release`. The slot waits until the response begins or the

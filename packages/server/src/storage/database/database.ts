@@ -75,16 +75,34 @@ export interface DatabaseStats {
  */
 export type RunValues = readonly Exclude<SqlValue, Uint8Array>[]
 
+/** Work on runs that needs no other data. JSON can carry it to another thread. */
+export type RunWrite =
+  | { readonly kind: "record"; readonly runs: readonly RunValues[] }
+  | { readonly kind: "purge_deleted"; readonly runsMax: number }
+  | { readonly kind: "purge_older"; readonly before: number; readonly runsMax: number }
+  | {
+      readonly kind: "purge_beyond"
+      readonly valId: string
+      readonly keptMax: number
+      readonly runsMax: number
+    }
+  | {
+      readonly kind: "purge_from"
+      readonly accountId: string
+      readonly from: { readonly startedAt: number; readonly id: string }
+      readonly runsMax: number
+    }
+
 export interface WriteOptions {
   /**
    * For migrations: waits much longer for locks and results than a write of a request may.
    */
   readonly isPatient?: boolean
   /**
-   * The script does nothing but write these runs. A database may write them by other means, such as
-   * a thread of its own.
+   * What the script does, and nothing else. A database may do it by other means, such as a thread of
+   * its own.
    */
-  readonly runs?: readonly RunValues[] | undefined
+  readonly runs?: RunWrite | undefined
 }
 
 /** A val that matches a search, with the columns that rank it. */

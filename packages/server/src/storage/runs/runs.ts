@@ -1,14 +1,14 @@
 import type { PageRequest } from "../../domain/paging.ts"
 import type { RunFilter, RunStore } from "../../domain/runs/runs.ts"
-import type { Database } from "../database/database.ts"
+import type { Database, RunWrite } from "../database/database.ts"
 import { firstId } from "../database/pagination.ts"
 import { type Statement, sql } from "../database/sql.ts"
 import { recordClaimed, toClaimedState } from "../queue/record-claimed.ts"
 import { requestCancel } from "../queue/take-over-runs.ts"
 import { isVisible } from "../vals/val-rows.ts"
 import { listRuns } from "./list-runs.ts"
-import { purgeBeyond, purgeFrom, purgeOlder, purgeRuns, sizesOf } from "./purge-runs.ts"
-import { recordRuns, toRunValues } from "./record-runs.ts"
+import { sumBytes } from "./purge-runs.ts"
+import { toRunValues } from "./record-runs.ts"
 import { fromStoredInput, type StoredRunInput } from "./run-input.ts"
 import {
   fromJson,
@@ -19,6 +19,7 @@ import {
   runJoins,
   toRunDetail,
 } from "./run-rows.ts"
+import { writeRuns } from "./write-runs.ts"
 
 const limits = {
   /** Cancel requests that are read at a time. Those that were carried out make room for others. */
@@ -29,6 +30,7 @@ const limits = {
 export function createRunStore(db: Database): RunStore {
   const list = (condition: Statement, filter: RunFilter, page: PageRequest) =>
     listRuns(db, condition, filter, page)
+  const write = (runs: RunWrite) => db.write(() => writeRuns(db.dialect, runs), { runs })
   return {
     async find(viewerId, id) {
       const [row] = await db.read<RunDetailRow>(sql`
@@ -65,7 +67,7 @@ export function createRunStore(db: Database): RunStore {
       const runs = all.filter(({ claim }) => claim === undefined).map(toRunValues)
       const claimed = all.filter(({ claim }) => claim !== undefined).map(toClaimedState)
       const [, lost] = await Promise.all([
-        runs.length > 0 && db.write(() => recordRuns(db.dialect, runs), { runs }),
+        runs.length > 0 && write({ kind: "record", runs }),
         claimed.length > 0 ? db.write(() => recordClaimed(db.dialect, claimed)) : [],
       ])
       return lost
@@ -77,19 +79,16 @@ export function createRunStore(db: Database): RunStore {
         order by id limit ${limits.cancelRequestsMax}`)
       return found.map(({ id }) => id)
     },
-    purge: (runsMax) => db.write(() => purgeRuns(runsMax)),
-    purgeOlder: (before, runsMax) => db.write(() => purgeOlder(before, runsMax)),
-    purgeBeyond: (valId, keptMax, runsMax) => db.write(() => purgeBeyond(valId, keptMax, runsMax)),
-    async listSizes(accountId, after, runsMax) {
-      const found = await db.read<{ id: string; started_at: number | string; bytes: number }>(
-        sizesOf(accountId, after, runsMax),
+    purge: (runsMax) => write({ kind: "purge_deleted", runsMax }),
+    purgeOlder: (before, runsMax) => write({ kind: "purge_older", before, runsMax }),
+    purgeBeyond: (valId, keptMax, runsMax) =>
+      write({ kind: "purge_beyond", valId, keptMax, runsMax }),
+    async sumBytes(accountId, after, bytesMax, runsMax) {
+      const [row] = await db.read<{ id: string; started_at: number | string; total: number | string }>(
+        sumBytes(accountId, after, bytesMax, runsMax),
       )
-      return found.map(({ id, started_at, bytes }) => ({
-        id,
-        startedAt: Number(started_at),
-        bytes,
-      }))
+      return row && { id: row.id, startedAt: Number(row.started_at), bytes: Number(row.total) }
     },
-    purgeFrom: (accountId, from, runsMax) => db.write(() => purgeFrom(accountId, from, runsMax)),
+    purgeFrom: (accountId, from, runsMax) => write({ kind: "purge_from", accountId, from, runsMax }),
   }
 }

@@ -1,15 +1,15 @@
 import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
-import { type RunValues, runScript } from "../database/database.ts"
+import { type RunWrite, runScript } from "../database/database.ts"
 import type { Statement } from "../database/sql.ts"
-import { recordRuns } from "../runs/record-runs.ts"
+import { writeRuns } from "../runs/write-runs.ts"
 import { connect } from "./connection.ts"
 import { sqliteDialect } from "./dialect.ts"
 import type { RunWriterOptions, RunWriterReply } from "./run-writer.ts"
 
 const niceness = 5
 
-// The thread of the run writer. A message is the JSON of a batch, which is cheaper to send than
+// The thread of the run writer. A message is the JSON of its work, which is cheaper to send than
 // objects are, or an empty text that stops the thread.
 const options = workerData as RunWriterOptions
 const connection = connect(options.path, options, false)
@@ -20,13 +20,13 @@ if (process.platform === "linux") setPriority(0, niceness)
 const send = (reply: RunWriterReply) => parentPort?.postMessage(reply)
 
 parentPort?.on("message", (message: string) => {
-  if (message !== "") return send(record(JSON.parse(message) as readonly RunValues[]))
+  if (message !== "") return send(perform(JSON.parse(message) as RunWrite))
   connection.stop()
   send("closed")
 })
 send("ready")
 
-function record(runs: readonly RunValues[]): RunWriterReply {
+function perform(work: RunWrite): RunWriterReply {
   const notices = new Set<string>()
   const run = (statement: Statement) => {
     if (statement.notice !== undefined) notices.add(statement.notice)
@@ -34,9 +34,9 @@ function record(runs: readonly RunValues[]): RunWriterReply {
   }
   try {
     connection.command("begin immediate")
-    runScript(() => recordRuns(sqliteDialect, runs), run, new Map())
+    const value = runScript(() => writeRuns(sqliteDialect, work), run, new Map())
     connection.command("commit")
-    return { notices: [...notices] }
+    return { value, notices: [...notices] }
   } catch {
     // Another process writes, or a run or the disk causes an error. The main thread tries again and
     // reports it.

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads"
-import type { RunValues } from "../database/database.ts"
+import type { RunValues, RunWrite } from "../database/database.ts"
 import { countRunBytes } from "../runs/record-runs.ts"
 import type { ConnectLimits } from "./connection.ts"
 
@@ -20,15 +20,19 @@ export interface RunWriterOptions extends ConnectLimits {
 }
 
 /**
- * Messages of the thread: it is ready; it has written all of a batch, with the notices of its
- * statements, or nothing of it; it has closed the file.
+ * Messages of the thread: it is ready; it has done all of a work, with the value and the notices of
+ * its script, or nothing of it; it has closed the file.
  */
-export type RunWriterReply = "ready" | { readonly notices: readonly string[] } | "failed" | "closed"
+export type RunWriterReply =
+  | "ready"
+  | { readonly value: boolean; readonly notices: readonly string[] }
+  | "failed"
+  | "closed"
 
 /**
- * Writes runs on a thread of its own, over a connection of its own: there are thousands per second,
- * and while SQLite writes its pages and waits for the disk, the main thread could serve no request.
- * The first batch that is large enough starts the thread.
+ * Writes and deletes runs on a thread of its own, over a connection of its own: there are thousands
+ * per second, and while SQLite writes its pages and waits for the disk, the main thread could serve
+ * no request. The first batch of runs that is large enough starts the thread.
  *
  *   none ──▶ starting ──▶ ready ──▶ gone        gone is final: the caller writes its runs itself
  */
@@ -51,27 +55,22 @@ export class SqliteRunWriter {
     return this.#state === "ready"
   }
 
-  /** Whether the thread can write these runs now. It may start the thread for a later batch. */
-  canWrite(runs: readonly RunValues[]): boolean {
-    const { threadRunsMin, threadBytesMin } = this.#limits
-    if (
-      this.#state === "none" &&
-      (runs.length >= threadRunsMin || countRunBytes(runs) >= threadBytesMin)
-    )
-      this.#start()
+  /** Whether the thread can do this now. Runs to record may start the thread for later work. */
+  canWrite(work: RunWrite): boolean {
+    if (this.#state === "none" && work.kind === "record" && this.#isLarge(work.runs)) this.#start()
     return this.#state === "ready"
   }
 
   /**
-   * Resolves to true when all runs are durable, and to false when none is. The caller then writes
-   * them itself and gets the error. One batch at a time.
+   * Resolves to the value of the script when all of it is durable, and to "failed" when nothing is.
+   * The caller then does it itself and gets the error. One work at a time.
    */
-  async write(runs: readonly RunValues[]): Promise<boolean> {
-    if (this.#state !== "ready") return false
-    const reply = await this.#send(JSON.stringify(runs))
-    if (typeof reply !== "object") return false
+  async write(work: RunWrite): Promise<{ readonly value: boolean } | "failed"> {
+    if (this.#state !== "ready") return "failed"
+    const reply = await this.#send(JSON.stringify(work))
+    if (typeof reply !== "object") return "failed"
     for (const channel of reply.notices) this.#onNotice(channel)
-    return true
+    return reply
   }
 
   async stop(): Promise<void> {
@@ -79,6 +78,11 @@ export class SqliteRunWriter {
     if (this.#state === "ready") await this.#send("")
     this.#end()
     await this.#thread?.terminate()
+  }
+
+  #isLarge(runs: readonly RunValues[]): boolean {
+    const { threadRunsMin, threadBytesMin } = this.#limits
+    return runs.length >= threadRunsMin || countRunBytes(runs) >= threadBytesMin
   }
 
   #start(): void {

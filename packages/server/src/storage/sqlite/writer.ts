@@ -29,11 +29,14 @@ export interface SqliteWriterHooks {
   onNotice(channel: string): void
 }
 
+/** Resolves to what the script would return, or to "failed" when nothing was done. */
+export type Delegate = () => Promise<{ readonly value: unknown } | "failed">
+
 interface Job {
   readonly script: () => Script<unknown>
   readonly deadline: number
-  /** Does the work of the script by other means. Resolves to false when that has failed. */
-  readonly delegate?: (() => Promise<boolean>) | undefined
+  /** Does the work of the script by other means. */
+  readonly delegate?: Delegate | undefined
   resolve(value: unknown): void
   reject(error: unknown): void
 }
@@ -72,11 +75,7 @@ export class SqliteWriter {
   }
 
   /** Calls `delegate`, if there is one, to do the work of the script, and runs it if that fails. */
-  write<T>(
-    script: () => Script<T>,
-    isPatient: boolean,
-    delegate?: () => Promise<boolean>,
-  ): Promise<T> {
+  write<T>(script: () => Script<T>, isPatient: boolean, delegate?: Delegate): Promise<T> {
     if (this.#onIdle !== undefined) return Promise.reject(unavailable("it is closed"))
     if (this.#queue.length >= this.#limits.waitingMax)
       return Promise.reject(unavailable("too many writes are waiting"))
@@ -157,14 +156,15 @@ export class SqliteWriter {
    * The writer pauses until the other connection is done: otherwise the two would wait for each
    * other's lock inside SQLite.
    */
-  async #delegate(job: Job, delegate: () => Promise<boolean>): Promise<void> {
+  async #delegate(job: Job, delegate: Delegate): Promise<void> {
     this.#isScheduled = true
-    const isDone = await delegate().catch(() => false)
+    const result = await delegate().catch(() => "failed" as const)
     this.#isScheduled = false
-    if (isDone) {
+    if (result === "failed") this.#queue.unshift({ ...job, delegate: undefined })
+    else {
       this.#hooks.onCommit()
-      job.resolve(undefined)
-    } else this.#queue.unshift({ ...job, delegate: undefined })
+      job.resolve(result.value)
+    }
     if (this.#queue.length > 0 || this.#onIdle !== undefined) this.#schedule()
   }
 
