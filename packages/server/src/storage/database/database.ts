@@ -75,7 +75,7 @@ export interface DatabaseStats {
  */
 export type RunValues = readonly Exclude<SqlValue, Uint8Array>[]
 
-/** Work on runs that needs no other data. JSON can carry it to another thread. */
+/** A change of runs that needs no other data. JSON can carry it to another thread. */
 export type RunWrite =
   | { readonly kind: "record"; readonly runs: readonly RunValues[] }
   | { readonly kind: "purge_deleted"; readonly runsMax: number }

@@ -7,7 +7,7 @@ import { recordClaimed, toClaimedState } from "../queue/record-claimed.ts"
 import { requestCancel } from "../queue/take-over-runs.ts"
 import { isVisible } from "../vals/val-rows.ts"
 import { listRuns } from "./list-runs.ts"
-import { sumBytes } from "./purge-runs.ts"
+import { sizesOf } from "./purge-runs.ts"
 import { toRunValues } from "./record-runs.ts"
 import { fromStoredInput, type StoredRunInput } from "./run-input.ts"
 import {
@@ -83,12 +83,17 @@ export function createRunStore(db: Database): RunStore {
     purgeOlder: (before, runsMax) => write({ kind: "purge_older", before, runsMax }),
     purgeBeyond: (valId, keptMax, runsMax) =>
       write({ kind: "purge_beyond", valId, keptMax, runsMax }),
-    async sumBytes(accountId, after, bytesMax, runsMax) {
-      const [row] = await db.read<{ id: string; started_at: number | string; total: number | string }>(
-        sumBytes(accountId, after, bytesMax, runsMax),
+    async listSizes(accountId, after, runsMax) {
+      const found = await db.read<{ id: string; started_at: number | string; bytes: number }>(
+        sizesOf(accountId, after, runsMax),
       )
-      return row && { id: row.id, startedAt: Number(row.started_at), bytes: Number(row.total) }
+      return found.map(({ id, started_at, bytes }) => ({
+        id,
+        startedAt: Number(started_at),
+        bytes,
+      }))
     },
-    purgeFrom: (accountId, from, runsMax) => write({ kind: "purge_from", accountId, from, runsMax }),
+    purgeFrom: (accountId, from, runsMax) =>
+      write({ kind: "purge_from", accountId, from, runsMax }),
   }
 }

@@ -3,19 +3,19 @@ import type { Dialect } from "../database/dialect.ts"
 import { purgeBeyond, purgeFrom, purgeOlder, purgeRuns } from "./purge-runs.ts"
 import { recordRuns } from "./record-runs.ts"
 
-/** The script that does this work. It returns whether the same work, asked for again, may do more. */
-export function* writeRuns(dialect: Dialect, work: RunWrite): Script<boolean> {
-  switch (work.kind) {
+/** The script of this change. It returns whether the same change, made again, may find more to do. */
+export function* writeRuns(dialect: Dialect, write: RunWrite): Script<boolean> {
+  switch (write.kind) {
     case "record":
-      yield* recordRuns(dialect, work.runs)
+      yield* recordRuns(dialect, write.runs)
       return false
     case "purge_deleted":
-      return yield* purgeRuns(work.runsMax)
+      return yield* purgeRuns(write.runsMax)
     case "purge_older":
-      return yield* purgeOlder(work.before, work.runsMax)
+      return yield* purgeOlder(write.before, write.runsMax)
     case "purge_beyond":
-      return yield* purgeBeyond(work.valId, work.keptMax, work.runsMax)
+      return yield* purgeBeyond(write.valId, write.keptMax, write.runsMax)
     case "purge_from":
-      return yield* purgeFrom(work.accountId, work.from, work.runsMax)
+      return yield* purgeFrom(write.accountId, write.from, write.runsMax)
   }
 }

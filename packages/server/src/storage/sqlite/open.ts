@@ -31,9 +31,9 @@ const dataVersion = sql`pragma data_version`
 
 /**
  * One connection writes and another one reads: a read never sees uncommitted data and never waits
- * for a writer. A third connection, on a thread of its own, writes large batches of runs and deletes old ones. `Bun.SQL`
- * is not used for SQLite, because there an unrelated query joins a transaction that happens to be
- * open.
+ * for a writer. A third connection, on a thread of its own, writes large batches of runs and deletes
+ * old ones. `Bun.SQL` is not used for SQLite, because there an unrelated query joins a transaction
+ * that happens to be open.
  */
 export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): Database {
   const limits = { ...defaults, ...options }

@@ -9,7 +9,7 @@ import type { RunWriterOptions, RunWriterReply } from "./run-writer.ts"
 
 const niceness = 5
 
-// The thread of the run writer. A message is the JSON of its work, which is cheaper to send than
+// The thread of the run writer. A message is the JSON of a write, which is cheaper to send than
 // objects are, or an empty text that stops the thread.
 const options = workerData as RunWriterOptions
 const connection = connect(options.path, options, false)
@@ -26,7 +26,7 @@ parentPort?.on("message", (message: string) => {
 })
 send("ready")
 
-function perform(work: RunWrite): RunWriterReply {
+function perform(write: RunWrite): RunWriterReply {
   const notices = new Set<string>()
   const run = (statement: Statement) => {
     if (statement.notice !== undefined) notices.add(statement.notice)
@@ -34,7 +34,7 @@ function perform(work: RunWrite): RunWriterReply {
   }
   try {
     connection.command("begin immediate")
-    const value = runScript(() => writeRuns(sqliteDialect, work), run, new Map())
+    const value = runScript(() => writeRuns(sqliteDialect, write), run, new Map())
     connection.command("commit")
     return { value, notices: [...notices] }
   } catch {

@@ -76,38 +76,38 @@ function toRun(more: Partial<RunRecord> = {}): RunRecord {
 
 const toRuns = (count: number, more: Partial<RunRecord> = {}) =>
   Array.from({ length: count }, () => toRun(more))
-const toWork = (runs: readonly RunRecord[]): RunWrite => ({
+const toWrite = (runs: readonly RunRecord[]): RunWrite => ({
   kind: "record",
   runs: runs.map(toRunValues),
 })
-const toRunWrite = (count: number, more: Partial<RunRecord> = {}) => toWork(toRuns(count, more))
+const toWriteOf = (count: number, more: Partial<RunRecord> = {}) => toWrite(toRuns(count, more))
 const done = { value: false }
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 const countRuns = async () =>
   (await db.read<{ n: number }>(sql`select count(*) as n from runs`))[0]?.n ?? 0
 
 /** The first call returns false and starts the thread. */
-async function ready(work: RunWrite): Promise<void> {
-  await waitUntil(() => writer.canWrite(work))
+async function ready(write: RunWrite): Promise<void> {
+  await waitUntil(() => writer.canWrite(write))
 }
 
 describe("SqliteRunWriter", () => {
   test("starts for a batch that is large enough, and takes every batch once it is ready", async () => {
     for (let turn = 0; turn < 50; turn++) {
-      expect(writer.canWrite(toRunWrite(1))).toBe(false)
+      expect(writer.canWrite(toWriteOf(1))).toBe(false)
       await nextTurn()
     }
     expect(writer.isReady).toBe(false)
-    expect(writer.canWrite(toRunWrite(2))).toBe(false)
-    await ready(toRunWrite(2))
-    expect(writer.canWrite(toRunWrite(1))).toBe(true)
+    expect(writer.canWrite(toWriteOf(2))).toBe(false)
+    await ready(toWriteOf(2))
+    expect(writer.canWrite(toWriteOf(1))).toBe(true)
   })
 
   test("starts for a single large run too", async () => {
-    const large = toRunWrite(1, { returnValue: "x".repeat(limits.threadBytesMin) })
+    const large = toWriteOf(1, { returnValue: "x".repeat(limits.threadBytesMin) })
     expect(writer.canWrite(large)).toBe(false)
     await waitUntil(() => writer.isReady)
-    expect(writer.canWrite(toRunWrite(1))).toBe(true)
+    expect(writer.canWrite(toWriteOf(1))).toBe(true)
   })
 
   test("writes runs that other connections then read unchanged", async () => {
@@ -116,8 +116,8 @@ describe("SqliteRunWriter", () => {
       request: { method: "GET", url: "http://x/\u2028", status: 200 },
     }
     const runs = toRuns(150, odd)
-    await ready(toWork(runs))
-    expect(await writer.write(toWork(runs))).toMatchObject(done)
+    await ready(toWrite(runs))
+    expect(await writer.write(toWrite(runs))).toMatchObject(done)
     expect(await countRuns()).toBe(150)
     expect(await createRunStore(db).find(user, runs[149]?.id ?? "")).toMatchObject({
       ...odd,
@@ -131,24 +131,24 @@ describe("SqliteRunWriter", () => {
   })
 
   test("tells of messages to webhooks that its runs have caused", async () => {
-    await ready(toRunWrite(2))
-    await writer.write(toRunWrite(2))
+    await ready(toWriteOf(2))
+    await writer.write(toWriteOf(2))
     expect(notices).toEqual([])
     await db.write(function* () {
       yield sql`insert into webhooks (id, owner_id, url, events, has_run_events, status, key_id, sealed, created_at, updated_at)
         values (${Bun.randomUUIDv7()}, ${user}, 'https://x.example/', '["run.succeeded"]', 1, 'active', 'k', ${Buffer.of(1)}, 1, 1)`
     })
-    await writer.write(toRunWrite(2))
+    await writer.write(toWriteOf(2))
     expect(notices).toEqual(["hamlet_webhook_deliveries"])
   })
 
   test("deletes old runs", async () => {
-    await ready(toRunWrite(2))
+    await ready(toWriteOf(2))
     const runs = toRuns(5).map((run, at) => ({ ...run, startedAt: at, endedAt: at }))
-    await writer.write(toWork(runs))
-    const work: RunWrite = { kind: "purge_beyond", valId: val, keptMax: 2, runsMax: 2 }
-    expect(await writer.write(work)).toMatchObject({ value: true })
-    expect(await writer.write(work)).toMatchObject({ value: false })
+    await writer.write(toWrite(runs))
+    const purge: RunWrite = { kind: "purge_beyond", valId: val, keptMax: 2, runsMax: 2 }
+    expect(await writer.write(purge)).toMatchObject({ value: true })
+    expect(await writer.write(purge)).toMatchObject({ value: false })
     expect(await db.read(sql`select started_at from runs order by started_at`)).toEqual([
       { started_at: 3 },
       { started_at: 4 },
@@ -156,30 +156,30 @@ describe("SqliteRunWriter", () => {
   })
 
   test("writes nothing while another process writes, and never a part of a batch", async () => {
-    await ready(toRunWrite(2))
+    await ready(toWriteOf(2))
     const other = new Connection(path)
     other.run("begin immediate")
-    expect(await writer.write(toRunWrite(2))).toBe("failed")
+    expect(await writer.write(toWriteOf(2))).toBe("failed")
     other.run("rollback")
     other.close()
     const bad = toRun({ source: "nobody" as RunRecord["source"] })
-    expect(await writer.write(toWork([...toRuns(100), bad]))).toBe("failed")
+    expect(await writer.write(toWrite([...toRuns(100), bad]))).toBe("failed")
     expect(await countRuns()).toBe(0)
-    expect(await writer.write(toRunWrite(2))).toMatchObject(done)
+    expect(await writer.write(toWriteOf(2))).toMatchObject(done)
   })
 
   test("writes nothing to a file that it cannot open", async () => {
     const lost = new SqliteRunWriter(join(folder, "missing", "hamlet.db"), limits, () => {})
-    expect(lost.canWrite(toRunWrite(2))).toBe(false)
+    expect(lost.canWrite(toWriteOf(2))).toBe(false)
     await lost.stop()
-    expect(lost.canWrite(toRunWrite(2))).toBe(false)
-    expect(await lost.write(toRunWrite(2))).toBe("failed")
+    expect(lost.canWrite(toWriteOf(2))).toBe(false)
+    expect(await lost.write(toWriteOf(2))).toBe("failed")
   })
 
   test("can be stopped before it is ready", async () => {
-    writer.canWrite(toRunWrite(2))
+    writer.canWrite(toWriteOf(2))
     await writer.stop()
-    expect(await writer.write(toRunWrite(2))).toBe("failed")
+    expect(await writer.write(toWriteOf(2))).toBe("failed")
   })
 })
 
@@ -254,6 +254,15 @@ describe("openSqlite with a run writer", () => {
     other.close()
     await waiting
     expect(await countRuns()).toBe(before + 2)
+  })
+
+  test("returns what the thread has found", async () => {
+    await warmUp()
+    const { purgeBeyond } = createRunStore(db)
+    const count = await countRuns()
+    expect(await purgeBeyond(val, 0, count)).toBe(true)
+    expect(await purgeBeyond(val, 0, count)).toBe(false)
+    expect(await countRuns()).toBe(0)
   })
 
   test("finishes earlier writes before it stops", async () => {

@@ -20,8 +20,8 @@ export interface RunWriterOptions extends ConnectLimits {
 }
 
 /**
- * Messages of the thread: it is ready; it has done all of a work, with the value and the notices of
- * its script, or nothing of it; it has closed the file.
+ * Messages of the thread: it is ready; it has written everything, with the value and the notices of
+ * the script, or nothing; it has closed the file.
  */
 export type RunWriterReply =
   | "ready"
@@ -55,19 +55,20 @@ export class SqliteRunWriter {
     return this.#state === "ready"
   }
 
-  /** Whether the thread can do this now. Runs to record may start the thread for later work. */
-  canWrite(work: RunWrite): boolean {
-    if (this.#state === "none" && work.kind === "record" && this.#isLarge(work.runs)) this.#start()
+  /** Whether the thread can write this now. Runs to record may start the thread for later writes. */
+  canWrite(write: RunWrite): boolean {
+    if (this.#state === "none" && write.kind === "record" && this.#isLarge(write.runs))
+      this.#start()
     return this.#state === "ready"
   }
 
   /**
    * Resolves to the value of the script when all of it is durable, and to "failed" when nothing is.
-   * The caller then does it itself and gets the error. One work at a time.
+   * The caller then does it itself and gets the error. One write at a time.
    */
-  async write(work: RunWrite): Promise<{ readonly value: boolean } | "failed"> {
+  async write(write: RunWrite): Promise<{ readonly value: boolean } | "failed"> {
     if (this.#state !== "ready") return "failed"
-    const reply = await this.#send(JSON.stringify(work))
+    const reply = await this.#send(JSON.stringify(write))
     if (typeof reply !== "object") return "failed"
     for (const channel of reply.notices) this.#onNotice(channel)
     return reply
