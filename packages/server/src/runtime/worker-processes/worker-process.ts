@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url"
-import { findInnermost, killInnermost, readTreeBytes } from "../sandbox/launch/process-tree.ts"
+import { findInnermost, killInnermost, readTreeUsage } from "../sandbox/launch/process-tree.ts"
 import { createFrameReader, frameDescriptor } from "./frames.ts"
 import type { WorkerLaunch } from "./worker-launch.ts"
 
@@ -8,6 +8,10 @@ export interface WorkerProcessLimits {
   readonly startMsMax: number
   /** How long a process may take to finish after `stop`. It is killed then. */
   readonly endMsMax: number
+  /**
+   * The time of a request. A process that has not had so much CPU time, on a busy machine, gets up
+   * to `starvedFactor` times as long.
+   */
   readonly requestMsMax: number
   readonly responseBytesMax: number
   /** Memory during a request. Measured only where there is `/proc` (Linux). */
@@ -69,6 +73,8 @@ export class WorkerProcess {
   #requests = 0
   #workMs = 0
   #runningSinceMs: number | undefined
+  /** Its CPU time when the current request was first checked, and how old the request was then. */
+  #firstCheck: { readonly cpuMs: number; readonly ageMs: number } | undefined
   #watch: Timer | undefined
   #killReason: "timed_out" | "out_of_memory" | undefined
   #isEnding = false
@@ -127,6 +133,7 @@ export class WorkerProcess {
     this.#response = Promise.withResolvers()
     const startedMs = performance.now()
     this.#runningSinceMs = startedMs
+    this.#firstCheck = undefined
     // One timer for many requests: setting and clearing one takes longer than most requests.
     this.#watch ??= setInterval(() => this.#check(), this.#limits.checkMs)
     this.#unsent = request
@@ -218,12 +225,16 @@ export class WorkerProcess {
       this.#watch = undefined
       return
     }
-    const ms = performance.now() - this.#runningSinceMs
-    if (ms > requestMsMax) this.#kill("timed_out")
+    const ageMs = performance.now() - this.#runningSinceMs
     // A request that has just begun cannot have taken much. Many small ones in a row would be
     // measured all the time, which takes a tenth of what the server does for them.
-    else if (ms >= checkMs && readTreeBytes(this.#child.pid) > memoryBytesMax)
-      this.#kill("out_of_memory")
+    if (ageMs < checkMs) return
+    const { memoryBytes, cpuMs } = readTreeUsage(this.#child.pid)
+    this.#firstCheck ??= { cpuMs, ageMs }
+    // Where there is no CPU time to read, it counts as having worked all the time.
+    const workedMs = cpuMs === 0 ? ageMs : this.#firstCheck.ageMs + cpuMs - this.#firstCheck.cpuMs
+    if (hasTimedOut(ageMs, workedMs, requestMsMax)) this.#kill("timed_out")
+    else if (memoryBytes > memoryBytesMax) this.#kill("out_of_memory")
   }
 
   /** A process never returns memory to the system, so one that keeps much is replaced. */
@@ -231,6 +242,15 @@ export class WorkerProcess {
     const { checkMs, checkRequests, keptMemoryBytesMax } = this.#limits
     this.#workMs += ms
     const isDue = ms > checkMs || this.#requests % checkRequests === 0
-    if (isDue && readTreeBytes(this.#child.pid) > keptMemoryBytesMax) this.#isEnding = true
+    if (isDue && readTreeUsage(this.#child.pid).memoryBytes > keptMemoryBytesMax)
+      this.#isEnding = true
   }
+}
+
+const starvedFactor = 5
+
+/** Whether a request has taken too long, of which its process has worked for `workedMs`. */
+export function hasTimedOut(ageMs: number, workedMs: number, requestMsMax: number): boolean {
+  const isStarved = workedMs < requestMsMax && ageMs < requestMsMax * starvedFactor
+  return ageMs > requestMsMax && !isStarved
 }

@@ -4,15 +4,20 @@ import { GuestProcess } from "./guest-process.ts"
 /** A tool has a handful of processes. Further ones are not counted. */
 const processesMax = 100
 
-/** The memory of a process and of all its descendants. */
-export function readTreeBytes(pid: number): number {
+/** What a process and all its descendants use. All 0 where there is no `/proc`. */
+export function readTreeUsage(pid: number): {
+  readonly memoryBytes: number
+  readonly cpuMs: number
+} {
   const seen = new Set([pid])
-  let bytes = 0
+  let [memoryBytes, cpuMs] = [0, 0]
   for (const current of seen) {
-    bytes += GuestProcess.find(current)?.readUsage()?.memoryBytes ?? 0
+    const usage = GuestProcess.find(current)?.readUsage()
+    memoryBytes += usage?.memoryBytes ?? 0
+    cpuMs += usage?.cpuMs ?? 0
     for (const child of listChildren(current)) if (seen.size < processesMax) seen.add(child)
   }
-  return bytes
+  return { memoryBytes, cpuMs }
 }
 
 /** The process inside of shells and bubblewrap, or the process itself if it has no child. */

@@ -12,7 +12,7 @@ import {
 import type { SandboxLimits } from "../sandbox-limits.ts"
 import { isLargerThan } from "../scratch-size.ts"
 import { LaunchedProcess, type LaunchHost } from "./launched-process.ts"
-import { readTreeBytes } from "./process-tree.ts"
+import { readTreeUsage } from "./process-tree.ts"
 
 /** What one run of a tool may use. */
 export interface ToolLimits
@@ -122,7 +122,11 @@ async function waitForEnd(
     isLargerThan(folder.scratch, limits.scratchBytesMax, scratchEntriesMax)
   const checkLimits = () => {
     const inner = launched.findInner()
-    if (!launched.group?.has("memory") && inner && readTreeBytes(inner.pid) > limits.memoryBytesMax)
+    if (
+      !launched.group?.has("memory") &&
+      inner &&
+      readTreeUsage(inner.pid).memoryBytes > limits.memoryBytesMax
+    )
       stop("memory")
     else if (isScratchFull()) stop("files")
   }
