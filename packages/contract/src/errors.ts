@@ -26,8 +26,7 @@ export const errorCodes = {
   invalid_token: { status: 401, meaning: "The token is malformed, unknown, expired or revoked." },
   invalid_session: {
     status: 401,
-    meaning:
-      "The browser is no longer signed in: its session has expired or was ended. The response deletes the cookie.",
+    meaning: "The browser is no longer signed in: its session has expired or was ended.",
   },
   invalid_sign_in_code: {
     status: 401,

@@ -10,9 +10,10 @@ export const api: Client = createClient({ baseUrl: location.origin, fetch: sendW
 /** Like `fetch`, with the session. */
 async function sendWithSession(url: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers)
+  const key = readPageKey()
   // An embedded page never acts for the user, even where the browser would send the cookie: in a
   // page of the same site.
-  if (!isEmbedded) headers.set(sessionHeader, readPageKey())
+  if (!isEmbedded) headers.set(sessionHeader, key)
   const response = await fetch(url, {
     ...init,
     headers,
@@ -22,7 +23,8 @@ async function sendWithSession(url: string, init: RequestInit = {}): Promise<Res
     if (!init.signal?.aborted) void noteNoResponse()
     throw error
   })
-  if (response.status === 401 && !isSignIn(url)) markSessionEnded()
+  // The response may be late: the user may have signed in again since the request was sent.
+  if (response.status === 401 && !isSignIn(url) && readPageKey() === key) markSessionEnded()
   return response
 }
 

@@ -233,7 +233,7 @@ describeApp("unsaved text", (app) => {
   test("survives a restart of the server, and so does a followed run", async () => {
     await using own = await app.openOwn()
     const { page } = own
-    const code = `export default async () => { console.log("begun"); await new Promise((done) => setTimeout(done, 50_000)) }`
+    const code = `export default async () => { console.log("begun"); await new Promise((done) => setTimeout(done, 500_000)) }`
     const val = await makeVal(app.stage.admin, { code })
     await page.goto(val.path)
     const editor = await findEditor(page)
@@ -260,12 +260,29 @@ describeApp("unsaved text", (app) => {
     const { page } = tab
     const val = await makeVal(ada, { code: "saved" })
     const editor = await typeInto(page, val.path, "typed")
+    // A request of the old session is refused only after the user has signed in again.
+    const signedIn = Promise.withResolvers<void>()
+    const isPoll = (url: string) => url.includes(`/v1/vals/${val.id}/runs?`)
+    await page.route(
+      ({ href }) => isPoll(href),
+      async (route) => {
+        await signedIn.promise
+        await route.continue()
+      },
+    )
+    const polled = page.waitForRequest((request) => isPoll(request.url()))
     await ada.client.deleteAllSessions()
     await editor.press("Control+s")
+    await polled
     const dialog = page.getByRole("dialog", { name: "You have been signed out" })
     await dialog.getByLabel("Token").fill(ada.token)
     await dialog.getByRole("button", { name: "Sign in" }).click()
     await dialog.waitFor({ state: "detached" })
+    const refused = page.waitForResponse(
+      (response) => isPoll(response.url()) && response.status() === 401,
+    )
+    signedIn.resolve()
+    await refused
     await expectText(editor, "typed")
     // The same editor: typing can still be undone.
     await editor.press("Control+z")

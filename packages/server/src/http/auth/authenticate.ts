@@ -11,7 +11,7 @@ import { createRateLimiter, type RateLimiter } from "../../domain/limits/rate-li
 import { parseAuthorization } from "../../shared/authorization-header.ts"
 import type { Nouns } from "../nouns.ts"
 import type { ApiResponse } from "../response/api-response.ts"
-import { isFromOwnPage, type SessionCookie, SessionEnded } from "./session-cookie.ts"
+import { isFromOwnPage, type SessionCookie } from "./session-cookie.ts"
 
 /** Authenticates callers and enforces the rate limits. */
 export interface Authenticator {
@@ -112,11 +112,18 @@ function findSession({ sessionCookie }: Nouns["api"], request: Request): FoundSe
 
 type FoundSession = ReturnType<SessionCookie["find"]>
 
-async function resume({ accounts, api }: Nouns, session: FoundSession): Promise<Authenticated> {
+/**
+ * The response to an ended session does not delete the cookie: it may arrive after the user has
+ * signed in again, and would delete the new one.
+ */
+async function resume({ accounts }: Nouns, session: FoundSession): Promise<Authenticated> {
   const authenticated =
     typeof session === "object" ? await authenticateSession(accounts, session.text) : undefined
-  if (!authenticated) throw new SessionEnded(api.sessionCookie.clear)
-  return authenticated
+  if (authenticated) return authenticated
+  throw new AppError(
+    "invalid_session",
+    "Cannot continue: the session of this browser has ended; sign in again",
+  )
 }
 
 /** Extends a session that is in use. */

@@ -1,5 +1,4 @@
 import { noPageKey, sessionHeader } from "@hamlet/contract"
-import { AppError } from "../../domain/app-error.ts"
 import { listCookies, toPageKey, toSessionCookieName } from "../../shared/cookies.ts"
 
 /** The session cookie. Scripts cannot read it, and requests from other sites do not carry it. */
@@ -15,16 +14,6 @@ export interface SessionCookie {
   set(text: string, ms: number): string
   /** The `Set-Cookie` header that deletes the cookie. */
   readonly clear: string
-}
-
-/** The session of a browser has ended. The response deletes the cookie. */
-export class SessionEnded extends AppError {
-  constructor(readonly setCookie: string) {
-    super(
-      "invalid_session",
-      "Cannot continue: the session of this browser has ended; sign in again",
-    )
-  }
 }
 
 /** The session cookie of the server at `baseUrl`. */
