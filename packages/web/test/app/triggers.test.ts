@@ -59,8 +59,13 @@ describeApp(
       const state = page.getByRole("region", { name: "State of the schedule" })
       await state.getByText("Active", { exact: true }).waitFor()
       await state.getByText("not run yet").waitFor()
+      const late = await holdPoll(page, `/v1/vals/${val.id}/schedule`)
       await state.getByRole("button", { name: "Pause" }).click()
       await state.getByText("Paused", { exact: true }).waitFor()
+      // The response is older than the pause: it is not shown.
+      const seen = await watchText(page, ".schedule-line")
+      await late.release()
+      expect(await seen()).not.toContain("Active")
 
       await page.getByRole("link", { name: "Schedules", exact: true }).click()
       const row = page.getByRole("row").filter({ hasText: val.name })
@@ -274,6 +279,43 @@ export default () => email({ to: "grace@example.org", subject: "Engines", text: 
     HAMLET_SMTP_URL: "smtp://127.0.0.1:9",
   },
 )
+
+/** Holds the response to the next poll; releasing it waits for the response to the one after it. */
+async function holdPoll(page: Page, path: string) {
+  const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let count = 0
+  await page.route(`**${path}`, async (route) => {
+    if (route.request().method() !== "GET") return route.continue()
+    count += 1
+    const isFirst = count === 1
+    const response = await route.fetch()
+    asked.resolve()
+    if (isFirst) await released.promise
+    await route.fulfill({ response })
+  })
+  await asked.promise
+  return {
+    async release() {
+      const next = page.waitForResponse(
+        (response) => response.url().endsWith(path) && response.request().method() === "GET",
+      )
+      released.resolve()
+      await next
+    },
+  }
+}
+
+/** Records each text of an element from now on. */
+async function watchText(page: Page, selector: string): Promise<() => Promise<string>> {
+  const handle = await page.evaluateHandle((selector) => {
+    const seen: string[] = []
+    const look = () => seen.push(document.querySelector(selector)?.textContent ?? "")
+    const changes = { subtree: true, childList: true, characterData: true }
+    new MutationObserver(look).observe(document.body, changes)
+    return seen
+  }, selector)
+  return () => handle.evaluate((seen) => seen.join("\n"))
+}
 
 function expectTimes(page: Page, count: number): Promise<unknown> {
   return eventually(

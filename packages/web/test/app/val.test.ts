@@ -110,7 +110,7 @@ describeApp("a val's page", (app) => {
   test("shows the log while a val runs, and cancels it", async () => {
     await using own = await app.openOwn()
     const { page } = own
-    const code = `export default async () => { console.log("begun"); await new Promise((done) => setTimeout(done, 50_000)); console.log("over") }`
+    const code = `export default async () => { console.log("begun"); await new Promise((done) => setTimeout(done, 500_000)); console.log("over") }`
     const val = await makeVal(app.stage.admin, { code })
     await page.goto(val.path)
     await page.getByRole("button", { name: "Run", exact: true }).click()
@@ -124,6 +124,24 @@ describeApp("a val's page", (app) => {
     await page.getByRole("button", { name: "Cancel" }).click()
     await page.locator(".status").getByText("Cancelled").waitFor()
     expect(await page.getByRole("log").textContent()).not.toContain("over")
+    expect(own.problems).toEqual([])
+  })
+
+  test("cancels a run that the server has not created yet", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const code = "export default () => new Promise((done) => setTimeout(done, 500_000))"
+    const val = await makeVal(app.stage.admin, { code })
+    const cancelled = Promise.withResolvers<void>()
+    await page.route(`**/v1/vals/${val.id}/runs`, async (route) => {
+      await cancelled.promise
+      await route.continue()
+    })
+    await page.goto(val.path)
+    await page.getByRole("button", { name: "Run", exact: true }).click()
+    await page.getByRole("button", { name: "Cancel" }).click()
+    cancelled.resolve()
+    await page.locator(".status").getByText("Cancelled").waitFor()
     expect(own.problems).toEqual([])
   })
 

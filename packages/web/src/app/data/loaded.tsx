@@ -38,7 +38,9 @@ export function LoadedPages<Element>(props: {
   readonly children: (items: readonly Element[]) => ComponentChildren
 }) {
   const { of, rows, empty, emptySoFar = empty, moreLabel = "Show more", children } = props
-  const hasMore = of.state.kind === "ready" && of.state.data.next !== undefined
+  const { state, isLoadingMore } = of
+  const hasMore = state.kind === "ready" && state.data.next !== undefined
+  const isBusy = isLoadingMore || (state.kind === "ready" && state.isStale)
   return (
     <>
       <Loaded of={of} skeleton={<Bars count={rows} kind="row" />}>
@@ -49,10 +51,10 @@ export function LoadedPages<Element>(props: {
           <button
             type="button"
             class="button button-quiet"
-            disabled={of.isLoadingMore}
+            disabled={isBusy}
             onClick={() => void of.more()}
           >
-            {of.isLoadingMore ? "Loading…" : moreLabel}
+            {isLoadingMore ? "Loading…" : moreLabel}
           </button>
         </p>
       ) : null}

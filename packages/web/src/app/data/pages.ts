@@ -49,13 +49,21 @@ export function usePages<Name extends PageName>(
   latestKey.current = key
   const latestState = useRef(state)
   latestState.current = state
-  /** A response for an earlier filter is dropped. */
-  const isCurrent = () => latestKey.current === key
+  const refreshes = useRef(0)
+  const reloads = useRef(0)
+  const reloadsBefore = reloads.current
+  /** A response for an earlier filter is dropped, and one from before the list was reloaded. */
+  const isCurrent = () => latestKey.current === key && reloads.current === reloadsBefore
   return {
     ...resource,
     isLoadingMore: isLoadingMore.value,
+    reload() {
+      reloads.current += 1
+      resource.reload()
+    },
     async more() {
-      if (state.kind !== "ready" || state.data.next === undefined || isLoadingMore.value) return
+      if (state.kind !== "ready" || state.isStale || isLoadingMore.value) return
+      if (state.data.next === undefined) return
       isLoadingMore.value = true
       try {
         const { items, next } = await load(state.data.next)
@@ -74,10 +82,18 @@ export function usePages<Name extends PageName>(
     },
     async refresh() {
       if (state.kind !== "ready" || state.isStale || isLoadingMore.value) return
+      refreshes.current += 1
+      const turn = refreshes.current
       const newest = await load()
-      // Meanwhile a page may have been added.
+      // Meanwhile a page may have been added, and a later response may have arrived.
       const { current } = latestState
-      if (!isCurrent() || current.kind !== "ready" || isLoadingMore.peek()) return
+      if (
+        turn !== refreshes.current ||
+        !isCurrent() ||
+        current.kind !== "ready" ||
+        isLoadingMore.peek()
+      )
+        return
       resource.set(merge(newest, current.data, newest.items.length < limit))
     },
   }

@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from "@preact/signals"
-import { useEffect } from "preact/hooks"
+import { useEffect, useRef } from "preact/hooks"
 import { comebacks } from "./connection.ts"
 import { isConnectionError } from "./explain.ts"
 
@@ -15,7 +15,10 @@ export interface UsedResource<Data> {
   readonly state: Resource<Data>
   /** Fetches it again. */
   reload(): void
-  /** Replaces the data, after a change that was made here. */
+  /**
+   * Replaces the data, after a change that was made here. A response that is under way may be older
+   * than the change: it is dropped.
+   */
   set(data: Data): void
 }
 
@@ -32,9 +35,11 @@ export function useResource<Data>(
   const state: Signal<Resource<Data>> = useSignal<Resource<Data>>({ kind: "loading" })
   const loadedKey = useSignal<string | undefined>(undefined)
   const attempt = useSignal(0)
+  const loading = useRef<AbortController | undefined>(undefined)
   useEffect(() => {
     if (key === undefined) return
     const controller = new AbortController()
+    loading.current = controller
     const isNewKey = loadedKey.peek() !== key
     const before = state.peek()
     if (before.kind !== "ready" || (isNewKey && !keepsPrevious)) state.value = { kind: "loading" }
@@ -62,16 +67,26 @@ export function useResource<Data>(
     const current = state.peek()
     if (current.kind === "failed" && isConnectionError(current.error)) attempt.value += 1
   }, [comebacks.value])
-  // On the first render with another key nothing is fetched yet: the old data must not be shown.
-  const isOfKey = keepsPrevious || loadedKey.value === key
   return {
-    state: isOfKey ? state.value : { kind: "loading" },
+    state: toShown(state.value, loadedKey.value === key, keepsPrevious),
     reload() {
       attempt.value += 1
     },
     set(data) {
+      loading.current?.abort()
       loadedKey.value = key
       state.value = { kind: "ready", data, isStale: false }
     },
   }
+}
+
+/** On the first render with another key nothing is fetched yet: the old data is not that of the key. */
+function toShown<Data>(
+  state: Resource<Data>,
+  isOfKey: boolean,
+  keepsPrevious: boolean,
+): Resource<Data> {
+  if (isOfKey) return state
+  if (!keepsPrevious) return { kind: "loading" }
+  return state.kind === "ready" ? { ...state, isStale: true } : state
 }

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
-import { useEffect, useRef } from "preact/hooks"
+import { useLayoutEffect, useRef } from "preact/hooks"
 import { setTo } from "../../ui/bind.ts"
 
 /** A button that opens a menu. The arrow keys move, Escape closes it and restores the focus. */
@@ -14,7 +14,8 @@ export function Menu(props: {
   const isOpen = useSignal(false)
   const root = useRef<HTMLDivElement>(null)
   const opener = useRef<HTMLButtonElement>(null)
-  useEffect(() => {
+  // Before the menu is seen: a later effect would take the focus back from an item chosen by then.
+  useLayoutEffect(() => {
     if (!isOpen.value) return
     items(root.current)[0]?.focus()
     const closeOutside = (event: Event) => {

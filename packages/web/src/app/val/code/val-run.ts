@@ -40,6 +40,8 @@ export function useValRun(editing: ValEditing, isOwn: boolean): ValRun {
   const state = useSignal<RunState>({ kind: "none" })
   const args = useSignal("")
   const following = useRef<AbortController | undefined>(undefined)
+  /** The user cancels a run that has no id yet. */
+  const isCancelled = useRef(false)
   useEffect(() => () => following.current?.abort(), [])
 
   const start = async () => {
@@ -47,6 +49,7 @@ export function useValRun(editing: ValEditing, isOwn: boolean): ValRun {
     following.current?.abort()
     const controller = new AbortController()
     following.current = controller
+    isCancelled.current = false
     state.value = { kind: "starting" }
     try {
       const parsed = parseArgs(args.peek())
@@ -58,6 +61,7 @@ export function useValRun(editing: ValEditing, isOwn: boolean): ValRun {
         { val_id: editing.val.peek().id, args: parsed },
         { respondAsync: true },
       )
+      if (isCancelled.current) await api.cancelRun({ run_id: id })
       await follow(id, controller.signal, (next) => {
         if (!controller.signal.aborted) state.value = next
       })
@@ -75,6 +79,7 @@ export function useValRun(editing: ValEditing, isOwn: boolean): ValRun {
     start,
     async cancel() {
       const { value } = state
+      isCancelled.current = value.kind === "starting"
       if (value.kind === "running") await api.cancelRun({ run_id: value.id })
     },
   }

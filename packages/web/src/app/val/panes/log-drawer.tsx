@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import { useEffect } from "preact/hooks"
+import { useEffect, useLayoutEffect } from "preact/hooks"
 import { Icon } from "../../../ui/icon.tsx"
 import { toDuration } from "../../../ui/units.ts"
 import { usePoll } from "../../data/poll.ts"
@@ -38,7 +38,8 @@ export function LogDrawer(props: Props) {
   const sentAt = exchange.kind === "sending" ? exchange.startedAt : undefined
   const isStarting = run.state.kind === "starting"
   // What the user starts is shown. Its id arrives later: it must not replace a selection made then.
-  useEffect(() => {
+  // A layout effect: a later one would undo a selection that is made before it runs.
+  useLayoutEffect(() => {
     if (isStarting || sentAt !== undefined) selected.value = undefined
   }, [isStarting, sentAt])
   useEffect(() => {
