@@ -1,6 +1,7 @@
 import { noPageKey } from "@hamlet/contract/client"
 
-const storageName = "hamlet-page-key"
+/** The name under which the browser stores it. */
+export const pageKeyName = "hamlet-page-key"
 
 /** The key where the browser has no storage: the sign-in lasts until the page is left. */
 let held: string | null = null
@@ -11,7 +12,7 @@ let held: string | null = null
  * for each request: another tab may have signed in.
  */
 export function readPageKey(): string {
-  return (canStore() ? localStorage.getItem(storageName) : held) ?? noPageKey
+  return (canStore() ? localStorage.getItem(pageKeyName) : held) ?? noPageKey
 }
 
 /** Whether this browser has the key of a session. */
@@ -22,8 +23,8 @@ export function hasPageKey(): boolean {
 /** Stores the key of a new session; null removes it. */
 export function storePageKey(key: string | null): void {
   if (!canStore()) held = key
-  else if (key === null) localStorage.removeItem(storageName)
-  else localStorage.setItem(storageName, key)
+  else if (key === null) localStorage.removeItem(pageKeyName)
+  else localStorage.setItem(pageKeyName, key)
 }
 
 function canStore(): boolean {

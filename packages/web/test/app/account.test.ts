@@ -181,6 +181,7 @@ describeApp("the account and the frame around every page", (app) => {
       userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
     })
     await using there = await app.open(grace)
+    await there.page.goto("/")
     here.page.on("dialog", (dialog) => void dialog.accept())
     await here.page.goto("/account/sessions")
     const other = here.page.getByRole("listitem").filter({ hasText: "Chrome on Linux" })
@@ -257,6 +258,7 @@ describeApp("the account and the frame around every page", (app) => {
   test("chosen colours apply before the first paint", async () => {
     await using tab = await open({ colorScheme: "light" })
     const { page } = tab
+    await page.goto("/")
     const ground = () =>
       page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
     const light = await ground()

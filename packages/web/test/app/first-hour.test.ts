@@ -109,6 +109,7 @@ describeApp("data, templates, notifications and the API reference", (app) => {
       await emil.client.createComment({ val_id: id, comment })
     await using tab = await app.open(dora)
     const { page } = tab
+    await page.goto("/")
     const bell = (unread: number) =>
       page.getByRole("link", {
         name: unread === 0 ? "Notifications" : `Notifications, ${unread} unread`,

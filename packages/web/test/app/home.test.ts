@@ -20,6 +20,7 @@ describeApp("home", (app) => {
   test("creates a val from each of the first templates with one click", async () => {
     const newcomer = await app.stage.person("newcomer")
     await using tab = await app.open(newcomer)
+    await tab.page.goto("/")
     await tab.page.getByRole("heading", { name: "Welcome, newcomer" }).waitFor()
     for (const [index, { title, key }] of templates.slice(0, 6).entries()) {
       const { name } = sources[key] as TemplateSource
@@ -88,6 +89,7 @@ describeApp("home", (app) => {
     })
     await using tab = await app.open(ada)
     const { page } = tab
+    await page.goto("/")
     await row(page, "gamma").waitFor()
     await eventually(
       () => row(page, "beta").textContent(),
@@ -128,6 +130,7 @@ describeApp("home", (app) => {
     })
     await using tab = await app.open(owner)
     const { page } = tab
+    await page.goto("/")
     const latest = page.getByRole("region", { name: "Latest runs" })
     await latest.getByText("each run appears here").waitFor()
     await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }))
@@ -151,14 +154,14 @@ describeApp("home", (app) => {
     expect(tab.problems).toEqual([])
   })
 
-  test("shows a thousand vals", async () => {
+  test("shows hundreds of vals", async () => {
     const many = await app.stage.person("many")
-    const vals = Array.from({ length: 1_000 }, (_, index) => ({
+    const vals = Array.from({ length: 300 }, (_, index) => ({
       name: `val_${String(index).padStart(4, "0")}_${"x".repeat(index % 30)}`,
       versions: [{ code: `export default ${index}` }],
     }))
-    for (let from = 0; from < vals.length; from += 200)
-      await many.client.importVals({ vals: vals.slice(from, from + 200) })
+    for (let from = 0; from < vals.length; from += 150)
+      await many.client.importVals({ vals: vals.slice(from, from + 150) })
     await using tab = await app.open(many)
     const { page } = tab
     await page.goto("/?sort=name")
@@ -166,8 +169,8 @@ describeApp("home", (app) => {
     await expectNames(page, all.slice(0, 100))
     await page.getByRole("button", { name: "Show more" }).click()
     await expectNames(page, all.slice(0, 200))
-    await page.getByLabel("Filter by name").fill("val_0987")
-    await expectNames(page, all.slice(987, 988))
+    await page.getByLabel("Filter by name").fill("val_0287")
+    await expectNames(page, all.slice(287, 288))
     expect(tab.problems).toEqual([])
   })
 
@@ -192,7 +195,11 @@ describeApp("home", (app) => {
     await page.getByRole("link", { name: "Home", exact: true }).click()
     await failure.waitFor()
     await expectNoBarriers(page)
-    expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0)
+    // A part that failed shows the button until the banner is there.
+    await eventually(
+      () => page.getByRole("button", { name: "Try again" }).count(),
+      (count) => expect(count).toBe(0),
+    )
     await tab.context.setOffline(false)
     await failure.waitFor({ state: "detached" })
     await row(page, "lucky").waitFor()

@@ -198,8 +198,10 @@ describeApp("runs", (app) => {
     await page.getByRole("button", { name: "Replay", exact: true }).click()
     await page.waitForURL((url) => url.pathname.startsWith("/runs/") && !url.pathname.endsWith(id))
     await page.getByRole("alert").filter({ hasText: "Error: no luck" }).waitFor()
-    const again = await ada.client.getRun({ run_id: page.url().split("/").at(-1) ?? "" })
-    expect({ status: again.status, args: again.args }).toEqual({ status: "failed", args: [0] })
+    await eventually(
+      () => ada.client.getRun({ run_id: page.url().split("/").at(-1) ?? "" }),
+      ({ status, args }) => expect({ status, args }).toEqual({ status: "failed", args: [0] }),
+    )
     const facts = page.locator(".facts > div").filter({ hasText: "Replay of" })
     await facts.getByRole("link", { name: id.slice(-8) }).click()
     await page.waitForURL(`**/runs/${id}`)
@@ -483,7 +485,7 @@ const codes = {
   console.error("an error")
   console.log("line four")
 }\n`,
-  silent: "export default () => new Promise((resolve) => setTimeout(resolve, 50_000))\n",
+  silent: "export default () => new Promise((resolve) => setTimeout(resolve, 500_000))\n",
   ticks: `export default async function () {
   for (let tick = 1; ; tick += 1) {
     console.log("tick", tick)

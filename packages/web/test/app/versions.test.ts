@@ -38,16 +38,19 @@ describeApp("versions", (app) => {
     await changed.getByText('"two"').waitFor()
     // Changed words have a background: a line through or under them would hide what they say.
     const marks = changed.locator(".cm-changedText, .cm-deletedText")
-    const styles = await marks.evaluateAll((all) =>
-      all.map((mark) => {
-        const { textDecorationLine, backgroundColor } = getComputedStyle(mark)
-        return [textDecorationLine, backgroundColor.endsWith(" 0)")]
-      }),
+    const styles = () =>
+      marks.evaluateAll((all) =>
+        all.map((mark) => {
+          const { textDecorationLine, backgroundColor } = getComputedStyle(mark)
+          return [textDecorationLine, backgroundColor.endsWith(" 0)")]
+        }),
+      )
+    await eventually(styles, (found) =>
+      expect(found).toEqual([
+        ["none", false],
+        ["none", false],
+      ]),
     )
-    expect(styles).toEqual([
-      ["none", false],
-      ["none", false],
-    ])
     await changed.getByRole("combobox", { name: "From" }).selectOption("v1")
     await inline(1, 3).getByText('"three"').waitFor()
     await changed.getByText('"one"').waitFor()

@@ -1,11 +1,16 @@
-import { expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import type { Page } from "playwright-core"
 import { expectNoBarriers } from "../support/check-page.ts"
-import { describeApp } from "../support/describe-app.ts"
+import { type App, describeApp } from "../support/describe-app.ts"
 import { eventually } from "../support/eventually.ts"
 import { expectText, findEditor, findStatus, makeVal, replaceText } from "../support/val-page.ts"
 
-describeApp("the workbench of an http val", (app) => {
+describeApp("the workbench and the window of a val", (app) => {
+  describe("the workbench of an http val", () => defineWorkbench(app))
+  describe("the window of a val", () => defineWindow(app))
+})
+
+function defineWorkbench(app: App): void {
   test.each(["public", "private"] as const)(
     "shows the page of a %s val and reloads it after a save",
     async (privacy) => {
@@ -112,7 +117,7 @@ describeApp("the workbench of an http val", (app) => {
     const { page } = own
     const code = `export default async () => {
       console.log("begun")
-      await new Promise((done) => setTimeout(done, 50_000))
+      await new Promise((done) => setTimeout(done, 500_000))
       return new Response("late")
     }`
     const val = await makeVal(app.stage.admin, { code, type: "http" })
@@ -179,6 +184,8 @@ describeApp("the workbench of an http val", (app) => {
     selected.resolve()
     await page.getByRole("link", { name: "Open the run" }).waitFor()
     expect(await drawer.getByRole("log").getByText("asked for /data").count()).toBe(1)
+    // The browser remembers it, for the next page of this profile.
+    await page.getByRole("button", { name: "Requests and logs" }).click()
     await page.unrouteAll({ behavior: "ignoreErrors" })
   })
 
@@ -228,9 +235,9 @@ describeApp("the workbench of an http val", (app) => {
     )
     expect(own.problems).toEqual([])
   })
-})
+}
 
-describeApp("the window of a val", (app) => {
+function defineWindow(app: App): void {
   for (const count of [200, 10_000])
     test(`keeps code of ${count} lines inside the editor, and the buttons and the result visible`, async () => {
       await using own = await app.openOwn()
@@ -273,9 +280,10 @@ describeApp("the window of a val", (app) => {
     const first = await size()
     const box = await line.boundingBox()
     if (!box) throw new Error("the separator is not visible")
-    await page.mouse.move(box.x, box.y + 200)
+    const x = box.x + box.width / 2
+    await page.mouse.move(x, box.y + 200)
     await page.mouse.down()
-    await page.mouse.move(box.x + 150, box.y + 200, { steps: 3 })
+    await page.mouse.move(x + 150, box.y + 200, { steps: 3 })
     await page.mouse.up()
     await eventually(size, (now) => expect(now).toBeLessThan(first))
     const dragged = await size()
@@ -342,7 +350,7 @@ describeApp("the window of a val", (app) => {
     await expectText(editor, "export default 2")
     expect(own.problems).toEqual([])
   })
-})
+}
 
 function toPage(word: string): string {
   return `export default (request: Request) => new Response("<h1>" + "${word} " + new URL(request.url).pathname + "</h1>", { headers: { "content-type": "text/html" } })`

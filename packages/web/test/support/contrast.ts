@@ -1,5 +1,17 @@
+import { expect } from "bun:test"
+import type { Page } from "playwright-core"
+import { eventually } from "./eventually.ts"
+
+/** Waits until every visible text has the contrast that WCAG AA requires. */
+export async function expectNoPaleTexts(page: Page): Promise<void> {
+  await eventually(
+    () => page.evaluate(findPaleTexts),
+    (found) => expect(found).toEqual([]),
+  )
+}
+
 /** Runs in the page: the visible texts with less contrast than WCAG AA requires. */
-export function findPaleTexts(): string[] {
+function findPaleTexts(): string[] {
   const contrastMin = 4.5
   const toRgb = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number)
   const luminance = (color: string) => {

@@ -18,15 +18,27 @@ export async function eventually<Value>(
   }
 }
 
-/** Does something and waits for a toast. The wait starts first, since toasts disappear. */
+/**
+ * Does something and waits for a toast. Toasts disappear: an observer sees each change of the page,
+ * however long the browser or this process stands still.
+ */
 export async function seeNote(
   page: Page,
   text: string,
   action: () => Promise<unknown>,
 ): Promise<void> {
-  const isShown = (text: string) =>
-    [...document.querySelectorAll("[role=status], [role=status] *")].some(
-      (note) => note.textContent === text,
-    )
-  await Promise.all([page.waitForFunction(isShown, text), action()])
+  const seen = await page.evaluateHandle((text) => {
+    const note = { isSeen: false }
+    const look = () => {
+      note.isSeen ||= [...document.querySelectorAll("[role=status], [role=status] *")].some(
+        ({ textContent }) => textContent === text,
+      )
+      if (note.isSeen) observer.disconnect()
+    }
+    const observer = new MutationObserver(look)
+    observer.observe(document, { subtree: true, childList: true, characterData: true })
+    return note
+  }, text)
+  await action()
+  await page.waitForFunction(({ isSeen }) => isSeen, seen)
 }
