@@ -4,13 +4,16 @@ import { withTempTree } from "../temp-tree.ts"
 import { createFailureCollector, toFailureLines } from "./failures.mjs"
 
 /** The lines about failed tests in what the real `bun test` writes about these files. */
-function reportOf(files: Readonly<Record<string, string>>, env: Record<string, string> = {}) {
+function reportOf(
+  files: Readonly<Record<string, string>>,
+  { env = {}, timeoutMs = 60_000 }: { env?: Record<string, string>; timeoutMs?: number } = {},
+) {
   const sources = Object.entries(files).map(([name, code]) => [
     name,
     `import { describe, expect, test } from "bun:test"\n${code}`,
   ])
   return withTempTree(Object.fromEntries(sources), async (cwd) => {
-    const args = ["test", "--timeout", "200"]
+    const args = ["test", "--timeout", String(timeoutMs)]
     const { output } = await runCaptured(process.execPath, args, {
       cwd,
       env: { ...process.env, ...env },
@@ -33,7 +36,7 @@ describe("createFailureCollector", () => {
           "a.test.ts": `${passing} describe("sums", () => { test("add up", () => { expect(1 + 1).toBe(3) }) })\n\n\n\n\n\n\ntest("good", () => {})`,
           "b.test.ts": `test("throws", () => { throw new Error("it is broken") })`,
         },
-        env,
+        { env },
       )
       const text = lines.join("\n")
       expect(text).toContain("failed: a.test.ts: sums > add up")
@@ -48,10 +51,13 @@ describe("createFailureCollector", () => {
 
   test("reports a test that takes too long and a file that cannot be loaded", async () => {
     const text = (
-      await reportOf({
-        "a.test.ts": `test("never ends", () => new Promise(() => {}))`,
-        "b.test.ts": `import "./nowhere.ts"; test("x", () => {})`,
-      })
+      await reportOf(
+        {
+          "a.test.ts": `test("never ends", () => new Promise(() => {}))`,
+          "b.test.ts": `import "./nowhere.ts"; test("x", () => {})`,
+        },
+        { timeoutMs: 200 },
+      )
     ).join("\n")
     expect(text).toContain("failed: a.test.ts: never ends")
     expect(text).toContain("timed out after 200ms")

@@ -69,9 +69,11 @@ describe("the client, as one bundle without zod,", () => {
         executablePath: chromiumPath,
         args: ["--no-sandbox"],
         env,
+        timeout: platformMsMax,
       })
       try {
         const page = await browser.newPage()
+        page.setDefaultTimeout(platformMsMax)
         await page.goto(`${server.url}/page`)
         const result = await page.evaluate('import("/smoke.mjs").then((module) => module.result)')
         expect(result).toEqual(expected)

@@ -188,6 +188,7 @@ function defineExport(stage: () => Stage): void {
     const { promise: isAsked, resolve } = Promise.withResolvers<void>()
     using silent = Bun.serve({
       port: 0,
+      idleTimeout: 0,
       fetch({ url }) {
         if (new URL(url).pathname === "/v1/me")
           return Response.json({ id: "01890000-0000-7000-8000-000000000000", username: "x" })

@@ -166,10 +166,19 @@ describe("doctor", () => {
       '✗ settings  Cannot use HAMLET_PORT "http": it must be a whole number from 0 to 65535\n  → docs/configuration.md says what each setting may be\n',
     ])
     expect(stdout).toContain("\x1b[31m✗\x1b[39m")
-    await using interrupted = admin.atTerminal(["doctor", "--only", "machine", "--port", "0"], {
+    // A database that never responds: the program is still at work when the key is pressed.
+    const { promise: isAsked, resolve } = Promise.withResolvers<void>()
+    using silent = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: { open: () => resolve(), data() {} },
+    })
+    const url = `postgres://x:x@127.0.0.1:${silent.port}/x`
+    const flags = ["--port", "0", "--database-url", url]
+    await using interrupted = admin.atTerminal(["doctor", "--only", "machine", ...flags], {
       env: { NO_COLOR: "1" },
     })
-    await interrupted.waitFor(/✓ deno/)
+    await Promise.all([isAsked, interrupted.waitFor(/✓ deno/)])
     interrupted.type("\x03")
     const ended = await interrupted.ended()
     expect([ended.exit, ended.stdout.includes("\x1b[")]).toEqual([130, false])

@@ -161,6 +161,7 @@ describe("failures", () => {
     const { promise: isAsked, resolve } = Promise.withResolvers<void>()
     using silent = Bun.serve({
       port: 0,
+      idleTimeout: 0,
       fetch() {
         resolve()
         return new Promise(() => {})

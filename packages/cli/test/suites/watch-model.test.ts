@@ -87,25 +87,36 @@ async function liveOn(
   }
   for (let step = 0; step < liveStepCount; step++) {
     const [chance, folder = ""] = [random(), pick(folders)]
-    const file = pick(listFiles(folder))
     const val = pick((await client.listMyValStates()).data)
+    const file = pick(listFiles(folder))
     if (chance < 0.15) writeFileSync(join(folder, `file${step}.ts`), newText())
     else if (chance < 0.25) await client.createVal({ name: `val${step}`, code: newText() })
     else if (chance < 0.45 && val) await client.createVersion({ val_id: val.id, code: newText() })
     else if (chance < 0.5 && val)
       await client.updateVal({ val_id: val.id, name: `renamed${step}`, privacy: "public" })
     else if (chance < 0.6 && file !== undefined)
-      renameSync(join(folder, file), join(folder, `moved${step}.ts`))
-    else if (file !== undefined) addTo(join(folder, file), newText())
+      ifThere(() => renameSync(join(folder, file), join(folder, `moved${step}.ts`)))
+    else if (file !== undefined) ifThere(() => addTo(join(folder, file), newText))
     await Bun.sleep(random() * paceMs)
   }
   return texts
 }
 
-function addTo(path: string, text: string): void {
+function addTo(path: string, newText: () => string): void {
   const { front, code } = readParts(path)
   const fields = Object.entries(front).map(([name, value]) => `${name}=${value}`)
-  writeFileSync(path, (fields.length > 0 ? `// hamlet: ${fields.join(" ")}\n` : "") + code + text)
+  const head = fields.length > 0 ? `// hamlet: ${fields.join(" ")}\n` : ""
+  writeFileSync(path, head + code + newText())
+}
+
+/** Does something with a file, unless a watcher has renamed it since it was listed. */
+function ifThere<Result>(action: () => Result): Result | undefined {
+  try {
+    return action()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
+    return undefined
+  }
 }
 
 /** Waits until each folder has what the server has. */
@@ -121,8 +132,7 @@ async function becomeSame(
     const wanted = vals.map(({ name, code }) => `${name} ${code}`).sort()
     const found = folders.map((folder) =>
       listFiles(folder)
-        .map((file) => [file, readParts(join(folder, file))] as const)
-        .map(([file, { front, code }]) => `${front.name ?? file.replace(/\.ts$/, "")} ${code}`)
+        .flatMap((file) => ifThere(() => describeFile(folder, file)) ?? [])
         .sort(),
     )
     if (found.every((files) => Bun.deepEquals(files, wanted))) return
@@ -138,6 +148,12 @@ async function becomeSame(
     }
     await Bun.sleep(paceMs)
   }
+}
+
+/** The name and the code of the val in a file. */
+function describeFile(folder: string, file: string): string {
+  const { front, code } = readParts(join(folder, file))
+  return `${front.name ?? file.replace(/\.ts$/, "")} ${code}`
 }
 
 async function listCodes({ client }: Person): Promise<readonly string[]> {

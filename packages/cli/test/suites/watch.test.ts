@@ -374,13 +374,23 @@ describe("val watch", () => {
     const path = join(ada.folder, "hello.ts")
     const pauseMs = await writeSlowly(path, ["", head, "half", " and", " the", " other", " half\n"])
     await becomes(ada, "half and the other half\n")
-    // As vim does it, and as those do that write another file first.
-    renameSync(path, `${path}~`)
-    writeFileSync(path, `${head}by vim\n`)
-    rmSync(`${path}~`)
+    // As vim does it, and as those do that write another file first. The program stands still
+    // meanwhile: a stall between two of these steps would make it see a file that is gone.
+    const save = (steps: () => void) => {
+      watching.signal("SIGSTOP")
+      steps()
+      watching.signal("SIGCONT")
+    }
+    save(() => {
+      renameSync(path, `${path}~`)
+      writeFileSync(path, `${head}by vim\n`)
+      rmSync(`${path}~`)
+    })
     await becomes(ada, "by vim\n")
-    write(ada, "hello.ts.tmp", `${head}at once\n`)
-    renameSync(`${path}.tmp`, path)
+    save(() => {
+      write(ada, "hello.ts.tmp", `${head}at once\n`)
+      renameSync(`${path}.tmp`, path)
+    })
     await becomes(ada, "at once\n")
     watching.signal("SIGTERM")
     const { exit, stdout } = await watching.ended()
@@ -403,7 +413,7 @@ describe("val watch", () => {
     await gate.shut()
     await using early = ada.start(["val", "watch"], { env })
     await early.waitFor(/retrying/)
-    gate.open()
+    await gate.open()
     await early.waitFor(/created/)
     early.signal("SIGINT")
     await early.ended()
@@ -413,7 +423,7 @@ describe("val watch", () => {
     await watching.waitFor(/retrying/)
     write(ada, "hello.ts", "two\n")
     await ada.client.createVal({ name: "meanwhile", code: "1" })
-    gate.open()
+    await gate.open()
     await watching.waitFor(/saved\thello.ts\thello@2/)
     await watching.waitFor(/wrote\tmeanwhile.ts/)
     watching.signal("SIGINT")

@@ -1,3 +1,5 @@
+import { createServer } from "node:net"
+
 /**
  * A gate between the program and the server: it can be shut, and hold requests or answers at chosen
  * points.
@@ -6,9 +8,9 @@ export interface Gate extends AsyncDisposable {
   readonly url: string
   /** The requests that have come, as `POST /v1/vals`. */
   readonly seen: readonly string[]
-  /** Closes the address: connections fail from now on. */
+  /** Connections fail from now on. The port stays taken, so that no other program gets it. */
   shut(): Promise<void>
-  open(): void
+  open(): Promise<void>
   /** Holds the next request that fits, before the server gets it or after it has answered. */
   hold(pattern: RegExp, point: "before" | "after"): Held
 }
@@ -41,6 +43,9 @@ export function openGate(target: string): Gate {
   const serve = (port: number) =>
     Bun.serve({
       port,
+      hostname: "127.0.0.1",
+      // A request may be held for as long as a test takes.
+      idleTimeout: 0,
       async fetch(request) {
         const { pathname, search } = new URL(request.url)
         const line = `${request.method} ${pathname}`
@@ -63,11 +68,17 @@ export function openGate(target: string): Gate {
     })
   let server = serve(0)
   const port = server.port ?? 0
+  const closed = createServer((socket) => socket.resetAndDestroy())
+  const close = () => new Promise<void>((resolve) => closed.close(() => resolve()))
   return {
-    url: `http://localhost:${port}`,
+    url: `http://127.0.0.1:${port}`,
     seen,
-    shut: () => server.stop(true),
-    open() {
+    async shut() {
+      await server.stop(true)
+      await new Promise<void>((resolve) => closed.listen(port, "127.0.0.1", resolve))
+    },
+    async open() {
+      await close()
       server = serve(port)
     },
     hold(pattern, point) {
@@ -79,6 +90,8 @@ export function openGate(target: string): Gate {
         drop: () => released.resolve(false),
       }
     },
-    [Symbol.asyncDispose]: () => server.stop(true),
+    async [Symbol.asyncDispose]() {
+      await (closed.listening ? close() : server.stop(true))
+    },
   }
 }

@@ -70,6 +70,8 @@ export async function openStage(): Promise<Stage> {
     ...settings,
     HAMLET_PROCESSES_READY: "1",
     HAMLET_PROCESSES_READY_MAX: "1",
+    // A val that runs until it is cancelled must not time out before, on a busy machine.
+    HAMLET_RUN_SECONDS_MAX: "600",
   })
   const [, url = ""] = await program.waitFor(/listens at (\S+)[\s\S]*docs {2,}\S+\n/)
   let count = 0
