@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs"
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -13,6 +13,13 @@ import { join } from "node:path"
 
 const attemptsMax = 3
 const connectionsMax = 200
+
+/** A file system in memory, and what must be free there, and of the memory, to use it. */
+const memory = {
+  folder: "/dev/shm",
+  bytesMin: 4 * 1024 ** 3,
+  availableBytesMin: 8 * 1024 ** 3,
+}
 
 /**
  * A shell that runs the server and removes its folder. It ends when its standard input closes, which
@@ -56,7 +63,7 @@ export async function startPostgres(options) {
  */
 async function tryToStart(options, port) {
   const user = findUnprivilegedUser()
-  const folder = createFolder(user)
+  const folder = createFolder(user, options.fsync)
   const locale = process.platform === "darwin" ? "C" : "C.UTF-8"
   const child = spawn("sh", ["-c", keeper, "keeper", ...toServerArguments(options, folder, port)], {
     ...user,
@@ -95,6 +102,7 @@ function toServerArguments(options, folder, port) {
     max_connections: connectionsMax,
     fsync: options.fsync ? "on" : "off",
     full_page_writes: options.fsync ? "on" : "off",
+    ...(options.fsync ? {} : { max_wal_size: "256MB" }),
     // Tests cause many refused statements; LOG still includes the line that the server is ready.
     log_min_messages: "log",
     lc_messages: "C",
@@ -140,12 +148,31 @@ function idOf(kind, user) {
   return id.status === 0 ? Number(id.stdout) : undefined
 }
 
-/** @param {{ uid?: number, gid?: number }} user */
-function createFolder(user) {
-  const folder = mkdtempSync(join(tmpdir(), "hamlet-postgres-"))
+/**
+ * A server that need not survive a crash has its files in memory: tests create a thousand databases
+ * of hundreds of files each, and a busy disk takes a second for one of them.
+ * @param {{ uid?: number, gid?: number }} user
+ * @param {boolean} isOnDisk
+ */
+function createFolder(user, isOnDisk) {
+  const parent = isOnDisk || !hasRoomInMemory() ? tmpdir() : memory.folder
+  const folder = mkdtempSync(join(parent, "hamlet-postgres-"))
   chmodSync(folder, 0o700)
   if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid)
   return folder
+}
+
+function hasRoomInMemory() {
+  try {
+    const { bavail, bsize } = statfsSync(memory.folder)
+    const available = /^MemAvailable:\s+(\d+) kB$/m.exec(readFileSync("/proc/meminfo", "utf8"))
+    return (
+      bavail * bsize >= memory.bytesMin && Number(available?.[1]) * 1024 >= memory.availableBytesMin
+    )
+  } catch {
+    // Not Linux.
+    return false
+  }
 }
 
 /** @returns {Promise<number>} */
