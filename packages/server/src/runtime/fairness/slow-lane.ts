@@ -3,7 +3,7 @@ import { openCLibrary } from "./c-library.ts"
 
 /** One bit for each core: 1024 cores, the size of `cpu_set_t`. */
 const maskBytes = 128
-/** Threads that start while others are moved are on their parents' cores; another pass moves them. */
+/** What starts while its parent is moved may be on the cores of before; another pass moves it. */
 const passesMax = 3
 
 const signature = { args: ["i32", "u64", "ptr"], returns: "i32" } as const
@@ -21,18 +21,25 @@ export const hasSlowLane = masks !== undefined
  * core where another one runs waits for the next tick of the scheduler, which is longer than a
  * quick response takes.
  */
-export function setSlowLane(pids: readonly number[], isSlow: boolean): void {
-  if (masks) for (const pid of pids) moveThreads(pid, isSlow ? masks.slow : masks.all)
+export function setSlowLane(listPids: () => readonly number[], isSlow: boolean): void {
+  if (!masks) return
+  const mask = isSlow ? masks.slow : masks.all
+  moveAll(listPids, (pid) =>
+    moveAll(
+      () => listThreads(pid),
+      (thread) => kernel?.sched_setaffinity(thread, maskBytes, mask),
+    ),
+  )
 }
 
-function moveThreads(pid: number, mask: Uint8Array): void {
+function moveAll(list: () => readonly number[], move: (id: number) => void): void {
   const moved = new Set<number>()
   for (let pass = 0; pass < passesMax; pass++) {
-    const threads = listThreads(pid).filter((thread) => !moved.has(thread))
-    if (threads.length === 0) return
-    for (const thread of threads) {
-      moved.add(thread)
-      kernel?.sched_setaffinity(thread, maskBytes, mask)
+    const found = list().filter((id) => !moved.has(id))
+    if (found.length === 0) return
+    for (const id of found) {
+      moved.add(id)
+      move(id)
     }
   }
 }

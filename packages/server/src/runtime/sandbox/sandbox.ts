@@ -102,6 +102,7 @@ export class Sandbox {
   #cpuMs: number | undefined
   #checks = 0
   #priority: Priority = "normal"
+  #isMoved = false
   #hasEnded = false
 
   private constructor(
@@ -192,7 +193,8 @@ export class Sandbox {
     if (this.#hasEnded || priority === this.#priority) return
     const [wasLow, isLow] = [this.#priority === "low", priority === "low"]
     this.#priority = priority
-    setSlowLane(this.#process.listPids(), priority !== "normal")
+    this.#isMoved = true
+    this.#applyLane()
     if (wasLow === isLow || this.#process.group?.setWeight(isLow ? "low" : "normal")) return
     // Only root can undo `nice`, so others use it only where there is no slow lane.
     if (process.getuid?.() === 0 || !hasSlowLane) this.#guest?.setNice(isLow ? niceLow : 0)
@@ -206,6 +208,10 @@ export class Sandbox {
     }
     await this.#removed
     return await this.exited
+  }
+
+  #applyLane(): void {
+    setSlowLane(() => this.#process.listPids(), this.#priority !== "normal")
   }
 
   async #addBundles(bundles: readonly StoredBundle[]): Promise<PackagesUse> {
@@ -332,6 +338,8 @@ export class Sandbox {
       return
     }
     closeRunFolder(this.#folder, this.#uid)
+    // A process that was being started when the lane changed has the lane of its parent.
+    if (this.#isMoved) this.#applyLane()
     if (
       !this.#process.group?.has("memory") ||
       !this.#process.group.has("pids") ||

@@ -116,12 +116,12 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
       "await Deno.writeTextFile('/x', 'y')",
       "await Deno.readTextFile('/etc/passwd')",
     ]
-    for (const code of codes) expect(evaluate(sandbox, code)).rejects.toThrow()
+    for (const code of codes) await expect(evaluate(sandbox, code)).rejects.toThrow()
     // This write bypasses the permissions of Deno.
-    expect(
+    await expect(
       evaluate(sandbox, "await (await caches.open('x')).put('http://x/', new Response('y'))"),
     ).rejects.toThrow()
-    expect(evaluate(sandbox, "localStorage.setItem('x', 'y')")).rejects.toThrow()
+    await expect(evaluate(sandbox, "localStorage.setItem('x', 'y')")).rejects.toThrow()
   })
 
   test.if(isLinux)("a guest has no file of the server open", async () => {
@@ -129,7 +129,7 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
     await open.sandboxes.launch()
     const sandbox = await open.sandboxes.launch()
     const pids = listPids(dirname(dirname(sandbox.socketPath)))
-    const files = pids.flatMap(listOpenFiles).map((file) => file.replace(/:\[\d+\]$/, ""))
+    const files = () => pids.flatMap(listOpenFiles).map((file) => file.replace(/:\[\d+\]$/, ""))
     const allowed = [
       "/dev/null",
       "anon_inode:[eventpoll]",
@@ -137,11 +137,12 @@ describe.each(levels)("Sandboxes with %s", (isolation) => {
       "anon_inode:[signalfd]",
       "anon_inode:[io_uring]",
     ]
+    const others = () =>
+      files().filter((file) => !allowed.includes(file) && !["socket", "pipe", "net"].includes(file))
+    // A guest that is warm may still be closing what it has read.
+    await waitUntil(() => others().length === 0, { seen: others })
     // Deno's own socket pair for signals, the control socket and the socket it listens on.
-    expect(
-      files.filter((file) => !allowed.includes(file) && !["socket", "pipe", "net"].includes(file)),
-    ).toEqual([])
-    expect(files.filter((file) => file === "socket").length).toBeLessThanOrEqual(5)
+    expect(files().filter((file) => file === "socket").length).toBeLessThanOrEqual(5)
   })
 
   test.if(isRoot && isLinux)(
@@ -359,7 +360,7 @@ describe.if(hasBubblewrap)("A sandbox in bubblewrap", () => {
     const sandbox = await open.sandboxes.launch()
     const fill =
       "for (let i = 0; ; i++) await Deno.writeFile(scratch + '/' + i, new Uint8Array(1_000_000))"
-    expect(evaluate(sandbox, fill)).rejects.toThrow("No space left")
+    await expect(evaluate(sandbox, fill)).rejects.toThrow("No space left")
     await sandbox.stop()
   })
 
@@ -571,9 +572,10 @@ describe("Sandboxes", () => {
     const sandbox = await open.sandboxes.launch()
     const folder = `/proc/${findGuestPid(sandbox)}/task`
     const readNices = () =>
-      readdirSync(folder).map((id) =>
-        Number(readFileSync(`${folder}/${id}/stat`, "utf8").split(") ")[1]?.split(" ")[16]),
-      )
+      readdirSync(folder)
+        .map((id) => readQuietly(`${folder}/${id}/stat`))
+        .filter((stat) => stat !== "")
+        .map((stat) => Number(stat.split(") ")[1]?.split(" ")[16]))
     sandbox.setPriority("low")
     expect(new Set(readNices())).toEqual(new Set([isRoot || !hasSlowLane ? 19 : 0]))
     sandbox.setPriority("normal")
@@ -581,31 +583,49 @@ describe("Sandboxes", () => {
     expect(sandbox.readMemoryBytes()).toBeGreaterThan(megabyte)
   })
 
-  test.if(hasSlowLane)(
-    "a sandbox uses half of the cores while no run waits for it, or at low priority",
-    async () => {
-      await using open = await openSandboxes({})
-      const all = readCores(process.pid)
-      await open.sandboxes.launch()
-      const launching = open.sandboxes.launch(false)
-      const launched = () => listChildren(process.pid).flatMap((pid) => [pid, ...listChildren(pid)])
-      await waitUntil(() => launched().some((pid) => readCores(pid).length === all.length >> 1))
-      open.sandboxes.hurry()
-      expect(launched().filter((pid) => readCores(pid).length < all.length)).toEqual([])
-      const sandbox = await launching
-      const threads = () => readdirSync(`/proc/${findGuestPid(sandbox)}/task`).map(Number)
-      for (const [priority, cores] of [
-        ["low", all.length >> 1],
-        ["normal", all.length],
-        ["patient", all.length >> 1],
-      ] as const) {
-        sandbox.setPriority(priority)
-        expect(new Set(threads().map((thread) => readCores(thread).length))).toEqual(
-          new Set([cores]),
-        )
-      }
-    },
-  )
+  // Without a control group, the process inside of bubblewrap is known only once it was reported.
+  for (const usesCgroups of [true, false])
+    test.if(hasSlowLane)(
+      `a sandbox uses half of the cores while no run waits for it, or at low priority (control groups: ${usesCgroups})`,
+      async () => {
+        await using open = await openSandboxes({ usesCgroups })
+        const all = readCores(process.pid)
+        await open.sandboxes.launch()
+        const inner = () => listChildren(process.pid).flatMap(listChildren)
+        const launched = () => [...listChildren(process.pid), ...inner()]
+        const isSlow = (pid: number) => readCores(pid).length === all.length >> 1
+        const { launching } = await waitUntil(async () => {
+          const launching = open.sandboxes.launch(false)
+          let isWarm = false
+          void launching.then(() => {
+            isWarm = true
+          })
+          // On a busy machine it may be warm before it is looked at: then another one is started.
+          await waitUntil(() => isWarm || (hasBubblewrap ? inner() : launched()).some(isSlow))
+          return isWarm ? undefined : { launching }
+        })
+        open.sandboxes.hurry()
+        const hasGroups = open.sandboxes.report.details.some((it) => it.includes("by cgroup"))
+        if (hasGroups) expect(launched().filter(isSlow)).toEqual([])
+        const sandbox = await launching
+        const threads = () => readdirSync(`/proc/${findGuestPid(sandbox)}/task`).map(Number)
+        const coreCounts = () =>
+          new Set(
+            threads()
+              .map((thread) => readCores(thread).length)
+              .filter((count) => count > 0),
+          )
+        expect(coreCounts()).toEqual(new Set([all.length]))
+        for (const [priority, cores] of [
+          ["low", all.length >> 1],
+          ["normal", all.length],
+          ["patient", all.length >> 1],
+        ] as const) {
+          sandbox.setPriority(priority)
+          expect(coreCounts()).toEqual(new Set([cores]))
+        }
+      },
+    )
 
   test.if(hasSlowLane)(
     "a sandbox that no run waits for may use all cores when it is warm",
@@ -627,7 +647,7 @@ describe("Sandboxes", () => {
     await open[Symbol.asyncDispose]()
     for (const outcome of await Promise.all(launches))
       expect(outcome).toContain("Cannot start a sandbox")
-    expect(open.sandboxes.launch()).rejects.toThrow("the server is stopping")
+    await expect(open.sandboxes.launch()).rejects.toThrow("the server is stopping")
   })
 
   test("launch fails when the guest does not become warm, and leaves nothing behind", async () => {
@@ -687,12 +707,10 @@ function readShares(folder: string): string | undefined {
   return path && readFileSync(path, "utf8").trim()
 }
 
-/** The numbers of the cores that a process or a thread may use. */
+/** The numbers of the cores that a process or a thread may use; none when it has ended. */
 function readCores(id: number): number[] {
-  const text = existsSync(`/proc/${id}`)
-    ? (/^Cpus_allowed_list:\s*(.*)$/m.exec(readFileSync(`/proc/${id}/status`, "utf8"))?.[1] ?? "")
-    : ""
-  return text.split(",").flatMap((range) => {
+  const text = /^Cpus_allowed_list:\s*(.*)$/m.exec(readQuietly(`/proc/${id}/status`))?.[1]
+  return (text?.split(",") ?? []).flatMap((range) => {
     const [first = 0, last = first] = range.split("-").map(Number)
     return Array.from({ length: last - first + 1 }, (_, index) => first + index)
   })
@@ -702,8 +720,17 @@ function listChildren(pid: number): number[] {
   const folder = `/proc/${pid}/task`
   const threads = existsSync(folder) ? readdirSync(folder) : []
   return threads.flatMap((thread) =>
-    readFileSync(`${folder}/${thread}/children`, "utf8").split(" ").filter(Boolean).map(Number),
+    readQuietly(`${folder}/${thread}/children`).split(" ").filter(Boolean).map(Number),
   )
+}
+
+/** Empty for a process or a thread that has just ended. */
+function readQuietly(path: string): string {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return ""
+  }
 }
 
 function toLoad(url: string) {

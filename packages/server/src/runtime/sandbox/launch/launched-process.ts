@@ -63,7 +63,8 @@ export class LaunchedProcess {
     const pids = new Set(this.group?.listPids())
     // A new process has not joined the group yet. The id of an ended one may be reused.
     if (this.child.exitCode === null && this.child.signalCode === null) pids.add(this.child.pid)
-    if (this.#inner?.isAlive()) pids.add(this.#inner.pid)
+    const inner = this.findInner()
+    if (inner?.isAlive()) pids.add(inner.pid)
     return [...pids]
   }
 

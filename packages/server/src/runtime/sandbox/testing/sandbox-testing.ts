@@ -124,7 +124,14 @@ export function findGuestPid(sandbox: Sandbox): number {
 
 /** The targets of the file descriptors of a process. */
 export function listOpenFiles(pid: number): string[] {
-  return readdirSync(`/proc/${pid}/fd`).map((name) => readlinkSync(`/proc/${pid}/fd/${name}`))
+  return readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
+    try {
+      return [readlinkSync(`/proc/${pid}/fd/${name}`)]
+    } catch {
+      // It was closed meanwhile.
+      return []
+    }
+  })
 }
 
 export function readStatus(pid: number, field: string): string {
