@@ -450,8 +450,9 @@ describe("UpstreamConnection", () => {
 
   test("that is stale is replaced once, for requests that can be sent twice", async () => {
     let answers = 1
-    const { fixture, upstream, url } = open((socket) =>
-      answers-- > 0 ? socket.write(toResponse("x")) : socket.terminate(),
+    const { fixture, upstream, url } = open(
+      (socket) => (answers-- > 0 ? socket.write(toResponse("x")) : socket.terminate()),
+      { limits: { freshMsMax: 60_000 } },
     )
     expect((await fixture.get(url)).body).toBe("x")
     const client = await fixture.get(url)

@@ -33,10 +33,14 @@ import { Sandboxes } from "../sandbox/sandboxes.ts"
 import { type RunnerLimits, runnerLimits } from "./runner-limits.ts"
 import { Supervisor } from "./supervisor.ts"
 
+/** Limits that a test may change while it goes on. */
+type OpenLimits = { -readonly [Name in keyof RunnerLimits]: RunnerLimits[Name] }
+
 /** A supervisor with real processes. */
 class Stage {
   readonly supervisor: Supervisor
   readonly sandboxes: Sandboxes
+  readonly limits: OpenLimits
   /** For each process that was started, whether a run waited for it. */
   readonly launches: boolean[] = []
   readonly #folder: string
@@ -60,6 +64,7 @@ class Stage {
 
   constructor(folder: string, sandboxes: Sandboxes, limits: RunnerLimits) {
     this.#folder = folder
+    this.limits = { ...limits }
     this.sandboxes = sandboxes
     const launch = (isAwaited: boolean) => {
       this.launches.push(isAwaited)
@@ -69,7 +74,7 @@ class Stage {
       launch,
       hurry: () => sandboxes.hurry(),
       isolation: () => "",
-      limits,
+      limits: this.limits,
       onAvailability: () => {},
     })
   }
@@ -151,8 +156,8 @@ const request = {
 async function fetchOnce(
   program: Program,
   target = "/",
+  run = new Run(),
 ): Promise<{ readonly text: string; readonly outcome: HttpOutcome; readonly run: Run }> {
-  const run = new Run()
   const slot = await stage.supervisor.acquire(program, run)
   const outcome = await slot.fetch({ ...request, target, headers: [] })
   const text =
@@ -185,13 +190,20 @@ function until(condition: () => boolean, what: string): Promise<boolean> {
 /** Responds with a number that is created once for each process. */
 const identity = "const id = crypto.randomUUID(); export default () => new Response(id)"
 const forever = "export default () => { while (true); }"
+const waiting = "export default () => new Promise(() => {})"
 
 const ofBob = { ownerId: "bob", accountId: "bob" }
-/** Holds that many megabytes in memory for a while. */
+/** Holds that many megabytes in memory until it is sent a request to /go. */
 function toHog(megabytes: number): string {
-  return `export default async () => {
+  return `const gate = Promise.withResolvers()
+  export default async (request: Request) => {
+    if (request.url.endsWith("/go")) {
+      gate.resolve()
+      return "gone on"
+    }
     const all = Array.from({ length: ${megabytes} }, () => new Uint8Array(1024 ** 2).fill(1))
-    await new Promise((resolve) => setTimeout(resolve, 4_000))
+    console.log("holds")
+    await gate.promise
     return all.length > 0 ? "held" : ""
   }`
 }
@@ -326,15 +338,15 @@ describe("Supervisor", () => {
   })
 
   test("ends a run that takes too long, reports it, and serves the next one", async () => {
-    // Long enough for the next run on a busy machine.
-    stage = await Stage.open({ runMsMax: 2_500 })
+    stage = await Stage.open({ runMsMax: 700 })
     const { outcome } = await fetchOnce(toProgram(forever))
     expect(outcome).toMatchObject({
       kind: "stopped",
       status: "timed_out",
-      error: { message: "The run took longer than 2.5 seconds and was ended" },
+      error: { message: "The run took longer than 0.7 seconds and was ended" },
     })
     await until(() => ended.length === 1, "the process is gone")
+    stage.limits.runMsMax = runnerLimits.runMsMax
     expect((await fetchOnce(toProgram(`export default () => "fine"`, { version: 2 }))).text).toBe(
       "fine",
     )
@@ -364,25 +376,30 @@ describe("Supervisor", () => {
 
   test("reports what the module threw while it loaded, with the author's line numbers", async () => {
     stage = await Stage.open()
-    const { outcome, run } = await fetchOnce(
-      toProgram(`console.log("first")\n\nthrow new TypeError("no s3cret")`),
-    )
+    const program = toProgram(`console.log("first")\n\nthrow new TypeError("no s3cret")`)
+    const run = new Run()
+    const slot = await stage.supervisor.acquire(program, run)
+    // The process stays for as long as it has a run, and for a second after its last one.
+    const last = await enter(program)
+    const outcome = await slot.fetch({ ...request })
+    slot.release()
     expect(outcome).toMatchObject({
       kind: "stopped",
       status: "failed",
       error: { name: "TypeError", message: "no [secret KEY]" },
     })
     expect(outcome.kind === "stopped" && outcome.error.stack).toContain("ada/hello.tsx:3:7")
+    await until(() => run.logs.length > 0, "the log is there")
     expect(run.logs.map(({ message }) => message)).toEqual(["first"])
     // The next request gets the same error from the same process.
     expect((await fetchOnce(toProgram("never read"))).text).toBe(
       "failed TypeError: no [secret KEY]",
     )
+    last.release()
   })
 
   test("fails the runs of a killed process, and no others", async () => {
     stage = await Stage.open()
-    const waiting = `export default () => new Promise(() => {})`
     const slot = await stage.supervisor.acquire(toProgram(waiting), new Run())
     const neighbour = await fetchOnce(toProgram(identity, { label: "ada/other" }))
     const answer = slot.fetch({ ...request })
@@ -413,12 +430,7 @@ describe("Supervisor", () => {
   })
 
   test("gives one account its share, and another account a process at once", async () => {
-    stage = await Stage.open({
-      processesMax: 4,
-      processesPerAccountMax: 3,
-      readyMax: 0,
-      shareWaitMsMax: 3_000,
-    })
+    stage = await Stage.open({ processesMax: 4, processesPerAccountMax: 3, readyMax: 0 })
     const slots = await Promise.all(
       [1, 2, 3].map((number) => enter(toProgram(identity, { label: `ada/${number}` }))),
     )
@@ -429,6 +441,7 @@ describe("Supervisor", () => {
         .text,
     ).toBe("here")
     // After a while it fails with an error that names its own account.
+    stage.limits.shareWaitMsMax = 1
     expect(await more).toBe("too_many_runs")
     for (const slot of slots) slot.release()
   })
@@ -450,7 +463,7 @@ describe("Supervisor", () => {
   test("ends a process of the largest account when another account has waited too long", async () => {
     stage = await Stage.open({ processesMax: 2, processesPerAccountMax: 2, readyMax: 0 })
     const runs = [1, 2].map((number) =>
-      fetchOnce(toProgram(forever, { label: `ada/hold-${number}` })),
+      fetchOnce(toProgram(waiting, { label: `ada/hold-${number}` })),
     )
     await until(() => stage.supervisor.status().processes === 2, "all processes are at work")
     expect(
@@ -461,14 +474,21 @@ describe("Supervisor", () => {
   })
 
   test("ends the largest process of the account that uses the most memory", async () => {
-    stage = await Stage.open({ memoryBytesMax: 200 * 1024 ** 2, readyMax: 0 })
-    const bob = fetchOnce(toProgram(toHog(1), { ...ofBob, label: "bob/hello" }))
-    const small = fetchOnce(toProgram(toHog(30), { label: "ada/small" }))
-    const large = fetchOnce(toProgram(toHog(200), { label: "ada/large" }))
-    expect((await large).text).toContain(
+    // Reached before one process reaches its own limit, and not before the largest is the largest.
+    stage = await Stage.open({ memoryBytesMax: 230 * 1024 ** 2, readyMax: 0 })
+    const programs = [
+      toProgram(toHog(1), { ...ofBob, label: "bob/hello" }),
+      toProgram(toHog(30), { label: "ada/small" }),
+    ]
+    const runs = programs.map(() => new Run())
+    const held = programs.map((program, index) => fetchOnce(program, "/", runs[index]))
+    await until(() => runs.every(({ logs }) => logs.length > 0), "both hold their memory")
+    const large = await fetchOnce(toProgram(toHog(170), { label: "ada/large" }))
+    expect(large.text).toContain(
       "crashed ProcessEnded: The process of the val ended: the memory that the server has for vals was used up",
     )
-    expect([(await bob).text, (await small).text]).toEqual(["held", "held"])
+    for (const program of programs) await fetchOnce(program, "/go")
+    expect((await Promise.all(held)).map(({ text }) => text)).toEqual(["held", "held"])
   })
 
   test("reports why no process can be started, and continues when it works again", async () => {
@@ -518,13 +538,15 @@ describe("Supervisor", () => {
   })
 
   test("binds a new process when the owner's secrets have changed", async () => {
-    // The old process stays for as long as a run may take.
-    stage = await Stage.open({ runMsMax: 2_500 })
+    stage = await Stage.open()
     const before = await fetchOnce(toProgram(identity))
     stage.supervisor.retire({ ownerId: "bob" })
     expect((await fetchOnce(toProgram(identity))).text).toBe(before.text)
     stage.supervisor.retire({ ownerId: "ada" })
     expect((await fetchOnce(toProgram(identity))).text).not.toBe(before.text)
+    // The old process stays for as long as a run may take.
+    expect(ended).toEqual([])
+    stage.limits.runMsMax = 1
     await until(() => ended.length === 1, "the old one is gone")
   })
 

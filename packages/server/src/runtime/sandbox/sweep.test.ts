@@ -59,7 +59,7 @@ describe.each(levels)("A killed server, with %s", (isolation) => {
     const dataDir = createDataDir()
     for (const started of [1, 3, 5, 8]) {
       const child = spawnChild(dataDir, 8, { isolation })
-      await waitUntil(() => countSandboxes(dataDir) >= started)
+      await waitUntil(() => countSandboxes(dataDir, child.pid) >= started)
       child.kill("SIGKILL")
       await child.exited
     }
@@ -207,12 +207,18 @@ async function startChild(
   return { process: child, state: JSON.parse(text) as ChildState }
 }
 
-function countSandboxes(dataDir: string): number {
+/** The processes that a server has started. It removes what servers before it have left. */
+function countSandboxes(dataDir: string, serverPid: number): number {
   const folder = findRuntimeFolder(dataDir)
-  if (!existsSync(folder)) return 0
-  return readdirSync(folder, { recursive: true }).filter((name) =>
-    /^[^/]+\/s\d+\/process$/.test(String(name)),
+  const [own] = list(folder).filter((name) => name.startsWith(`${serverPid}-`))
+  if (own === undefined) return 0
+  return list(join(folder, own)).filter(
+    (name) => /^s\d+$/.test(name) && existsSync(join(folder, own, name, "process")),
   ).length
+}
+
+function list(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder) : []
 }
 
 function listProcessesOf(folder: string): string[] {

@@ -235,7 +235,7 @@ describe("substituteSecrets", () => {
           [name, text],
         ])
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     )
   })
 })

@@ -23,6 +23,9 @@ export interface ProxyFixtureOptions
 /** The key of the fixture's guest. */
 export const egressKey = "the-key"
 
+/** Limits that a test may change while it goes on. */
+type OpenLimits = { -readonly [Name in keyof EgressLimits]: EgressLimits[Name] }
+
 /** A listener whose client, policy and upstream servers are controlled by the test. */
 export class ProxyFixture {
   readonly #folder = mkdtempSync(join(tmpdir(), "hamlet-egress-"))
@@ -31,6 +34,7 @@ export class ProxyFixture {
   readonly egress: Egress
   readonly listener: ProxyListener
   readonly guest: EgressClient
+  readonly limits: OpenLimits
   /** What was recorded on the run. */
   readonly sent: OutgoingRequest[] = []
   readonly warnings: string[] = []
@@ -64,9 +68,10 @@ export class ProxyFixture {
       mask: (text) => text.replaceAll("s3cret", "***"),
       ...guest,
     }
+    this.limits = { ...egressLimits, sweepMs: 5, ...limits }
     this.egress = new Egress({
       policy: { checkHost: async ({ hostname, port }) => decide(hostname, port) },
-      limits: { ...egressLimits, sweepMs: 5, ...limits },
+      limits: this.limits,
       ca,
       own: {
         isApiHost: () => false,

@@ -1,6 +1,6 @@
 /** A connection on which a test sends any bytes. */
 export class RawClient {
-  readonly #socket: Bun.Socket<RawClient>
+  #socket: Bun.Socket<RawClient> | undefined
   #waiting: Uint8Array[] = []
   #changed = Promise.withResolvers<void>()
   /** What was received, as Latin-1, unless `isCounting`. */
@@ -11,14 +11,11 @@ export class RawClient {
   /** Whether received bytes are counted only. */
   isCounting = false
 
-  private constructor(socket: Bun.Socket<RawClient>) {
-    this.#socket = socket
-  }
-
   static async open(unix: string): Promise<RawClient> {
-    const socket = await Bun.connect<RawClient>({ unix, socket: handlers })
-    socket.data = new RawClient(socket)
-    return socket.data
+    const client = new RawClient()
+    // From the beginning: the other side may send something, or close, at once.
+    client.#socket = await Bun.connect<RawClient>({ unix, data: client, socket: handlers })
+    return client
   }
 
   send(data: string | Uint8Array): void {
@@ -31,15 +28,15 @@ export class RawClient {
   }
 
   pause(): void {
-    this.#socket.pause()
+    this.#socket?.pause()
   }
 
   resume(): void {
-    this.#socket.resume()
+    this.#socket?.resume()
   }
 
   stop(): void {
-    this.#socket.terminate()
+    this.#socket?.terminate()
   }
 
   /**
@@ -80,7 +77,7 @@ export class RawClient {
 
   drain(): void {
     for (let bytes = this.#waiting[0]; bytes; bytes = this.#waiting[0]) {
-      const count = Math.max(0, this.#socket.write(bytes))
+      const count = Math.max(0, this.#socket?.write(bytes) ?? 0)
       this.sentBytes += count
       if (count < bytes.length) {
         this.#waiting[0] = bytes.subarray(count)
@@ -111,6 +108,6 @@ const handlers: Bun.SocketHandler<RawClient, "buffer"> = {
   open() {},
   data: (socket, bytes) => socket.data.take(bytes),
   drain: (socket) => socket.data.drain(),
-  close: (socket) => socket.data?.closed(),
-  error: (socket) => socket.data?.closed(),
+  close: (socket) => socket.data.closed(),
+  error: (socket) => socket.data.closed(),
 }

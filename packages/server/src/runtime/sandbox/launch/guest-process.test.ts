@@ -10,11 +10,8 @@ test.if(isLinux)("isRunnable is true when any thread of the process wants the CP
   const inWorker = `new Worker("data:text/javascript,for(;;){}"); setInterval(() => {}, 1000)`
   await using threaded = Bun.spawn([process.execPath, "-e", inWorker])
   const isRunnable = (pid: number) => GuestProcess.find(pid)?.isRunnable()
-  await waitUntil(
-    () => isRunnable(looping.pid) && isRunnable(threaded.pid) && !isRunnable(waiting.pid),
-  )
-  expect(isRunnable(looping.pid)).toBe(true)
-  expect(isRunnable(waiting.pid)).toBe(false)
+  const states = () => [looping, threaded, waiting].map(({ pid }) => isRunnable(pid))
+  await waitUntil(() => Bun.deepEquals(states(), [true, true, false]), { seen: states })
 })
 
 test.if(isLinux)(

@@ -3,14 +3,14 @@
 import { Sandboxes, type SandboxOptions } from "../sandboxes.ts"
 import { toSandboxOptions } from "./sandbox-testing.ts"
 
-const [dataDir = "", overrides = "{}"] = process.argv.slice(2)
+const [dataDir = "", overrides = "{}", seconds = ""] = process.argv.slice(2)
 const options = {
   ...toSandboxOptions(dataDir),
   ...(JSON.parse(overrides) as Partial<SandboxOptions>),
 }
 const sandboxes = await Sandboxes.create(options, (error) => console.error(error))
 const code = `const { helpers, scratch } = JSON.parse(Deno.args[0])
-new Deno.Command(helpers.helper, { args: ["87654"], stdin: "null" }).spawn()
+new Deno.Command(helpers.helper, { args: ["${seconds}"], stdin: "null" }).spawn()
 Deno.writeTextFileSync(scratch + "/file", "left")
 setInterval(() => {}, 1000)`
 const program = sandboxes.addProgram("endless.js", code)
