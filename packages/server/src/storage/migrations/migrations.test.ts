@@ -44,11 +44,15 @@ async function insertRows(db: Database): Promise<void> {
 }
 
 describeEachDatabase("migrations", (open) => {
-  test("have the statements and the schema that they landed with", async () => {
+  test("have the statements that they landed with, and lead from each version, with rows in its tables, to the schema of the next", async () => {
     const { db } = await open({ isEmpty: true })
     const hashes: Record<string, LandedHashes> = {}
-    for (const { version, name, statements } of migrations) {
-      await migrate(db, migrations.slice(0, migrations.findIndex((m) => m.version === version) + 1))
+    for (const [index, { version, name, statements }] of migrations.entries()) {
+      expect(await migrate(db, migrations.slice(0, index + 1))).toEqual({
+        from: migrations[index - 1]?.version ?? 0,
+        to: version,
+      })
+      if (index === 0) await insertRows(db)
       hashes[`${version} ${name}`] = {
         statements: hash(statements(db.dialect).join(";\n")),
         schema: hash(await dumpSchema(db)),
@@ -77,20 +81,13 @@ describeEachDatabase("migrations", (open) => {
     expect(schema).toBe(await fileOf(db, ".sql").text())
   })
 
-  test.each(migrations.filter(({ version }) => version < newest).map(({ version }) => version))(
-    "lead from version %d, with rows in its tables, to the schema that is checked in",
-    async (from) => {
-      const { db } = await open({ isEmpty: true })
-      await migrate(db, migrations.slice(0, 1))
-      await insertRows(db)
-      await migrate(
-        db,
-        migrations.filter(({ version }) => version <= from),
-      )
+  test("lead from the first version, with rows in its tables, to the schema that is checked in", async () => {
+    const { db } = await open({ isEmpty: true })
+    await migrate(db, migrations.slice(0, 1))
+    await insertRows(db)
 
-      expect(await migrate(db, migrations)).toEqual({ from, to: newest })
+    expect(await migrate(db, migrations)).toEqual({ from: 1, to: newest })
 
-      expect(await dumpSchema(db)).toBe(await fileOf(db, ".sql").text())
-    },
-  )
+    expect(await dumpSchema(db)).toBe(await fileOf(db, ".sql").text())
+  })
 })
