@@ -52,10 +52,9 @@ describeEachDatabase("createRunStore", (open) => {
     }
   }
 
-  test.each([1, 7, 8, 9, 63, 64, 65, 200])(
-    "record writes %i runs of many vals, and skips those of deleted vals",
-    async (count) => {
-      const { runs, vals } = await setUp(10)
+  test("record writes any number of runs of many vals, and skips those of deleted vals", async () => {
+    const { db, runs, vals } = await setUp(10)
+    for (const count of [1, 7, 8, 9, 63, 64, 65, 200]) {
       const gone = Bun.randomUUIDv7()
       const made = Array.from({ length: count }, (_, index) =>
         toRun(vals[index % 10] ?? "", { startedAt: index, endedAt: index + 1 }),
@@ -71,8 +70,11 @@ describeEachDatabase("createRunStore", (open) => {
         if (!hasMore) break
       }
       expect(listed).toEqual(made.map(({ id }) => id).reverse())
-    },
-  )
+      await db.write(function* () {
+        yield sql`delete from runs`
+      })
+    }
+  })
 
   test("record accepts the same run twice, and keeps the later state", async () => {
     const { runs, val } = await setUp()

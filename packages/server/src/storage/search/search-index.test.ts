@@ -59,6 +59,7 @@ describe("sqliteSearchIndex", () => {
         }
         await Promise.all(ids.map((id) => apply(vals, id, undefined)))
       }),
+      { numRuns: 40 },
     )
   })
 
