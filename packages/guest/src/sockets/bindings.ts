@@ -8,13 +8,16 @@ import { getProcess } from "../globals/built-ins.ts"
 
 /** A request of Node's code; the handle calls it back. */
 export interface ConnectRequest {
-  oncomplete(
-    status: number,
-    handle: TcpHandle,
-    request: ConnectRequest,
-    readable: boolean,
-    writable: boolean,
-  ): void
+  /** Undefined when Node has given up this attempt and tries another address. */
+  oncomplete:
+    | ((
+        status: number,
+        handle: TcpHandle,
+        request: ConnectRequest,
+        readable: boolean,
+        writable: boolean,
+      ) => void)
+    | undefined
 }
 
 interface StreamHandle {

@@ -175,7 +175,7 @@ class Connecting {
     this.#owner?.once?.("close", this.#close)
     const connected = new PipeConnectWrap(0) as { oncomplete?: (status: number) => void }
     connected.oncomplete = (status) => {
-      if (this.#pipe === undefined) return
+      if (this.#isOver()) return
       if (status !== 0) return void this.#fail("EAGAIN", tooMany)
       pipe.onread = () => this.#read()
       pipe.useUserBuffer(this.#bytes)
@@ -192,7 +192,7 @@ class Connecting {
     const { streamBaseState, kReadBytesOrError } = bindingOf("stream_wrap")
     const pipe = this.#pipe
     const count = streamBaseState[kReadBytesOrError] as number
-    if (pipe === undefined || count === 0) return
+    if (pipe === undefined || this.#isOver() || count === 0) return
     if (count < 0) return void this.#fail("EAGAIN", tooMany)
     this.#filled += count
     if (this.#filled === this.#bytes.length) {
@@ -202,6 +202,16 @@ class Connecting {
       this.#filled = 0
     }
     pipe.useUserBuffer(bytesSubarray(this.#bytes, this.#filled))
+  }
+
+  /**
+   * A reply comes too late when the socket is closed, or when Node has given up this attempt: a name
+   * with several addresses is connected to the next one after half a second. The socket is another
+   * attempt's then.
+   */
+  #isOver(): boolean {
+    if (this.#request.oncomplete === undefined) this.#stop()
+    return this.#pipe === undefined
   }
 
   #finish(pipe: PipeHandle, reply: SocketReply): void {
@@ -234,6 +244,7 @@ class Connecting {
     if (this.#owner?.destroyed === true) return
     this.#inContext(() => {
       const { oncomplete } = this.#request
+      if (oncomplete === undefined) return
       const isOpen = status === 0
       reflectApply(oncomplete, this.#request, [status, this.#handle, this.#request, isOpen, isOpen])
     })

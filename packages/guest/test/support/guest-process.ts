@@ -103,8 +103,8 @@ export class GuestProcess {
       "--allow-import=localhost:8080,esm.town:443",
       // The server allows less; here it is the guest that has to give it up.
       "--allow-net",
-      `--allow-read=${sockets},${scratch},${packages},${script}`,
-      `--allow-write=${sockets},${scratch}`,
+      `--allow-read=${sockets},${sockets}/tcp.sock,${scratch},${packages},${script}`,
+      `--allow-write=${sockets},${sockets}/tcp.sock,${scratch}`,
     ]
     this.add({ "example/example": exampleCode })
     const fixed = [sockets, scratch, `${base}/v/example/example`, packages, script]
