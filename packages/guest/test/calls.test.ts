@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { startVal, stopVals } from "./support/vals.ts"
+import { startVal, stopVals, useVal } from "./support/vals.ts"
 
 afterEach(stopVals)
 
@@ -208,6 +208,7 @@ describe("toReturned", () => {
     })
   })
 
+  const getCutting = useVal(evaluating, { isHttp: false, limits: { returnBytesMax: 1_000 } })
   test.each([
     ["a text", `"x".repeat(1e6)`],
     ["an array", `new Array(1e8)`],
@@ -224,7 +225,7 @@ describe("toReturned", () => {
       `(() => { const make = () => Array.from({ length: 10 }, () => ({ toJSON: make })); return make() })()`,
     ],
   ])("truncates %s", async (_, code) => {
-    const { value, isTruncated } = await cut(code, 1_000)
+    const { value, isTruncated } = await getCutting().call([code])
     expect(isTruncated).toBe(true)
     expect(typeof value).toBe("string")
     expect(value).toEndWith("… [cut]")

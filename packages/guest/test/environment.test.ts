@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { startVal, stopVals } from "./support/vals.ts"
+import { startVal, stopVals, toCases, useVal } from "./support/vals.ts"
 
 afterEach(stopVals)
 
@@ -128,7 +128,12 @@ describe("the permissions that are left", () => {
     /^Cannot read ".+": no such file or directory; a val has only/,
   ] as const
   const elsewhere = ["NotCapable", /^Cannot connect to ".+": vals have Unix sockets in/] as const
-  test.each([
+  const refused: readonly (readonly [
+    title: string,
+    code: string,
+    name: string,
+    message: RegExp,
+  ])[] = [
     [
       "to open a connection",
       `await Deno.connect({ hostname: "127.0.0.1", port: 80 })`,
@@ -236,14 +241,18 @@ describe("the permissions that are left", () => {
       "NotCapable",
       /^no$/,
     ],
-  ])("do not allow %s", async (_, code, name, message) => {
-    const guest = await startVal(`export default async (folder: string) => { ${code} }`, {
-      isHttp: false,
-    })
-    const error = await guest.callError([guest.folder])
-    expect(error).toMatchObject({ name, message: expect.stringMatching(message) })
-    expect(JSON.stringify(error)).not.toContain("--allow")
-  })
+  ]
+  const bodies = refused.map(([, code]) => code)
+  const getRefused = useVal(toCases("folder: string", bodies), { isHttp: false })
+  test.each(refused.map((row, index) => [...row, index] as const))(
+    "do not allow %s",
+    async (_title, _code, name, message, index) => {
+      const guest = getRefused()
+      const error = await guest.callError([index, guest.folder])
+      expect(error).toMatchObject({ name, message: expect.stringMatching(message) })
+      expect(JSON.stringify(error)).not.toContain("--allow")
+    },
+  )
 
   test("explain themselves to the val's own code", async () => {
     const code = `export default () => { try { Deno.umask(0) } catch (error) {

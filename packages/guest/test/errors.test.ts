@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import type { Failure } from "../src/protocol.ts"
-import { startVal, stopVals } from "./support/vals.ts"
+import type { GuestProcess } from "./support/guest-process.ts"
+import { startVal, stopVals, toCases, useVal } from "./support/vals.ts"
 
 afterEach(stopVals)
 
@@ -112,25 +113,30 @@ describe("an uncaught error", () => {
     ],
     ["a timer of node:timers", `timers.setTimeout(() => { throw new Error("lost") }, 5)`],
   ]
-  test.each(ways)("in %s ends the pending run, and no other", async (_, code) => {
-    const guest = await startVal(
-      `import process from "node:process"; import timers from "node:timers"
-      export default async (isBad: boolean) => {
-        if (!isBad) { await new Promise((done) => setTimeout(done, 60)); return "good" }
-        ${code}
-        await new Promise(() => {})
-      }`,
-      { isHttp: false },
-    )
-    const good = guest.call([false], "good")
-    const error = await guest.callError([true], "bad")
-    expect(error).toMatchObject({ name: "Error", message: "lost" })
-    expect(error.stack).toContain("at ")
-    expect(error.stack).not.toContain("file:")
-    expect(await guest.uncaught("bad")).toEqual({ kind: "uncaught", run: "bad", error })
-    expect(await good).toMatchObject({ value: "good" })
-    expect(guest.messages.filter(({ kind }) => kind === "uncaught")).toHaveLength(1)
-  })
+  const bodies = ways.map(([, code]) => `${code}; await new Promise(() => {})`)
+  const getFailing = useVal(
+    `import process from "node:process"; import timers from "node:timers"
+    ${toCases("", [...bodies, `await new Promise((done) => setTimeout(done, 60)); return "good"`])}`,
+    { isHttp: false },
+  )
+  const countUncaught = ({ messages }: GuestProcess) =>
+    messages.filter(({ kind }) => kind === "uncaught").length
+  test.each(ways.map(([title], index) => [title, index] as const))(
+    "in %s ends the pending run, and no other",
+    async (_, index) => {
+      const guest = getFailing()
+      const before = countUncaught(guest)
+      const good = guest.call([ways.length], `good-${index}`)
+      const run = `bad-${index}`
+      const error = await guest.callError([index], run)
+      expect(error).toMatchObject({ name: "Error", message: "lost" })
+      expect(error.stack).toContain("at ")
+      expect(error.stack).not.toContain("file:")
+      expect(await guest.uncaught(run)).toEqual({ kind: "uncaught", run, error })
+      expect(await good).toMatchObject({ value: "good" })
+      expect(countUncaught(guest)).toBe(before + 1)
+    },
+  )
 
   test("ends a pending request", async () => {
     const guest = await startVal(
@@ -197,20 +203,24 @@ describe("forbidExit", () => {
     "process.reallyExit(3)",
     "process.abort()",
   ]
-  test.each(ways)("turns %s into a failure of the run", async (code) => {
-    const guest = await startVal(
-      `import process, { exit } from "node:process"
-      export default (isBad: boolean) => { if (isBad) ${code}; return "alive" }`,
-      { isHttp: false },
-    )
-    const error = await guest.callError([true], "bad")
-    expect(error.message).toMatch(
-      /^Cannot exit with code (3|134): a val shares its process with other runs$/,
-    )
-    await guest.uncaught("bad")
-    expect(guest.logs("bad")).toEqual([])
-    expect(await guest.call([false])).toMatchObject({ value: "alive" })
-  })
+  const getExiting = useVal(
+    `import process, { exit } from "node:process"\n${toCases("", [...ways, 'return "alive"'])}`,
+    { isHttp: false },
+  )
+  test.each(ways.map((code, index) => [code, index] as const))(
+    "turns %s into a failure of the run",
+    async (_, index) => {
+      const guest = getExiting()
+      const run = `bad-${index}`
+      const error = await guest.callError([index], run)
+      expect(error.message).toMatch(
+        /^Cannot exit with code (3|134): a val shares its process with other runs$/,
+      )
+      await guest.uncaught(run)
+      expect(guest.logs(run)).toEqual([])
+      expect(await guest.call([ways.length])).toMatchObject({ value: "alive" })
+    },
+  )
 
   test("reports it once, wherever it happens", async () => {
     const guest = await startVal(

@@ -115,6 +115,7 @@ describe("replaceNodeServers", () => {
       "body ✓",
       "203.0.113.7",
     ])
+    await guest.settle()
     expect(guest.texts("load")).toEqual([
       `listens true { address: "127.0.0.1", family: "IPv4", port: 3000 }`,
     ])

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from "bun:test"
 import { GuestProcess, type LoadOptions, type Modules } from "./guest-process.ts"
 
 const started = new Set<GuestProcess>()
@@ -28,4 +29,28 @@ export async function startVal(
   if (message.kind !== "loaded")
     throw new Error(`the val was not loaded: ${JSON.stringify(message)}`)
   return guest
+}
+
+/** A guest with a val that all tests of a suite share: what one does must not affect the others. */
+export function useVal(code: string, options: LoadOptions = {}): () => GuestProcess {
+  let guest: GuestProcess | undefined
+  beforeAll(async () => {
+    guest = new GuestProcess()
+    await guest.start()
+    const message = await guest.load(code, options)
+    if (message.kind !== "loaded")
+      throw new Error(`the val was not loaded: ${JSON.stringify(message)}`)
+  })
+  afterAll(() => guest?.stop())
+  return () => {
+    if (!guest) throw new Error("Cannot use the guest: the suite has not started yet")
+    return guest
+  }
+}
+
+/** A val whose default export runs one of these function bodies: that with the given number. */
+export function toCases(parameters: string, bodies: readonly string[]): string {
+  const functions = bodies.map((body) => `async (${parameters}) => { ${body} }`)
+  return `const cases = [${functions.join(",\n")}]
+export default (index: number, ...args: unknown[]) => cases[index](...args)`
 }
