@@ -1,5 +1,6 @@
 import { compare, compareResponse, type Failure, type Host } from "./outcome.ts"
 import type { PackageCase, ServiceAddresses } from "./package-case.ts"
+import { toSharedModule } from "./shared-module.ts"
 
 const limits = { lockMs: 180_000, pollMs: 200, runMs: 120_000 }
 
@@ -31,6 +32,18 @@ export class ValHost implements Host {
       if (responds !== undefined) return this.#request(val, useCase)
       const { error, value } = await this.#run(val, [this.#addresses])
       return error ?? compare(useCase, value)
+    })
+  }
+
+  /** Runs cases that share a val, one after the other. Returns why each failed. */
+  runTogether(cases: readonly PackageCase[]): Promise<readonly Failure[]> {
+    return this.#withVal(toSharedModule(cases), "script", async (val) => {
+      const failures: Failure[] = []
+      for (const [index, useCase] of cases.entries()) {
+        const { error, value } = await this.#run(val, [index, this.#addresses])
+        failures.push(error ?? compare(useCase, value))
+      }
+      return failures
     })
   }
 
@@ -84,30 +97,41 @@ export class ValHost implements Host {
   }
 
   async #request({ links }: Val, useCase: PackageCase): Promise<Failure> {
-    const response = await fetch(`${this.#server.url}/hello?name=Ada`, {
+    const { response, text } = await send(`${this.#server.url}/hello?name=Ada`, {
       headers: {
         host: new URL(links.endpoint).host,
         // The owner sees errors in full.
         authorization: `Bearer ${this.#server.token}`,
         accept: "application/json",
       },
-      signal: AbortSignal.timeout(limits.runMs),
     })
-    const text = await response.text()
     return toRunError(text) ?? compareResponse(useCase, response.status, text)
   }
 
   async #send(method: string, path: string, body?: unknown): Promise<unknown> {
-    const response = await fetch(this.#server.url + path, {
+    const { response, text } = await send(this.#server.url + path, {
       method,
       headers: { authorization: `Bearer ${this.#server.token}` },
-      signal: AbortSignal.timeout(limits.runMs),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    const text = await response.text()
     if (!response.ok)
       throw new Error(`Cannot run a case: ${path} responded ${response.status} ${text}`)
     return text === "" ? undefined : JSON.parse(text)
+  }
+}
+
+/** Sends a request, again as long as the server is too busy to start a process for the val. */
+async function send(
+  url: string,
+  init: RequestInit,
+): Promise<{ readonly response: Response; readonly text: string }> {
+  const end = performance.now() + limits.runMs
+  for (;;) {
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(limits.runMs) })
+    const text = await response.text()
+    const isRefused = response.status === 503 && response.headers.has("retry-after")
+    if (!isRefused || performance.now() > end) return { response, text }
+    await Bun.sleep(limits.pollMs)
   }
 }
 

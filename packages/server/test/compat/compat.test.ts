@@ -6,9 +6,10 @@ import { toModule } from "../../../../bench/compat/api-check.ts"
 import { apiGroups } from "../../../../bench/compat/api-groups.ts"
 import { servers } from "../../../../bench/compat/apis/servers.ts"
 import { type Failure, isClear } from "../../../../bench/compat/outcome.ts"
-import { toPackage } from "../../../../bench/compat/package-case.ts"
+import { type PackageCase, toPackage } from "../../../../bench/compat/package-case.ts"
 import { packageTopics } from "../../../../bench/compat/package-cases.ts"
 import { type Services, startServices } from "../../../../bench/compat/services/services.ts"
+import { canShare } from "../../../../bench/compat/shared-module.ts"
 import { ValHost } from "../../../../bench/compat/val-host.ts"
 import { findRegistry } from "../../src/runtime/dependencies/find-registry.ts"
 import { describeAttacks } from "../attacks/support/describe-attacks.ts"
@@ -18,6 +19,8 @@ import { refusedApis } from "./refused-apis.ts"
 
 const msMax = 600_000
 const casesAtOnce = 4
+/** Resolving packages takes most of the time, and several in one val take much less. */
+const casesPerVal = 6
 const registryMsMax = 30_000
 
 const postgres = process.env.HAMLET_TEST_POSTGRES_URL
@@ -52,7 +55,10 @@ describeAttacks("compat", settings, (getServer) => {
     return created
   }
 
-  describePackages((useCase) => limit(() => host().runPackage(useCase)))
+  describePackages({
+    run: (useCase) => limit(() => host().runPackage(useCase)),
+    runTogether: (cases) => limit(() => host().runTogether(cases)),
+  })
 
   describe.each(apiGroups)("$title", (group) => {
     let failures: Promise<readonly Failure[]> | undefined
@@ -76,26 +82,40 @@ describeAttacks("compat", settings, (getServer) => {
   })
 })
 
+/** Runs a case in a val of its own, or several in one. */
+interface PackageRunner {
+  run(useCase: PackageCase): Promise<Failure>
+  runTogether(cases: readonly PackageCase[]): Promise<readonly Failure[]>
+}
+
 /** Defines a test for each package, if this machine reaches the registry. */
-function describePackages(
-  run: (useCase: (typeof packageTopics)[number]["cases"][number]) => Promise<Failure>,
-): void {
-  const cases = packageTopics.flatMap((topic) => topic.cases).filter((one) => one.isInTests)
+function describePackages({ run, runTogether }: PackageRunner): void {
   if (!isRegistryReachable) {
     notRun("compat: packages", "the npm registry does not respond")
     return
   }
-  for (const useCase of cases) {
-    const { name } = toPackage(useCase)
-    if (useCase.needs?.includes("postgres") && postgres === undefined)
-      notRun(`compat: ${name}`, "PostgreSQL is not installed")
-    else
-      test.concurrent(
-        `${name} works in a val`,
-        async () => expect(await run(useCase)).toBeUndefined(),
-        msMax,
-      )
+  const cases = packageTopics.flatMap((topic) => topic.cases).filter((one) => one.isInTests)
+  const isMissing = ({ needs }: PackageCase) =>
+    needs?.includes("postgres") === true && postgres === undefined
+  for (const missing of cases.filter(isMissing))
+    notRun(`compat: ${toPackage(missing).name}`, "PostgreSQL is not installed")
+  const found = cases.filter((one) => !isMissing(one))
+  for (const alone of found.filter((one) => !canShare(one))) definePackage(alone, () => run(alone))
+  const shared = found.filter(canShare)
+  for (let from = 0; from < shared.length; from += casesPerVal) {
+    const group = shared.slice(from, from + casesPerVal)
+    let failures: Promise<readonly Failure[]> | undefined
+    for (const [index, useCase] of group.entries())
+      definePackage(useCase, async () => {
+        failures ??= runTogether(group)
+        return (await failures)[index]
+      })
   }
+}
+
+function definePackage(useCase: PackageCase, run: () => Promise<Failure>): void {
+  const { name } = toPackage(useCase)
+  test.concurrent(`${name} works in a val`, async () => expect(await run()).toBeUndefined(), msMax)
 }
 
 /** An API works, or it is refused with a sentence for the author of the val. */
