@@ -1,11 +1,14 @@
 import { expect } from "bun:test"
 import { listening, type Takeover, takeovers, toTakeoverModule } from "./probes/globals.ts"
-import { hostileValues } from "./probes/hostile-values.ts"
+import { type HostileValue, hostileValues } from "./probes/hostile-values.ts"
 import type { AttackServer, SavedVal } from "./support/attack-server.ts"
 import { describeAttacks, probe } from "./support/describe-attacks.ts"
 import { holdRun, toHoldingCode } from "./support/live-run.ts"
 
 let count = 0
+
+/** So many hostile values share a process. */
+const valuesPerVal = 9
 
 const messagesOf = (run: { readonly logs: readonly { readonly message: string }[] }) =>
   run.logs.map(({ message }) => message)
@@ -52,12 +55,25 @@ describeAttacks("attacks/globals of the guest", { HAMLET_RUN_SECONDS_MAX: "25" }
       takeOver(server, takeover, await getVictim()),
     )
 
-  for (const { tries, code, status, run } of hostileValues)
+  const small = hostileValues.filter(({ isLarge }) => !isLarge)
+  for (let from = 0; from < small.length; from += valuesPerVal)
+    probeValues(getServer, small.slice(from, from + valuesPerVal))
+  for (const value of hostileValues.filter(({ isLarge }) => isLarge))
+    probeValues(getServer, [value])
+})
+
+/** Defines a test for each of the values of one val. */
+function probeValues(getServer: () => AttackServer, values: readonly HostileValue[]): void {
+  let saving: Promise<SavedVal> | undefined
+  const functions = values.map(({ code }) => `async (request) => {\n${code}\n}`)
+  const module = `const values = [${functions.join(", ")}]
+export default (request) => values[Number(new URL(request.url).pathname.slice(1))](request)
+`
+  for (const [index, { tries, status, run }] of values.entries())
     probe(getServer, `a val tries ${tries}`, async (server) => {
-      const val = await server.save(server.mallory, {
-        code: `export default async function (request) {\n${code}\n}\n`,
-      })
-      const response = await server.request(val)
+      saving ??= server.save(server.mallory, { code: module })
+      const val = await saving
+      const response = await server.request(val, { path: `/${index}` })
       expect(`${response.status}`).toBe(`${status}`)
       const record = await server.runOf(response, server.mallory)
       expect(
@@ -65,6 +81,6 @@ describeAttacks("attacks/globals of the guest", { HAMLET_RUN_SECONDS_MAX: "25" }
       ).toMatch(run)
       expect(JSON.stringify(record)).not.toContain(server.dataDir)
       // The process has survived it, or there is another.
-      expect((await server.request(val)).status).toBe(status)
+      expect((await server.request(val, { path: `/${index}` })).status).toBe(status)
     })
-})
+}

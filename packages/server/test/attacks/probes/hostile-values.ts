@@ -7,6 +7,8 @@ export interface HostileValue {
   readonly status: number
   /** How the run ends, as `status name: message`. */
   readonly run: RegExp
+  /** It takes much memory, or long, so that others would not be unaffected in the same process. */
+  readonly isLarge?: true
 }
 
 const fine = { status: 200, run: /^succeeded $/ }
@@ -42,6 +44,7 @@ export const hostileValues: readonly HostileValue[] = [
   },
   {
     tries: "to throw an error of 50 MB",
+    isLarge: true,
     code: `throw new Error("x".repeat(50 * 1024 ** 2))`,
     status: 502,
     run: /^failed Error: x{1000}/,
@@ -54,6 +57,7 @@ export const hostileValues: readonly HostileValue[] = [
   },
   {
     tries: "to throw a million errors in one",
+    isLarge: true,
     code: `throw new AggregateError(Array.from({ length: 100_000 }, () => new Error("x")), "many")`,
     status: 502,
     run: /^failed AggregateError: many/,
@@ -78,6 +82,7 @@ export const hostileValues: readonly HostileValue[] = [
   },
   {
     tries: "to overflow the stack",
+    isLarge: true,
     code: `const dive = () => dive() + 1; return String(dive())`,
     status: 502,
     run: /^failed RangeError: Maximum call stack/,
@@ -105,6 +110,7 @@ export const hostileValues: readonly HostileValue[] = [
   },
   {
     tries: "to return a value that is nested 100,000 times",
+    isLarge: true,
     code: `let deep = []; for (let index = 0; index < 100_000; index++) deep = [deep]; return deep`,
     ...fine,
   },
@@ -135,6 +141,7 @@ export const hostileValues: readonly HostileValue[] = [
   },
   {
     tries: "to log a value that never ends",
+    isLarge: true,
     code: `let deep = {}; for (let index = 0; index < 10_000; index++) deep = { deep }; console.log(deep, new Array(1e7).fill(0)); return "x"`,
     ...fine,
   },

@@ -99,7 +99,7 @@ export const internalsProbes: readonly ValProbe[] = [
   },
   {
     tries: "to read the standard input of the server",
-    code: `return await Promise.race([Deno.stdin.read(new Uint8Array(10)), new Promise((resolve) => setTimeout(resolve, 200, "nothing came"))])`,
+    code: `return await Promise.race([Deno.stdin.read(new Uint8Array(10)), new Promise((resolve) => setTimeout(resolve, 20_000, "nothing came"))])`,
     gets: null,
   },
 ]

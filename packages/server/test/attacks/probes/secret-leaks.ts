@@ -97,6 +97,8 @@ export const secretLeaks: readonly SecretLeak[] = [
   },
 ]
 
-export function toLeakingModule({ code }: SecretLeak): string {
-  return `export default async function () {\n  ${head}${code}\n}\n`
+/** A module whose default export does the leak with a number. */
+export function toLeakingModule(leaks: readonly SecretLeak[]): string {
+  const functions = leaks.map(({ code }) => `async () => {\n  ${head}${code}\n}`)
+  return `const leaks = [${functions.join(", ")}]\nexport default (index) => leaks[index]()\n`
 }
