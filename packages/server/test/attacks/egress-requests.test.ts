@@ -1,6 +1,7 @@
 import { afterAll, expect } from "bun:test"
 import { waitUntil } from "../support/wait-until.ts"
 import { egressRequests } from "./probes/egress-requests.ts"
+import type { AttackServer } from "./support/attack-server.ts"
 import { Canary } from "./support/canary.ts"
 import { describeAttacks, probe } from "./support/describe-attacks.ts"
 import { EgressConnection, findEgressSocket, sendToEgress } from "./support/egress-connection.ts"
@@ -141,8 +142,20 @@ function expectProper(mark: string, requestsMax = 1): readonly OutsideRequest[] 
   return seen
 }
 
-describeAttacks("attacks/egress requests", { HAMLET_EGRESS_ALLOW: up }, (getServer) => {
+const env = {
+  HAMLET_EGRESS_ALLOW: up,
+  // Probes that use the socket of a sandbox need it longer than its run.
+  HAMLET_IDLE_SECONDS: "300",
+}
+
+describeAttacks("attacks/egress requests", env, (getServer) => {
   const getPuppet = shareEvalVal(getServer)
+  /** The socket of a sandbox that has a val. */
+  const findPuppetSocket = async (server: AttackServer) => {
+    const { val, evaluate } = await getPuppet()
+    await evaluate("")
+    return findEgressSocket(server, val)
+  }
 
   for (const { tries, code, denied } of fetchProbes)
     probe(getServer, `a request tries ${tries}`, async () => {
@@ -157,17 +170,12 @@ describeAttacks("attacks/egress requests", { HAMLET_EGRESS_ALLOW: up }, (getServ
 
   for (const { tries, bytes, passes } of egressRequests)
     probe(getServer, `a client of the egress socket tries ${tries}`, async (server) => {
-      const evalVal = await getPuppet()
-      await evalVal.evaluate("")
+      const egressSocket = await findPuppetSocket(server)
       const mark = `mark${++count}.`
       const text = bytes({ up, bad, mark })
       // As a whole, and in two parts: what follows must not depend on where the bytes are cut.
       for (const cut of [text.length, Math.floor(text.length / 2)]) {
-        const received = await sendToEgress(
-          await findEgressSocket(server, evalVal.val),
-          text.slice(0, cut),
-          text.slice(cut),
-        )
+        const received = await sendToEgress(egressSocket, text.slice(0, cut), text.slice(cut))
         const responses = parseRawResponses(Buffer.from(received, "latin1"))
         expect(responses.length).toBeLessThanOrEqual(1)
         if (!passes && responses[0])
@@ -254,7 +262,7 @@ describeAttacks("attacks/egress requests", { HAMLET_EGRESS_ALLOW: up }, (getServ
         as: carol,
         body: { value: "value-for-one-host", hosts: [up] },
       })
-      const egressSocket = await findEgressSocket(server, (await getPuppet()).val)
+      const egressSocket = await findPuppetSocket(server)
       await sendToEgress(
         egressSocket,
         `GET http://${up}/theft HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-key: hamlet-secret:FOR_HOST\r\n\r\n`,
@@ -271,7 +279,7 @@ describeAttacks("attacks/egress requests", { HAMLET_EGRESS_ALLOW: up }, (getServ
     getServer,
     "a client of the egress socket has no more rights at the API than any client",
     async (server) => {
-      const egressSocket = await findEgressSocket(server, (await getPuppet()).val)
+      const egressSocket = await findPuppetSocket(server)
       const ask = async (lines: string) =>
         parseRawResponses(
           Buffer.from(

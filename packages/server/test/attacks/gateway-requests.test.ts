@@ -196,10 +196,19 @@ async function knockAtBackDoor(
   )
 }
 
-describeAttacks("attacks/gateway requests", {}, (getServer) => {
+/** What the val has seen must not be forgotten while a client waits for an answer. */
+const env = { HAMLET_IDLE_SECONDS: "300" }
+
+describeAttacks("attacks/gateway requests", env, (getServer) => {
   let echo: Promise<SavedVal> | undefined
+  const saveEcho = async (server: AttackServer) => {
+    const val = await server.save(server.ada, { name: "echo", code: echoCode, privacy: "public" })
+    // From here on it has a process.
+    await server.request(val, { path: "/seen" })
+    return val
+  }
   const getEcho = () => {
-    echo ??= getServer().save(getServer().ada, { name: "echo", code: echoCode, privacy: "public" })
+    echo ??= saveEcho(getServer())
     return echo
   }
 

@@ -1,7 +1,7 @@
 import { expect } from "bun:test"
 import { waitUntil } from "../support/wait-until.ts"
 import { describeAttacks, probe } from "./support/describe-attacks.ts"
-import { parseRawResponses, type RawResponse, sendRaw } from "./support/raw-http.ts"
+import { parseRawResponses, type RawResponse } from "./support/raw-http.ts"
 
 /** A val that answers in a way that might harm its client, another one, or what is between them. */
 interface BadAnswer {
@@ -310,11 +310,8 @@ describeAttacks("attacks/gateway responses", { HAMLET_RUN_SECONDS_MAX: "10" }, (
 }
 `,
       })
-      const bytes = await sendRaw(
-        server.port,
-        `GET / HTTP/1.1\r\nHost: ${val.host}\r\nConnection: close\r\n\r\n`,
-      )
-      const responses = parseRawResponses(bytes)
+      const request = `GET / HTTP/1.1\r\nHost: ${val.host}\r\nConnection: close\r\n\r\n`
+      const responses = parseRawResponses(await server.sendBytes(request))
       // A connection that is closed without a word is an answer that was broken off.
       const response = responses[0] ?? { status: 0, headers: [], body: "", isWhole: false }
       expect(
@@ -325,12 +322,7 @@ describeAttacks("attacks/gateway responses", { HAMLET_RUN_SECONDS_MAX: "10" }, (
       if (denied) expect(response.body).toMatch(new RegExp(`^denied ${denied.source.slice(1)}`))
       check?.(response, responses)
       // What came before must not be in the way of what comes after.
-      const next = parseRawResponses(
-        await sendRaw(
-          server.port,
-          `GET / HTTP/1.1\r\nHost: ${val.host}\r\nConnection: close\r\n\r\n`,
-        ),
-      )
+      const next = parseRawResponses(await server.sendBytes(request))
       expect(next[0]?.status ?? 0).toBe(response.status)
     })
 
@@ -341,7 +333,7 @@ describeAttacks("attacks/gateway responses", { HAMLET_RUN_SECONDS_MAX: "10" }, (
       const val = await server.save(server.mallory, {
         code: `export default () => new Response(new ReadableStream({ pull(controller) { controller.enqueue(new Uint8Array(10)); controller.error(new Error("mine")) } }))`,
       })
-      await sendRaw(server.port, `GET / HTTP/1.1\r\nHost: ${val.host}\r\nConnection: close\r\n\r\n`)
+      await server.sendBytes(`GET / HTTP/1.1\r\nHost: ${val.host}\r\nConnection: close\r\n\r\n`)
       // That it was broken off is seen at once; what the val says about it comes over another
       // socket.
       const run = await waitUntil(async () => {

@@ -317,6 +317,8 @@ const env = {
   HAMLET_RUN_SECONDS_MAX: String(secondsPerRun),
   HAMLET_VAL_MEMORY_MB: String(memoryMb),
   HAMLET_VAL_SCRATCH_MB: String(scratchMb),
+  // The sandboxes must be there as long as they are looked at.
+  HAMLET_IDLE_SECONDS: "300",
 }
 
 describeAttacks("attacks/isolation: the sandbox", env, (getServer) => {

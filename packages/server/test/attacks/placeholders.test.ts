@@ -52,6 +52,8 @@ const env = {
     .flatMap((port) => [`localhost:${port}`, `*.localhost:${port}`])
     .join(","),
   HAMLET_EGRESS_CA: authority.path,
+  // A sandbox must be there as long as it is searched.
+  HAMLET_IDLE_SECONDS: "300",
 }
 
 interface Theft {

@@ -42,7 +42,10 @@ function toComparable(
   return { status, headers: known, body }
 }
 
-describeAttacks("attacks/privacy", {}, (getServer) => {
+/** A process that is to be killed must not end by itself before that. */
+const env = { HAMLET_IDLE_SECONDS: "300" }
+
+describeAttacks("attacks/privacy", env, (getServer) => {
   let hidden: Promise<SavedVal> | undefined
   const getHidden = async (server: AttackServer) => {
     hidden ??= (async () => {

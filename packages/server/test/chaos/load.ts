@@ -32,7 +32,7 @@ export function toEchoCode(name: string): string {
 `
 }
 
-/** Clients that send requests continuously, also while the server is down. */
+/** Clients that send requests continuously, also when the server is killed. */
 export class Load {
   readonly tally: Tally = { good: 0, broken: 0, wrong: [] }
   /** Runs that the API reported as done, with their return values. They must never be lost. */

@@ -8,6 +8,7 @@ import type { HamletProcess } from "../../support/processes/hamlet-process.ts"
 import { chosenToken, openServerFixture, type ServerFixture } from "../../support/server-fixture.ts"
 import { waitUntil } from "../../support/wait-until.ts"
 import type { ProbeTargets } from "../probes/val-probe.ts"
+import { sendRaw } from "./raw-http.ts"
 import { ResourceTracker } from "./resource-tracker.ts"
 import { findFolderOf, type SandboxInUse } from "./sandboxes.ts"
 
@@ -144,8 +145,8 @@ export class AttackServer {
     return { id: json.id, username, token: json.token }
   }
 
-  /** Calls the API. */
-  async call(
+  /** Calls the API, again if the machine was too busy to start a process for a val. */
+  call(
     method: string,
     path: string,
     options: {
@@ -155,16 +156,19 @@ export class AttackServer {
     } = {},
   ): Promise<ReceivedResponse> {
     const token = typeof options.as === "string" ? options.as : options.as?.token
-    const response = await fetch(`http://127.0.0.1:${this.port}${path}`, {
-      method,
-      redirect: "manual",
-      headers: {
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...options.headers,
-      },
-      ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+    return waitUntil(async () => {
+      const response = await fetch(`http://127.0.0.1:${this.port}${path}`, {
+        method,
+        redirect: "manual",
+        headers: {
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...options.headers,
+        },
+        ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+      })
+      const received = await toReceivedResponse(response)
+      return isOverload(received) ? undefined : received
     })
-    return toReceivedResponse(response)
   }
 
   /** Saves a val; without a name it gets a new one. */
@@ -180,24 +184,44 @@ export class AttackServer {
     return { id: json.id, name, owner, host: `${owner.username}-${name}.localhost:${this.port}` }
   }
 
-  /** Calls a val at its web address, again if the machine was too busy to start a process for it. */
-  request(val: Pick<SavedVal, "host">, options: ValRequestOptions = {}): Promise<ReceivedResponse> {
-    return waitUntil(async () => {
-      const received = await toReceivedResponse(await this.fetchVal(val, options))
-      const canRepeat = !(options.body instanceof ReadableStream)
-      return canRepeat && isOverload(received) ? undefined : received
-    })
+  /** Calls a val at its web address. */
+  async request(
+    val: Pick<SavedVal, "host">,
+    options: ValRequestOptions = {},
+  ): Promise<ReceivedResponse> {
+    return toReceivedResponse(await this.fetchVal(val, options))
   }
 
-  /** Calls a val at its web address; the caller reads the body. */
+  /**
+   * Calls a val at its web address, again if the machine was too busy to start a process for it; the
+   * caller reads the body.
+   */
   fetchVal(
     { host }: Pick<SavedVal, "host">,
     { path = "/", headers, ...init }: ValRequestOptions = {},
   ): Promise<Response> {
-    return fetch(`http://127.0.0.1:${this.port}${path}`, {
-      redirect: "manual",
-      ...init,
-      headers: { ...headers, host },
+    return waitUntil(async () => {
+      const response = await fetch(`http://127.0.0.1:${this.port}${path}`, {
+        redirect: "manual",
+        ...init,
+        headers: { ...headers, host },
+      })
+      if (response.status !== 503 || init.body instanceof ReadableStream) return response
+      const text = await response.text()
+      return isOverload({ status: 503, text }) ? undefined : new Response(text, response)
+    })
+  }
+
+  /**
+   * Sends bytes as they are and returns everything that comes until the server closes the
+   * connection; again if the machine was too busy to start a process for the val.
+   */
+  sendBytes(bytes: string): Promise<Buffer> {
+    return waitUntil(async () => {
+      const received = await sendRaw(this.port, bytes)
+      const text = received.toString("latin1")
+      const isRefused = text.startsWith("HTTP/1.1 503 ") && isOverload({ status: 503, text })
+      return isRefused ? undefined : received
     })
   }
 
@@ -207,10 +231,8 @@ export class AttackServer {
     args: readonly unknown[] = [],
     as: TestUser = val.owner,
   ): Promise<RunRecord> {
-    const { status, text, json } = await waitUntil(async () => {
-      const received = await this.call("POST", `/v1/vals/${val.id}/runs`, { as, body: { args } })
-      return isOverload(received) ? undefined : received
-    })
+    const path = `/v1/vals/${val.id}/runs`
+    const { status, text, json } = await this.call("POST", path, { as, body: { args } })
     if (status !== 200) throw new Error(`the val was not run: ${status} ${text}`)
     return json
   }
@@ -314,8 +336,9 @@ const neighbourCode = `export default async function (request: Request): Promise
 }
 `
 
-function isOverload({ status, text }: ReceivedResponse): boolean {
-  return status === 503 && text.includes("no process became free for it in time")
+/** Processes that start for other reasons too late, or not at all, are in the server's log. */
+function isOverload({ status, text }: Pick<ReceivedResponse, "status" | "text">): boolean {
+  return status === 503 && /no process (became free|can be started) for it/.test(text)
 }
 
 async function toReceivedResponse(response: Response): Promise<ReceivedResponse> {

@@ -1,4 +1,3 @@
-import { waitUntil } from "../../support/wait-until.ts"
 import type { AttackServer, RunRecord, SavedVal } from "./attack-server.ts"
 
 /** A run that goes on until the test ends it. */
@@ -41,13 +40,7 @@ export default async function (request) {
 
 /** Begins a run of a val with the code above. */
 export async function holdRun(server: AttackServer, val: SavedVal, name: string): Promise<LiveRun> {
-  const response = await waitUntil(async () => {
-    const answer = await server.fetchVal(val, { path: `/hold?name=${name}` })
-    if (answer.status !== 503) return answer
-    // A busy machine has no process to spare yet.
-    await answer.text()
-    return undefined
-  })
+  const response = await server.fetchVal(val, { path: `/hold?name=${name}` })
   const id = response.headers.get("x-run-id")
   if (response.status !== 200 || id === null)
     throw new Error(`the val does not hold: ${response.status} ${await response.text()}`)

@@ -42,7 +42,7 @@ export class ResourceTracker {
   /** Describes the recorded resources that still exist after the server has ended. */
   async findRemaining(): Promise<readonly string[]> {
     // Past the deadline the caller fails, and names what is left.
-    await waitUntil(() => this.#list().length === 0, { msMax: endMsMax }).catch(() => {})
+    await waitUntil(async () => this.#list().length === 0, { msMax: endMsMax }).catch(() => {})
     return this.#list()
   }
 

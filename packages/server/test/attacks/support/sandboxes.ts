@@ -27,14 +27,15 @@ export function listSandboxes(serverPid: number): readonly SandboxInUse[] {
 
 /** The sandbox that has a module at an address that begins like this. */
 export function findFolderOf(serverPid: number, address: string): Promise<SandboxInUse> {
-  return waitUntil(() =>
+  // Asynchronous, because looks are expensive: see waitUntil.
+  return waitUntil(async () =>
     listSandboxes(serverPid).find(({ folder }) => hasModule(join(folder, "deno"), address)),
   )
 }
 
 /** A sandbox that waits for a val. */
 export function findReady(serverPid: number): Promise<SandboxInUse> {
-  return waitUntil(() =>
+  return waitUntil(async () =>
     listSandboxes(serverPid).find((sandbox) => isWarm(sandbox.folder) && isUnused(sandbox)),
   )
 }
