@@ -23,7 +23,7 @@ describeEachDatabase("concurrency", (open) => {
 
   beforeAll(async () => {
     database = await open()
-    api = withPatience(await openApi(() => Promise.resolve(database), manyConnections))
+    api = await openApi(() => Promise.resolve(database), manyConnections)
   })
   afterAll(async () => {
     await api.close()
@@ -571,21 +571,6 @@ function range(first: number, last: number): number[] {
 
 function ascending<Item extends string | number>(items: readonly Item[]): Item[] {
   return [...items].sort((one, other) => (one < other ? -1 : 1))
-}
-
-/**
- * Repeats a request that found no free connection: on a slow machine so many at once wait for longer
- * than the server lets them, and nothing was done then.
- */
-function withPatience(api: TestApi): TestApi {
-  return {
-    ...api,
-    call: (...request: Parameters<TestApi["call"]>) =>
-      waitUntil(async () => {
-        const response = await api.call(...request)
-        return response.json?.code === "database_unavailable" ? undefined : response
-      }),
-  }
 }
 
 /** How many answers there are of each kind. */

@@ -37,7 +37,7 @@ const seed = testSeed
 const commandsMax = 90
 
 /** Time for the sequences, and for finding a short one when one of them fails. */
-const limits = { sequenceMsMax: 2_000, shrinkMsMax: 60_000 }
+const limits = { sequenceMsMax: 10_000, shrinkMsMax: 60_000 }
 
 const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   { weight: 8, arbitrary: createValCommand },

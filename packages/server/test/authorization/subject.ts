@@ -37,7 +37,9 @@ export async function createSubject(
   const isOfSchedule = route.path.endsWith("/schedule")
   const body = {
     name: `val_${unique}`,
-    code: `export const subject = "${unique}"`,
+    code: isOfWeb
+      ? `export default () => new Response("${unique}")`
+      : `export const subject = "${unique}"`,
     privacy,
     ...(isOfWeb ? { type: "http" } : {}),
     ...(isOfSchedule ? { type: "interval" } : {}),

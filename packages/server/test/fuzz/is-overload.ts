@@ -5,10 +5,12 @@
 export function isOverload({
   json,
 }: {
-  readonly json: { readonly code?: unknown } | undefined
+  readonly json: { readonly code?: unknown; readonly message?: unknown } | undefined
 }): boolean {
-  return expected.has(json?.code)
+  return expected.has(json?.code) || json?.message === noConnection
 }
+
+const noConnection = "Cannot use the database: all connections are in use"
 
 const expected: ReadonlySet<unknown> = new Set([
   "search_timed_out",

@@ -8,6 +8,7 @@ import { createUser, ensureFirstUser } from "../../src/domain/accounts/users.ts"
 import { assertMatchesOpenApi, parseJson } from "./assert-openapi.ts"
 import { databases, type OpenDatabase, type TestDatabase } from "./databases.ts"
 import { FakeResolver } from "./fakes/fake-resolver.ts"
+import { waitUntil } from "./wait-until.ts"
 
 /** A user with a token. */
 export interface TestUser {
@@ -27,7 +28,7 @@ export interface TestApi {
   addUser(username: string): Promise<TestUser>
   /**
    * Sends a request; `as` a user sends their token, and a `body` that is no string or bytes is sent
-   * as JSON.
+   * as JSON. A request that was refused because the machine is busy is sent again.
    */
   call(method: string, path: string, options?: CallOptions): Promise<TestResponse>
   close(): Promise<void>
@@ -118,7 +119,7 @@ function toConfig(database: TestDatabase, env: Record<string, string>) {
 }
 
 function createCall(hamlet: Hamlet): TestApi["call"] {
-  return async (method, path, { as, body, headers = {} } = {}) => {
+  const send: TestApi["call"] = async (method, path, { as, body, headers = {} } = {}) => {
     const token = typeof as === "string" ? as : as?.token
     const isRaw = body === undefined || typeof body === "string" || body instanceof Uint8Array
     const init: RequestInit = {
@@ -133,6 +134,22 @@ function createCall(hamlet: Hamlet): TestApi["call"] {
     assertMatchesOpenApi(method, path, answer)
     return answer
   }
+  return (...request) =>
+    waitUntil(async () => {
+      const answer = await send(...request)
+      return isRefusedForLoad(answer) ? undefined : answer
+    })
+}
+
+/**
+ * Whether the machine was too slow: requests wait only so long for a connection, and nothing was
+ * done then; a search takes only so long.
+ */
+function isRefusedForLoad({ json }: TestResponse): boolean {
+  return (
+    json?.code === "search_timed_out" ||
+    json?.message === "Cannot use the database: all connections are in use"
+  )
 }
 
 /** Returns the response, and fails with its text unless it has that status. */

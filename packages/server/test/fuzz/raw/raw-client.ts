@@ -10,7 +10,8 @@ export interface ParsedResponse {
   readonly text: string
 }
 
-const quietMsDefault = 300
+/** The server closes connections itself; a busy one must not be left before it has responded. */
+const quietMsDefault = 10_000
 
 /**
  * Sends bytes as they are, and gives everything that the server answers until the connection is
