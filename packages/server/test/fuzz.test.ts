@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test"
+import { afterAll, beforeAll, expect, test } from "bun:test"
 import fc from "fast-check"
 import { echoRunner } from "./fuzz/echo-runner.ts"
 import { extremes } from "./fuzz/extremes.ts"
@@ -16,13 +16,14 @@ import { testSeed } from "./support/random.ts"
 const requestsPerDatabase = 4_000
 /** How many together, for a long run. */
 const requestsWanted = process.env.HAMLET_FUZZ_REQUESTS
+const isLong = requestsWanted !== undefined
 const requests =
   requestsWanted === undefined
     ? requestsPerDatabase
     : Math.ceil(Number(requestsWanted) / databases.length)
 const seed = testSeed
 // To bun, 0 means no limit.
-const timeoutMs = requestsWanted === undefined ? 240_000 : 0
+const timeoutMs = isLong ? 0 : 240_000
 
 /**
  * Only the log shows where a fault of the server is. Every user has a SQLite database, on both
@@ -31,11 +32,11 @@ const timeoutMs = requestsWanted === undefined ? 240_000 : 0
 const loud = { HAMLET_LOG_LEVEL: "error", HAMLET_DATA_DIR_SHARED: "yes" }
 
 /**
- * A server is asked so often before it is replaced by a fresh one: otherwise a long run would
- * measure how lists grow. A short run is in parts that end in time also on a busy machine.
+ * A round of a long run has a fresh server: otherwise it would measure how lists grow. The rounds of
+ * a short run end in time also on a busy machine.
  */
-const requestsPerServer = requestsWanted === undefined ? 2_000 : 25_000
-const rounds = Math.ceil(requests / requestsPerServer)
+const requestsPerRound = isLong ? 25_000 : 2_000
+const rounds = Math.ceil(requests / requestsPerRound)
 const extremesParts = 4
 /** So many are sent at the same time at most, some of them several times. */
 const batchMax = 20
@@ -59,22 +60,28 @@ const invalidExtremes = new Set<string>()
 const invalidStatuses: readonly number[] = [400, 413]
 
 describeEachDatabase(`fuzz HAMLET_TEST_SEED=${seed}`, (open) => {
+  const create = async () => createFuzzServer(await openApi(open, loud, { runner: echoRunner }))
+  /** In a short run, all rounds have one server, and the extremes, which need a fresh one, another. */
+  let servers: { readonly ofRounds: FuzzServer | undefined; readonly ofExtremes: FuzzServer }
+  beforeAll(async () => {
+    servers = { ofRounds: isLong ? undefined : await create(), ofExtremes: await create() }
+  }, timeoutMs)
+  afterAll(async () => {
+    await servers.ofRounds?.api.close()
+    await servers.ofExtremes.api.close()
+  }, timeoutMs)
+
   for (let round = 0; round < rounds; round += 1) {
     test(
       `no request causes a 500, an undocumented response or a change of others' data, ${round + 1} of ${rounds}`,
       async () => {
-        const api = await openApi(open, loud, { runner: echoRunner })
+        const server = servers.ofRounds ?? (await create())
+        const wanted = Math.min(requests - round * requestsPerRound, requestsPerRound)
         try {
-          const fuzzServer = await createFuzzServer(api)
-          sentToAll += await fuzz(
-            fuzzServer,
-            seed + round,
-            Math.min(requests - round * requestsPerServer, requestsPerServer),
-            done,
-          )
-          if (round === rounds - 1) sentToAll += await reachTheRest(fuzzServer, seed + round, done)
+          sentToAll += await fuzz(server, seed + round, wanted, done)
+          if (round === rounds - 1) sentToAll += await reachTheRest(server, seed + round, done)
         } finally {
-          await api.close()
+          if (isLong) await server.api.close()
         }
         roundsDone += 1
         if (sentToAll < requestsToReachAll || roundsDone < rounds * databases.length) return
@@ -89,27 +96,22 @@ describeEachDatabase(`fuzz HAMLET_TEST_SEED=${seed}`, (open) => {
     test(
       `extreme lengths, depths and counts get documented responses, ${part + 1} of ${extremesParts}`,
       async () => {
-        const api = await openApi(open, loud, { runner: echoRunner })
-        try {
-          const fuzzServer = await createFuzzServer(api)
-          const before = await fuzzServer.readProtectedState()
-          const asked = operations.filter((_, index) => index % extremesParts === part)
-          let sent = 0
-          for (const { method, path, options, isRefusedEarly } of extremes(api.admin, asked)) {
-            const key = `${part} ${sent++}`
-            if (invalidExtremes.has(key)) continue
-            if (isRefusedEarly) invalidExtremes.add(key)
-            const response = await api.call(method, fuzzServer.pools.resolve(path, 0), options)
-            if (invalidStatuses.includes(response.status)) invalidExtremes.add(key)
-            if (isFault(response))
-              expect(
-                `${method} ${path} with ${JSON.stringify(options).slice(0, 200)}: ${response.status}`,
-              ).toBe("no fault of the server")
-          }
-          expect(await fuzzServer.readProtectedState()).toEqual(before)
-        } finally {
-          await api.close()
+        const { api, pools, readProtectedState } = servers.ofExtremes
+        const before = await readProtectedState()
+        const chosen = operations.filter((_, index) => index % extremesParts === part)
+        let sent = 0
+        for (const { method, path, options, isRefusedEarly } of extremes(api.admin, chosen)) {
+          const key = `${part} ${sent++}`
+          if (invalidExtremes.has(key)) continue
+          if (isRefusedEarly) invalidExtremes.add(key)
+          const response = await api.call(method, pools.resolve(path, 0), options)
+          if (invalidStatuses.includes(response.status)) invalidExtremes.add(key)
+          if (isFault(response))
+            expect(
+              `${method} ${path} with ${JSON.stringify(options).slice(0, 200)}: ${response.status}`,
+            ).toBe("no fault of the server")
         }
+        expect(await readProtectedState()).toEqual(before)
       },
       timeoutMs,
     )
