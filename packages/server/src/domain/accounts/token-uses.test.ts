@@ -119,6 +119,25 @@ describe("TokenUses", () => {
     expect(await lastUseOf(id)).toBe(longAgo)
   })
 
+  test("stop waits for a write that the timer has begun", async () => {
+    const id = await addToken()
+    const gate = Promise.withResolvers<void>()
+    uses = createUses(async (noted) => {
+      await gate.promise
+      await rules.deps.tokens.touch(noted)
+    })
+    jest.useFakeTimers()
+    uses.note(id, null, longAgo)
+    jest.advanceTimersByTime(1000)
+    jest.useRealTimers()
+
+    const stopped = uses.stop()
+    gate.resolve()
+    await stopped
+
+    expect(await lastUseOf(id)).toBe(longAgo)
+  })
+
   test("reports a failed write, and continues", async () => {
     const id = await addToken()
     let isAway = true

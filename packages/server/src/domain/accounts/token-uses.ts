@@ -16,6 +16,7 @@ export class TokenUses {
   readonly #onError: (error: unknown) => void
   #pending = new Map<string, number>()
   #timer: Timer | undefined
+  #writing: Promise<unknown> = Promise.resolve()
 
   constructor(tokens: TokenStore, onError: (error: unknown) => void) {
     this.#tokens = tokens
@@ -25,21 +26,23 @@ export class TokenUses {
   note(tokenId: string, lastUsedAt: number | null, at: number): void {
     if (lastUsedAt !== null && at - lastUsedAt < limits.resolutionMs) return
     this.#pending.set(tokenId, at)
-    this.#timer ??= setTimeout(() => void this.#flush(), limits.delayMs)
+    this.#timer ??= setTimeout(() => this.#flush(), limits.delayMs)
   }
 
-  /** Writes what is still to be written. */
+  /** Writes what is still to be written, and waits for what is being written. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer)
-    await this.#flush()
+    this.#flush()
+    await this.#writing
   }
 
-  async #flush(): Promise<void> {
+  #flush(): void {
     this.#timer = undefined
     const uses = this.#pending
     this.#pending = new Map()
     if (uses.size === 0) return
     // A lost note is no harm: the next use makes another.
-    await this.#tokens.touch(uses).catch(this.#onError)
+    const written = this.#tokens.touch(uses).catch(this.#onError)
+    this.#writing = Promise.all([this.#writing, written])
   }
 }
