@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test"
+import { afterEach, describe, expect, setSystemTime, test } from "bun:test"
 import { limits, type RouteDefinition, type RouteName, routeNames, routes } from "@hamlet/contract"
 import { addWaitingEmail } from "../authorization/waiting-email.ts"
 import { listen } from "../fuzz/listen.ts"
@@ -11,6 +11,7 @@ const missing = "01890000-0000-7000-8000-000000000000"
 const reads = routeNames.filter((name) => routes[name].method === "get")
 
 describeApi("api/http", (suite) => {
+  afterEach(() => void setSystemTime())
   describe("a path", () => definePaths(suite))
   describe("a method", () => defineMethods(suite))
   describe("HEAD", () => defineHead(suite))
@@ -21,9 +22,13 @@ describeApi("api/http", (suite) => {
   describe("since and until", () => defineTimes(suite))
 })
 
-/** A path for every GET route: something that is there, and may be read by the administrator. */
+/**
+ * A path for every GET route: something that is there, and may be read by the administrator. It
+ * does not change while it is read: the clock stands still for the rest of the test, deliveries
+ * change by requests only, and the use of the administrator's token has been recorded.
+ */
 async function pathsOf({ api, call, val, run }: ApiSuite): Promise<ReadonlyMap<string, string>> {
-  // Deliveries must change by requests only.
+  setSystemTime(new Date())
   await api.hamlet.deps.webhookWork.stop()
   const made = await val(api.admin, { type: "interval" })
   const { id } = await run(made)
@@ -51,6 +56,7 @@ async function pathsOf({ api, call, val, run }: ApiSuite): Promise<ReadonlyMap<s
       email_id: await addWaitingEmail(api, api.admin),
     },
   }
+  await api.hamlet.deps.tokenUses.stop()
   const toPath = (route: RouteDefinition) =>
     route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? missing)
   return new Map(reads.map((name) => [name, toPath(routes[name]) + toQuery(name)]))
