@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test"
+import { afterEach, expect, setSystemTime, test } from "bun:test"
 import { expectStatus, openApi } from "../support/api.ts"
 import { describeEachDatabase } from "../support/databases.ts"
 import { describeApi, idsOf, refusalOf, type ValView } from "./suite.ts"
@@ -119,9 +119,13 @@ describeApi(
 )
 
 describeEachDatabase("api/anonymous-runs with a limit", (open) => {
+  afterEach(() => void setSystemTime())
+
   test("anonymous runs count as requests of an address without a token", async () => {
     const api = await openApi(open, { HAMLET_ANONYMOUS_RUNS: "yes", HAMLET_RATE_PER_ADDRESS: "1" })
     try {
+      // Limits refill with time.
+      setSystemTime(new Date())
       const responses = [
         await api.call("GET", "/v1/run/nobody.nothing"),
         await api.call("GET", "/v1/run/nobody.nothing"),

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test"
+import { afterAll, afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test"
 import { expectStatus } from "../support/api.ts"
 import { openAiKey, startOpenAiService } from "../support/openai-service.ts"
 import { waitUntil } from "../support/wait-until.ts"
@@ -146,6 +146,10 @@ describeApi(
   "POST /v1/openai/chat/completions, with limits,",
   ({ call, addUser }) => {
     describe("per account,", () => {
+      // Limits refill with time.
+      beforeEach(() => void setSystemTime(new Date()))
+      afterEach(() => void setSystemTime())
+
       test("refuses requests beyond those of a minute", async () => {
         const [ada, bob] = [await addUser(), await addUser()]
         for (let sent = 0; sent < 3; sent += 1)

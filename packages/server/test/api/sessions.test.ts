@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, setSystemTime, test } from "bun:test"
+import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test"
 import type { Scope } from "@hamlet/contract"
 import { createSignInLink } from "../../src/domain/accounts/sessions.ts"
 import { makeTokenText } from "../../src/domain/accounts/token-text.ts"
@@ -84,6 +84,9 @@ describeApi(
 describeApi(
   "api/sessions rate limits",
   (suite) => {
+    // Limits refill with time.
+    beforeEach(() => void setSystemTime(new Date()))
+    afterEach(() => void setSystemTime())
     test("count every sign-in attempt and every invalid session as a request without a token", async () => {
       const send = async (
         method: string,

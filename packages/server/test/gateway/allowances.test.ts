@@ -1,10 +1,14 @@
-import { expect, test } from "bun:test"
+import { afterEach, beforeEach, expect, setSystemTime, test } from "bun:test"
 import { describeEachDatabase } from "../support/databases.ts"
 import { openGatewayFixture } from "./support/gateway-fixture.ts"
 
 const runsMax = 2
 
 describeEachDatabase("HAMLET_RUNS_PER_MINUTE, at vals' own addresses,", (open) => {
+  // Allowances refill with time.
+  beforeEach(() => void setSystemTime(new Date()))
+  afterEach(() => void setSystemTime())
+
   test("limits runs per owner of the vals, and sends retry-after to visitors", async () => {
     await using fixture = await openGatewayFixture(open, {
       HAMLET_RUNS_PER_MINUTE: String(runsMax),

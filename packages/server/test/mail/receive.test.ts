@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test"
+import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test"
 import { generateKeyPairSync } from "node:crypto"
 import { createTransport } from "nodemailer"
 import { expectStatus } from "../support/api.ts"
@@ -112,6 +112,7 @@ describeMail("mail to a val", (suite) => {
     const ada = await suite.addUser()
     const val = await suite.addVal(ada)
     const message = { from: sender, to: val.address, text: "once", messageId: "<b@x.example>" }
+    await suite.untilAlone()
     const all = Array.from({ length: 8 }, () =>
       suite.send({ ...message, date: new Date(1_700_000_000_000) }),
     )
@@ -338,6 +339,10 @@ function defineRefusals(suite: MailSuite): void {
 describeMail(
   "limits of mail",
   (suite) => {
+    // Limits refill with time.
+    beforeEach(() => void setSystemTime(new Date()))
+    afterEach(() => void setSystemTime())
+
     test("limit messages per client and per account, with replies that ask for a retry", async () => {
       const ada = await suite.addUser()
       const val = await suite.addVal(ada)
