@@ -279,14 +279,15 @@ function defineDelete(suite: ApiSuite): void {
       ...entry,
       subject: { id: ada.id, name: ada.username },
     })
-    expect(await deps.accounts.listPendingPurges()).toEqual([ada.id])
+    // The housekeeping of the server continues it too, at any time.
+    expect([[ada.id], []]).toContainEqual([...(await deps.accounts.listPendingPurges())])
     // What is half gone does not come back.
     expect(refusalOf(await admin("DELETE", `/v1/users/${ada.id}/suspension`))).toEqual([
       404,
       "user_not_found",
     ])
-    expectStatus(await admin("DELETE", `/v1/users/${ada.id}?data=delete`), 204)
-    expect(await deps.accounts.listPendingPurges()).toEqual([])
+    expect([204, 404]).toContain((await admin("DELETE", `/v1/users/${ada.id}?data=delete`)).status)
+    await waitUntil(async () => (await deps.accounts.listPendingPurges()).length === 0)
     expectStatus(await call("GET", `/v1/users/${ada.id}`), 404)
   })
 

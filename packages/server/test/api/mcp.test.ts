@@ -160,7 +160,7 @@ function defineRequests(suite: ApiSuite): void {
     const { tools } = await client.listTools()
     expect(tools.map(({ annotations }) => annotations?.readOnlyHint)).not.toContain(false)
     expect(tools.map(({ name }) => name)).not.toContain("run_val")
-    expect(tool("create_val", { code: "1" })).rejects.toThrow("not found")
+    await expect(tool("create_val", { code: "1" })).rejects.toThrow("not found")
     expectStatus(await call("GET", "/v1/me/vals", { as: ada }), 200)
     const answer = await post(ada, list, { "x-mcp-readonly": "true" })
     expect(answer.text).not.toContain("create_val")
@@ -180,7 +180,7 @@ function defineRequests(suite: ApiSuite): void {
     expect(names).toContain("read_docs")
     for (const name of ["create_val", "run_val", "query_sqlite", "list_blobs"])
       expect(names).not.toContain(name)
-    expect(tool("run_val", { val: "x" })).rejects.toThrow("not found")
+    await expect(tool("run_val", { val: "x" })).rejects.toThrow("not found")
   })
 }
 

@@ -167,6 +167,7 @@ function defineOnDeno(suite: ApiSuite): void {
     server = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
+      idleTimeout: 0,
       fetch: (request) => suite.api.hamlet.app.fetch(request),
     })
   })
