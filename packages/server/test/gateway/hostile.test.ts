@@ -4,35 +4,42 @@ import { type GatewayFixture, openGatewayFixture } from "./support/gateway-fixtu
 import type { RawVal } from "./support/plain-runner.ts"
 
 let fixture: GatewayFixture
+/** Its vals have little time for a response. */
+let hasty: GatewayFixture
 let count = 0
 beforeAll(async () => {
-  fixture = await openGatewayFixture(undefined, { HAMLET_STREAM_SECONDS_MAX: "1" })
+  fixture = await openGatewayFixture()
+  hasty = await openGatewayFixture(undefined, { HAMLET_STREAM_SECONDS_MAX: "2" })
   await fixture.addVal("calm", () => new Response("calm"))
 })
 afterAll(async () => {
   expect(await (await fixture.request("calm")).text()).toBe("calm")
   await fixture[Symbol.asyncDispose]()
+  await hasty[Symbol.asyncDispose]()
 })
+
+interface VisitOptions {
+  readonly method?: string
+  readonly onText?: (text: string) => void
+  /** Where the val is; by default it has the usual time. */
+  readonly at?: GatewayFixture
+}
 
 /** What the client of a val sees that writes like this, and what became of the run. */
 async function visitRaw(
   val: RawVal | string,
-  method = "GET",
-  onText?: (text: string) => void,
+  { method = "GET", onText, at = fixture }: VisitOptions = {},
 ): Promise<{ text: string; run: RunDetail }> {
   const name = `raw${++count}`
-  await fixture.addVal(name)
-  fixture.runner.serveRaw(
-    `ada/${name}`,
-    typeof val === "string" ? (socket) => socket.write(val) : val,
-  )
-  const text = await fixture.exchange(
+  await at.addVal(name)
+  at.runner.serveRaw(`ada/${name}`, typeof val === "string" ? (socket) => socket.write(val) : val)
+  const text = await at.exchange(
     `${method} / HTTP/1.1\r\nHost: ada-${name}.localhost\r\nConnection: close\r\n\r\n`,
     undefined,
     onText,
   )
   const id = /x-run-id: (\S+)/i.exec(text)?.[1] ?? ""
-  return { text, run: await fixture.runOf(id) }
+  return { text, run: await at.runOf(id) }
 }
 
 const ok = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n"
@@ -79,8 +86,7 @@ describe("a val cannot", () => {
         socket.write(`${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n`)
         void received.promise.then(() => socket.destroy())
       },
-      "GET",
-      (text) => text.includes("abc") && received.resolve(),
+      { onText: (text) => text.includes("abc") && received.resolve() },
     )
     expect(text).toContain("3\r\nabc\r\n")
     expect(text).not.toContain("0\r\n\r\n")
@@ -88,24 +94,26 @@ describe("a val cannot", () => {
   })
 
   test("send an endless body with a short content-length", async () => {
-    const { text, run } = await visitRaw((socket) => {
+    const pour: RawVal = (socket) => {
+      const chunk = `3e8\r\n${"z".repeat(1000)}\r\n`
       socket.write(`${ok}content-length: 3\r\ntransfer-encoding: chunked\r\n\r\n`)
-      const more = () => {
-        while (!socket.destroyed && socket.write(`3e8\r\n${"z".repeat(1000)}\r\n`));
-      }
-      socket.on("drain", more)
-      more()
-    })
+      socket.write(chunk.repeat(200))
+      const more = setInterval(() => socket.write(chunk), 10)
+      socket.on("close", () => clearInterval(more))
+    }
+    const { text, run } = await visitRaw(pour, { at: hasty })
     // It is passed on as the stream that it is, until its time is up.
     expect(text.length).toBeGreaterThan(100_000)
     expect(run.status).toBe("timed_out")
   })
 
   test("stay silent for longer than a response may take", async () => {
-    const { text, run } = await visitRaw(`${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n`)
+    const [{ text, run }, short] = await Promise.all([
+      visitRaw(`${ok}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n`, { at: hasty }),
+      visitRaw(`${ok}content-length: 10\r\n\r\nabc`, { at: hasty }),
+    ])
     expect(text).toEndWith("3\r\nabc\r\n<closed>")
     expect(run).toMatchObject({ status: "timed_out", request: { status: 200 } })
-    const short = await visitRaw(`${ok}content-length: 10\r\n\r\nabc`)
     expect(short.text).toStartWith("HTTP/1.1 504 ")
     expect(short.run.status).toBe("timed_out")
   })
@@ -145,9 +153,9 @@ describe("a val cannot", () => {
   })
 
   test("send a body with HEAD or 204", async () => {
-    expect((await visitRaw(`${ok}content-length: 4\r\n\r\nevil`, "HEAD")).text).not.toContain(
-      "evil",
-    )
+    expect(
+      (await visitRaw(`${ok}content-length: 4\r\n\r\nevil`, { method: "HEAD" })).text,
+    ).not.toContain("evil")
     expect(
       (await visitRaw("HTTP/1.1 204 No Content\r\ncontent-length: 4\r\n\r\nevil")).text,
     ).not.toContain("evil")
