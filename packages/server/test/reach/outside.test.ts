@@ -15,6 +15,7 @@ const seen: Request[] = []
 const plain = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
+  idleTimeout: 0,
   maxRequestBodySize: 2 * streamBytes,
   fetch: answer,
   websocket: { message: (socket, data) => void socket.send(`outside ${data}`) },
@@ -29,6 +30,7 @@ function serveTls(tls: { readonly cert: string; readonly key: string }) {
   return Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
+    idleTimeout: 0,
     tls,
     fetch: answer,
     websocket: { message: (socket, data) => void socket.send(`secure ${data}`) },

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
 import { describeAttacks } from "../attacks/support/describe-attacks.ts"
-import { waitUntil } from "../support/wait-until.ts"
+import { whenFetched } from "./when-fetched.ts"
 
-const msMax = 180_000
+const msMax = 240_000
 
 /**
  * Packages that vals use most, as they come from the registry of this machine, each in a val that
@@ -109,8 +109,7 @@ describeAttacks("reach/packages", { HAMLET_RUN_SECONDS_MAX: "120" }, (getServer)
     async ({ code, answers }) => {
       const server = getServer()
       const val = await server.save(server.ada, { code })
-      // The first request waits for the packages, though not for ever.
-      await waitUntil(async () => (await server.request(val)).status !== 503, { msMax })
+      await whenFetched(server, val)
       const { status, text } = await server.request(val)
       if (typeof answers === "string") expect(`${status} ${text}`).toBe(`200 ${answers}`)
       else expect(text).toMatch(answers)
@@ -131,6 +130,7 @@ describeAttacks("reach/packages", { HAMLET_RUN_SECONDS_MAX: "120" }, (getServer)
       const val = await server.save(server.ada, {
         code: `import x from "npm:this-package-does-not-exist-4711@1"\nexport default () => x`,
       })
+      await whenFetched(server, val)
       const response = await server.request(val, {
         headers: { authorization: `Bearer ${server.ada.token}`, accept: "application/json" },
       })

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
 import { describeAttacks } from "../attacks/support/describe-attacks.ts"
-import { waitUntil } from "../support/wait-until.ts"
+import { whenFetched } from "./when-fetched.ts"
 
-const msMax = 120_000
+const msMax = 240_000
 
 /** Frameworks whose apps only listen, each in a val that responds at `/x`. */
 const frameworks: readonly { readonly name: string; readonly code: string }[] = [
@@ -52,9 +52,7 @@ describeAttacks("reach/servers", { HAMLET_RUN_SECONDS_MAX: "120" }, (getServer) 
     async ({ code }) => {
       const server = getServer()
       const val = await server.save(server.ada, { code })
-      await waitUntil(async () => (await server.request(val, { path: "/x" })).status !== 503, {
-        msMax,
-      })
+      await whenFetched(server, val)
       const got = await server.request(val, { path: "/x" })
       expect([got.status, got.json]).toEqual([200, { path: "/x", body: null }])
       const posted = await server.request(val, {
@@ -79,7 +77,7 @@ describeAttacks("reach/servers", { HAMLET_RUN_SECONDS_MAX: "120" }, (getServer) 
           new WebSocketServer({ server }).on("connection", (socket) => socket.on("message", (text) => socket.send("echo " + text)))
           server.listen(3000)`,
       })
-      await waitUntil(async () => (await server.request(val)).status !== 503, { msMax })
+      await whenFetched(server, val)
       expect((await server.request(val)).text).toBe("http")
       const socket = new WebSocket(`ws://127.0.0.1:${server.port}/`, {
         headers: { host: val.host },

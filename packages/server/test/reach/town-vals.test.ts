@@ -4,8 +4,9 @@ import { openAiKey, startOpenAiService } from "../support/openai-service.ts"
 import { useTownVal } from "./town-vals/town-val.ts"
 import { vals2023 } from "./town-vals/vals-2023.ts"
 import { vals2026 } from "./town-vals/vals-2026.ts"
+import { whenFetched } from "./when-fetched.ts"
 
-const msMax = 180_000
+const msMax = 240_000
 const service = startOpenAiService()
 afterAll(() => service.stop())
 
@@ -40,6 +41,7 @@ describeAttacks("vals in the style of Val Town", env, (getServer) => {
             return [choices[0].message.content, parts]
           }`,
       })
+      await whenFetched(getServer(), val)
       const { json, text } = await getServer().request(val)
       expect(json ?? text).toEqual(["You said: hi there", ["You ", "said: ", "hi ", "there"]])
     },

@@ -38,6 +38,8 @@ export async function openLoopback(
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
+    // A slow machine may need longer for a response than a connection may be idle by default.
+    idleTimeout: 0,
     async fetch(request, self): Promise<Response> {
       const { pathname: path, searchParams: query } = new URL(request.url)
       seen.push({ method: request.method, path, query, headers: request.headers })

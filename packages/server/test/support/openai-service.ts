@@ -29,6 +29,7 @@ export function startOpenAiService(): OpenAiService {
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
+    idleTimeout: 0,
     async fetch(request) {
       const authorization = request.headers.get("authorization")
       const text = await request.text()

@@ -4,6 +4,7 @@ import type {
   ReceivedResponse,
   SavedVal,
 } from "../../attacks/support/attack-server.ts"
+import { whenFetched } from "../when-fetched.ts"
 
 /** A val as people write it for Val Town, and what it must do here without a change. */
 export interface TownVal {
@@ -37,6 +38,7 @@ export async function useTownVal(server: AttackServer, given: TownVal): Promise<
   const val = await server.save(server.ada, { code, type, ...(name === undefined ? {} : { name }) })
   if (readme !== undefined)
     await server.call("PUT", `/v1/vals/${val.id}`, { as: server.ada, body: { readme } })
+  await whenFetched(server, val)
   return {
     server,
     val,

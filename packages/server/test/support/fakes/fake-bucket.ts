@@ -26,6 +26,7 @@ export class FakeBucket {
     this.#server = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,
+      idleTimeout: 0,
       maxRequestBodySize: 1_073_741_824,
       fetch: (request) => this.#answer(request),
     })
