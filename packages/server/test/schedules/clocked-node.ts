@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { removeFaketimeMemory } from "./faketime-memory.ts"
 
 const program = new URL("./scheduling-node.ts", import.meta.url).pathname
 
@@ -38,6 +39,7 @@ export class ClockedNode {
     await this.#starting
     this.#child?.kill("SIGKILL")
     await this.#child?.exited
+    removeFaketimeMemory()
     this.#starting = undefined
   }
 
@@ -48,6 +50,7 @@ export class ClockedNode {
 
   async #start(): Promise<void> {
     this.#dataDir ||= await mkdtemp(join(tmpdir(), "hamlet-node-"))
+    removeFaketimeMemory()
     const child = Bun.spawn([process.execPath, program], {
       env: { ...process.env, ...this.#env, HAMLET_DATA_DIR: this.#dataDir },
       stdin: "pipe",
