@@ -76,7 +76,7 @@ describeMail(
       client.close()
     })
 
-    test("are disconnected after too many refusals, long commands and early talk", async () => {
+    test("are disconnected after too many refusals and long commands", async () => {
       const { client } = await open()
       await client.begin(sender)
       let last = ""
@@ -86,13 +86,21 @@ describeMail(
       const long = await SmtpClient.open(suite.port)
       long.write(`EHLO ${"x".repeat(5_000)}`)
       await waitUntil(() => long.isClosed)
-      const early = await SmtpClient.connect(suite.port)
-      early.write("EHLO c.example.com\r\n")
-      await early.expect("421")
-      await waitUntil(() => early.isClosed)
+    })
+
+    test("are disconnected when they talk before the greeting", async () => {
+      for (let reply = ""; !reply.startsWith("421"); ) {
+        const early = await SmtpClient.connect(suite.port)
+        early.write("EHLO c.example.com\r\n")
+        reply = await early.reply()
+        // The greeting comes after a tenth of a second, which a busy machine may have let pass.
+        if (reply.startsWith("220")) early.close()
+        await waitUntil(() => early.isClosed)
+      }
     })
 
     test("get at most ten connections from one address, and others still work", async () => {
+      await suite.untilAlone()
       const clients = await Promise.all(
         Array.from({ length: 13 }, () => SmtpClient.connect(suite.port)),
       )
@@ -100,7 +108,7 @@ describeMail(
       expect(greetings.filter((reply) => reply.startsWith("220"))).toHaveLength(10)
       expect(greetings.filter((reply) => reply.startsWith("421"))).toHaveLength(3)
       for (const client of clients) client.close()
-      await waitUntil(() => suite.api.hamlet.mailServer?.stats.connections === 0)
+      await suite.untilAlone()
       const { client } = await open()
       client.close()
     })
@@ -122,7 +130,7 @@ describeMail(
       await client.send("DATA")
       client.write(`${head}\r\nhalf`)
       client.close()
-      await waitUntil(() => suite.api.hamlet.mailServer?.stats.connections === 0)
+      await suite.untilAlone()
       const again = await SmtpClient.open(suite.port)
       await again.begin(sender, val.address)
       expect(await again.data(`${head}\r\nwhole`)).toStartWith("250")
@@ -146,7 +154,9 @@ describeMail(
     })
 
     test("read messages on threads: the server responds while it reads the worst of them", async () => {
-      const { val } = await open()
+      const { val, client } = await open()
+      client.close()
+      await suite.untilAlone()
       const nested = Array.from(
         { length: 31 },
         (_, level) => `Content-Type: multipart/mixed; boundary=b${level}\r\n\r\n--b${level}\r\n`,

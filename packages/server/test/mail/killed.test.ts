@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
-import { createServer } from "node:net"
 import { createClient } from "@hamlet/contract/client"
 import { describeEachDatabase, notRun } from "../support/databases.ts"
+import { findFreePort } from "../support/free-port.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import { mailDomain } from "./support/mail-suite.ts"
@@ -19,7 +19,7 @@ if (Bun.which("bwrap"))
   describeEachDatabase("mail to a server that is killed", (open) => {
     test(`${messages} messages and ${kills} kills: each acknowledged message runs once`, async () => {
       await using fixture = await openServerFixture(open)
-      const port = await findPort()
+      const port = await findFreePort()
       const env = {
         HAMLET_MAIL_DOMAIN: mailDomain,
         HAMLET_SMTP_PORT: String(port),
@@ -99,14 +99,4 @@ async function trySend(port: number, to: string, number: number): Promise<boolea
   } finally {
     client?.close()
   }
-}
-
-/** A free port, which the server uses again after it was killed. */
-function findPort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 }

@@ -28,6 +28,8 @@ export interface MailSuite {
   addVal(owner: TestUser, fields?: object): Promise<{ id: string; name: string; address: string }>
   /** Sends a message with nodemailer. Resolves with the server's reply, also a refusal. */
   send(message: SendMailOptions, options?: object): Promise<string>
+  /** Waits until the server has noticed that all clients have gone: it allows few at once. */
+  untilAlone(): Promise<unknown>
   /** Waits until the val has so many runs that have ended, and returns them, the latest first. */
   runsOf(owner: TestUser, valId: string, count: number): Promise<readonly RunView[]>
 }
@@ -123,6 +125,7 @@ function createSuite(
         transport.close()
       }
     },
+    untilAlone: () => waitUntil(() => get("api").hamlet.mailServer?.stats.connections === 0),
     async runsOf(owner, valId, count) {
       const list = async () =>
         expectStatus(await get("api").call("GET", `/v1/vals/${valId}/runs`, { as: owner }), 200)

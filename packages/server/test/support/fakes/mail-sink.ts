@@ -28,8 +28,8 @@ export interface MailSink {
   /** Attempts to send a message, accepted or not. */
   attempts: number
   mode: SinkMode
-  /** Called with a message that was accepted, before the sender is told. */
-  onMessage?: ((message: SunkMessage) => void) | undefined
+  /** Called with a message that was accepted; the sender is told when it has returned. */
+  onMessage?: ((message: SunkMessage) => Promise<void>) | undefined
   stop(): Promise<void>
 }
 
@@ -82,7 +82,7 @@ export async function startMailSink(options: SinkOptions = {}): Promise<MailSink
         if (mode === "drops")
           for (const one of connections) if (one.id === session.id) one._socket.destroy()
       })
-      stream.on("end", () => {
+      stream.on("end", async () => {
         if (mode === "hangs" || mode === "drops") return
         if (mode === "full") return callback(toError(452, "out of space"))
         if (mode === "picky") return callback(toError(554, "this is spam"))
@@ -95,7 +95,7 @@ export async function startMailSink(options: SinkOptions = {}): Promise<MailSink
           ...parse(Buffer.concat(parts).toString()),
         }
         sink.messages.push(message)
-        sink.onMessage?.(message)
+        await sink.onMessage?.(message)
         callback(null)
       })
     },
