@@ -32,13 +32,15 @@ function toPiece(number: number): Uint8Array {
   return new Uint8Array(sizes.pieceBytes).fill(number % 251)
 }
 
-function toStream(): ReadableStream<Uint8Array> {
+/** A blob in pieces. With `isEndless`, the last of them never comes. */
+function toStream({ isEndless = false } = {}): ReadableStream<Uint8Array> {
+  const pieces = sizes.blobBytes / sizes.pieceBytes
   let number = 0
   return new ReadableStream<Uint8Array>(
     {
       pull(controller) {
-        if (number * sizes.pieceBytes >= sizes.blobBytes) controller.close()
-        else controller.enqueue(toPiece(number++))
+        if (number === pieces) controller.close()
+        else if (!isEndless || number < pieces - 1) controller.enqueue(toPiece(number++))
       },
     },
     { highWaterMark: 0 },
@@ -124,7 +126,7 @@ describeEachDatabase("hamlet serve with a large blob", (open) => {
             ?.count,
         )
       const storing = client
-        .putBlob({ key: "a", content: toStream() })
+        .putBlob({ key: "a", content: toStream({ isEndless: true }) })
         .catch((error: unknown) => error)
       await waitUntil(async () => (await countChunks()) >= 10)
       hamlet.signal("SIGKILL")

@@ -322,10 +322,14 @@ describe("hamlet doctor", () => {
     mkdirSync(left, { recursive: true })
     const env = { TMPDIR: temporary }
     await examine(fixture, [], env)
-    const interrupted = fixture.start(["doctor", "--json"], env)
-    await interrupted.waitFor("stdout", /"check":"deno"/)
-    interrupted.signal("SIGTERM")
-    expect((await interrupted.ended()).exitCode).toBe(143)
+    // Again if it was done before the signal came.
+    for (let exitCode: number | null = 0; exitCode !== 143; ) {
+      const interrupted = fixture.start(["doctor", "--json"], env)
+      await interrupted.waitFor("stdout", /"check":"deno"/)
+      interrupted.signal("SIGTERM")
+      exitCode = (await interrupted.ended()).exitCode
+      expect([143, exits.ok, exits.warning, exits.failure]).toContain(exitCode as number)
+    }
     expect(readdirSync(temporary)).toEqual([`hamlet-${process.getuid?.()}-0123abcd`])
     expect(existsSync(left)).toBe(true)
   })

@@ -60,8 +60,14 @@ describeEachDatabase("hamlet serve, killed while it sends mail,", (open) => {
       const before = await fixture.serve(env)
       const client = createClient({ baseUrl: before.baseUrl, token: chosenToken })
       sink.messages.length = 0
-      sink.onMessage = () => before.hamlet.signal("SIGKILL")
+      const accepted = Promise.withResolvers<void>()
+      sink.onMessage = async () => {
+        await accepted.promise
+        before.hamlet.signal("SIGKILL")
+        await before.hamlet.ended()
+      }
       const { id } = await client.sendEmail({ to: "bob@example.org", text: "x", html: "<b>x</b>" })
+      accepted.resolve()
       await before.hamlet.ended()
       sink.onMessage = undefined
       expect(sink.messages).toHaveLength(1)

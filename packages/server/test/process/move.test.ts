@@ -44,6 +44,7 @@ test.skipIf(!postgres)(
       HAMLET_PORT: "0",
       HAMLET_FORMER_BASE_URLS: baseUrl,
       HAMLET_DATABASE_CONNECTIONS_MAX: "4",
+      HAMLET_PROCESSES_READY: "0",
     }
     const child = Bun.spawn(["bash", "-ec", after], {
       cwd: folder,
@@ -77,7 +78,7 @@ test.skipIf(!postgres)(
       await target.close()
     }
   },
-  90_000,
+  240_000,
 )
 
 /** The commands of the recipe, for a database that is there. */

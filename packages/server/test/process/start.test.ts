@@ -129,6 +129,7 @@ test("hamlet serve reads flags, which override the environment", async () => {
     expect(hamlet.stdout).toContain("first user  grace")
     expect(hamlet.stdout).toContain(join(elsewhere, "hamlet.db"))
     expect(hamlet.stderr).toBe("")
+    await hamlet.stop()
   } finally {
     await rm(elsewhere, { recursive: true })
   }

@@ -39,7 +39,7 @@ describe.skipIf(existsSync(unpacked))("hamlet serve without bubblewrap", () => {
     const { fixture, env } = await openWeakFixture()
     await using _stage = fixture
     const { hamlet, baseUrl } = await fixture.serve(env)
-    const client = createClient({ baseUrl, token: chosenToken, retriesMax: 0 })
+    const client = createClient({ baseUrl, token: chosenToken })
     const sentences = [
       "Deno's permissions alone",
       "no network",
@@ -71,7 +71,7 @@ describe.skipIf(existsSync(unpacked))("hamlet serve without bubblewrap", () => {
     await hamlet.ended()
 
     const chosen = await fixture.serve({ ...env, HAMLET_ISOLATION: "deno", HAMLET_HOST: "0.0.0.0" })
-    const again = createClient({ baseUrl: chosen.baseUrl, token: chosenToken, retriesMax: 0 })
+    const again = createClient({ baseUrl: chosen.baseUrl, token: chosenToken })
     expect((await again.createUser({ username: "bob" })).username).toBe("bob")
     expect((await again.getReadiness()).warnings).toHaveLength(2)
     expect(await (await fetch(chosen.baseUrl)).text()).not.toContain("Deno's permissions")

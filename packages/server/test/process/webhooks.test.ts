@@ -74,12 +74,11 @@ describeEachDatabase("hamlet serve with webhooks", (open) => {
     expect(tooDeep.error).toContain(`caused one another ${depthMax} times`)
     expect((await listRuns(client, looping.id)).length).toBe(depthMax + 1)
     await waitUntil(async () => (await listRuns(client, page.id)).length === depthMax + 1)
-    const refused = await waitUntil(async () =>
-      (await client.listDeliveries({ webhook_id: byUrl.id })).data.find(
-        ({ error }) => error !== null,
+    await waitUntil(async () =>
+      (await client.listDeliveries({ webhook_id: byUrl.id })).data.find(({ error }) =>
+        error?.includes(`called one another ${depthMax} times`),
       ),
     )
-    expect(refused.error).toContain(`called one another ${depthMax} times`)
     expect((await listRuns(client, page.id)).length).toBe(depthMax + 1)
   })
 
