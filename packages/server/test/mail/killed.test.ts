@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { createClient } from "@hamlet/contract/client"
 import { describeEachDatabase, notRun } from "../support/databases.ts"
-import { findFreePort } from "../support/free-port.ts"
+import { findFreePort } from "../support/processes/free-port.ts"
 import { chosenToken, openServerFixture } from "../support/server-fixture.ts"
 import { waitUntil } from "../support/wait-until.ts"
 import { mailDomain } from "./support/mail-suite.ts"
