@@ -50,6 +50,7 @@ export const statementLimits: StatementLimits = {
 export const databaseLimits: DatabaseLimits = {
   // An owner whose statements take all their time uses one of them.
   processesMax: 4,
+  sendsAhead: true,
   startMsMax: 10_000,
   // To finish the current request and to close the databases.
   endMsMax: 2_000,

@@ -48,32 +48,38 @@ describe("DatabasePool", () => {
     expect(await owner.rows("pragma integrity_check")).toEqual([["ok"]])
   })
 
-  test("kills a statement that takes too long, and runs the requests that waited", async () => {
-    await using patient = await openDatabases()
-    await using databases = await openDatabases({
-      folder: patient.folder,
-      msMax: 1_000,
-      limits: { processesMax: 1 },
-    })
-    const [ada, bob] = [databases.owner(), databases.owner()]
-    for (const { id } of [ada, bob]) await patient.owner(id).rows("create table t (a)")
-    await patient.pool.stop()
-    const slow = ada.batch(["insert into t values (1)", endless])
-    const others = [
-      ada.execute("insert into t values (2)"),
-      bob.execute("insert into t values (3)"),
-      ada.execute("insert into t values (4)"),
-    ]
-    expect(await slow).toEqual({
-      kind: "failed",
-      message: "interrupted: it took longer than 1 s",
-    })
-    expect(
-      (await Promise.all(others)).map((result) => "rowsAffected" in result && result.rowsAffected),
-    ).toEqual([1, 1, 1])
-    expect(await ada.rows("select a from t")).toEqual([[2], [4]])
-    expect(await bob.rows("select a from t")).toEqual([[3]])
-  })
+  // With a second process, the next request of an owner is sent while the first one runs.
+  test.each([1, 2])(
+    "kills a statement that takes too long, and runs the requests that waited, with up to %d processes",
+    async (processesMax) => {
+      await using patient = await openDatabases()
+      await using databases = await openDatabases({
+        folder: patient.folder,
+        msMax: 1_000,
+        limits: { processesMax },
+      })
+      const [ada, bob] = [databases.owner(), databases.owner()]
+      for (const { id } of [ada, bob]) await patient.owner(id).rows("create table t (a)")
+      await patient.pool.stop()
+      const slow = ada.batch(["insert into t values (1)", endless])
+      const others = [
+        ada.execute("insert into t values (2)"),
+        bob.execute("insert into t values (3)"),
+        ada.execute("insert into t values (4)"),
+      ]
+      expect(await slow).toEqual({
+        kind: "failed",
+        message: "interrupted: it took longer than 1 s",
+      })
+      expect(
+        (await Promise.all(others)).map(
+          (result) => "rowsAffected" in result && result.rowsAffected,
+        ),
+      ).toEqual([1, 1, 1])
+      expect(await ada.rows("select a from t")).toEqual([[2], [4]])
+      expect(await bob.rows("select a from t")).toEqual([[3]])
+    },
+  )
 
   test("does not let an endless statement delay other owners while a process is free", async () => {
     await using databases = await openDatabases({ limits: { processesMax: 2 } })

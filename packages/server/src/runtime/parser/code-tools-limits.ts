@@ -14,6 +14,7 @@ export interface CodeToolsLimits extends WorkerProcessPoolLimits {
 export const codeToolsLimits: CodeToolsLimits = {
   // Two, so that code which takes all its time leaves one for everyone else.
   processesMax: 2,
+  sendsAhead: false,
   requestMsMax: 1_000,
   startMsMax: 10_000,
   // A parser has nothing to finish: it is killed at once.

@@ -22,32 +22,36 @@ export function toFrame(...parts: readonly (string | Uint8Array)[]): Buffer {
 }
 
 /**
- * A function that takes chunks and returns the content of a frame once it is complete. It throws
- * when a frame is longer than `bytesMax`. There is never more than one frame under way. A chunk
- * that is not a whole frame is copied: the caller may reuse its buffer.
+ * A function that takes chunks and returns the contents of the frames that are complete with it. It
+ * throws when a frame is longer than `bytesMax`. The rest of a chunk is copied: the caller may reuse
+ * its buffer, but not before it has read the contents.
  */
 export function createFrameReader(
   bytesMax = Number.POSITIVE_INFINITY,
-): (chunk: Buffer) => Buffer | undefined {
+): (chunk: Buffer) => readonly Buffer[] {
   let chunks: Buffer[] = []
   let chunkBytes = 0
+  /** The bytes of the first frame with its head, or of the head as long as that is incomplete. */
+  let frameBytes = headBytes
+  const join = () => (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
   return (chunk) => {
-    const bytes = chunkBytes + chunk.length
-    const [first = chunk] = chunks
-    const head = first.length < headBytes ? Buffer.concat([first, chunk]) : first
-    const frameBytes = bytes < headBytes ? headBytes : headBytes + head.readUInt32LE()
-    if (frameBytes > headBytes + bytesMax)
-      throw new RangeError(`Cannot read a frame of ${frameBytes} bytes`)
-    if (bytes >= headBytes && bytes >= frameBytes) {
-      const frame = chunkBytes === 0 ? chunk : Buffer.concat([...chunks, chunk])
-      chunks = []
-      chunkBytes = 0
-      return frame.subarray(headBytes)
+    chunks.push(chunk)
+    chunkBytes += chunk.length
+    const contents: Buffer[] = []
+    while (chunkBytes >= frameBytes) {
+      const bytes = join()
+      frameBytes = headBytes + bytes.readUInt32LE()
+      if (frameBytes > headBytes + bytesMax)
+        throw new RangeError(`Cannot read a frame of ${frameBytes} bytes`)
+      chunks = [bytes]
+      if (chunkBytes < frameBytes) break
+      contents.push(bytes.subarray(headBytes, frameBytes))
+      chunks = [bytes.subarray(frameBytes)]
+      chunkBytes -= frameBytes
+      frameBytes = headBytes
     }
-    // The first chunk always contains the whole head.
-    if (chunkBytes < headBytes) chunks = [Buffer.concat([...chunks, chunk])]
-    else chunks.push(Buffer.from(chunk))
-    chunkBytes = bytes
-    return undefined
+    const last = chunks.pop()
+    if (last && chunkBytes > 0) chunks.push(Buffer.from(last))
+    return contents
   }
 }

@@ -30,13 +30,13 @@ export function serveFrames(
   if (serverPid !== undefined) endWithServer(serverPid)
   // An empty frame: ready for requests.
   writeFrame(toFrame())
-  const readFrame = createFrameReader()
+  const readFrames = createFrameReader()
   const chunk = Buffer.allocUnsafe(chunkBytes)
   for (;;) {
     const bytes = readSync(frameDescriptor, chunk)
     if (bytes === 0) return
-    const request = readFrame(chunk.subarray(0, bytes))
-    if (request) writeFrame(toFrame(...respond(request)))
+    for (const request of readFrames(chunk.subarray(0, bytes)))
+      writeFrame(toFrame(...respond(request)))
   }
 }
 

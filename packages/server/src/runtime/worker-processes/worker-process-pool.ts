@@ -10,6 +10,11 @@ import {
 /** What a pool and its processes may use. */
 export interface WorkerProcessPoolLimits extends WorkerProcessLimits, OwnerQueueLimits {
   readonly processesMax: number
+  /**
+   * Whether a process is sent the owner's next request while it works on one. Only as long as
+   * another process could be started: then no other owner waits for this one.
+   */
+  readonly sendsAhead: boolean
   /** How long a process is kept without work. */
   readonly idleMsMax: number
 }
@@ -118,8 +123,23 @@ export class WorkerProcessPool {
   #startJobs(): void {
     while (this.#busy.size < this.#limits.processesMax && !this.#isStopped) {
       const job = this.#queue.shift((owner) => this.#mayStart(owner))
-      if (!job) return
-      void this.#work(job)
+      if (!job) {
+        this.#sendAhead()
+        return
+      }
+      const process = this.#takeProcess(job.owner)
+      if (process instanceof WorkerProcess) void this.#work(process, job)
+      else job.settled.resolve(process)
+    }
+  }
+
+  /** All requests that wait are of owners that have a process. */
+  #sendAhead(): void {
+    if (!this.#limits.sendsAhead) return
+    for (const [process, busyWith] of this.#busy) {
+      if (busyWith === undefined || busyWith === noOwner || !process.canQueue) continue
+      const job = this.#queue.shift((owner) => owner === busyWith)
+      if (job) void this.#work(process, job)
     }
   }
 
@@ -127,24 +147,25 @@ export class WorkerProcessPool {
     return owner === noOwner || !this.#busy.values().some((running) => running === owner)
   }
 
-  async #work(job: Job): Promise<void> {
-    const process = this.#takeProcess(job.owner)
-    if (!(process instanceof WorkerProcess)) {
-      job.settled.resolve(process)
-      return
-    }
+  async #work(process: WorkerProcess, job: Job): Promise<void> {
     this.#busy.set(process, job.owner)
     const outcome = await process.run(job.owner, job.frame)
-    // A process that has worked before may have died of something else. A process that dies of its
-    // first request died of it.
-    const canRetry = this.#options.isRepeatable && process.requests > 1 && !this.#isStopped
-    if (outcome.kind === "crashed" && canRetry) this.#queue.unshift(job)
+    if (this.#canRetry(process, outcome)) this.#queue.unshift(job)
     else job.settled.resolve(outcome)
+    if (process.isAtWork) return this.#startJobs()
     // The owner's next request waits until it is gone: it may still hold a lock.
     if (!process.isUsable) await process.stop()
     this.#busy.delete(process)
     if (process.isUsable) this.#idle.set(process, performance.now())
     this.#startJobs()
+  }
+
+  #canRetry(process: WorkerProcess, outcome: WorkerResponse | WorkerFailure): boolean {
+    if (outcome.kind === "responded" || this.#isStopped) return false
+    if (outcome.isAhead) return true
+    // A process that has worked before may have died of something else. A process that dies of its
+    // first request died of it.
+    return outcome.kind === "crashed" && this.#options.isRepeatable && process.requests > 1
   }
 
   /**

@@ -37,8 +37,10 @@ const folderPath = fileURLToPath(new URL(".", import.meta.url))
 /** Why there is no response. The process is not usable afterwards. */
 export interface WorkerFailure {
   readonly kind: "timed_out" | "out_of_memory" | "crashed"
-  /** False when the process did not start, so that it never had the request. */
+  /** False when the process did not start. */
   readonly isStarted: boolean
+  /** Whether the request was behind another one, so that the process never began it. */
+  readonly isAhead?: boolean
   /** Why it did not start, where the system gave a reason. */
   readonly message?: string
 }
@@ -49,7 +51,8 @@ export interface WorkerResponse {
 }
 
 /**
- * A process of ours that works on what users have written, one request at a time.
+ * A process of ours that works on what users have written, one request at a time. It can be sent the
+ * next one meanwhile, so that it does not wait for the server between two.
  *
  *   starting ──▶ ready ◀──▶ at work ──▶ ending ──▶ gone
  *       └──────────┴──────────────────────▲
@@ -67,10 +70,12 @@ export class WorkerProcess {
   readonly #ready: Promise<boolean>
   /** The owners whose requests it ran, the last one last. */
   readonly #owners = new Set<string>()
-  /** Undefined when the process ended instead. */
-  #response = Promise.withResolvers<Buffer | undefined>()
-  #unsent: Uint8Array = new Uint8Array()
+  readonly #start = Promise.withResolvers<boolean>()
+  /** The requests that it was sent; it works on the first one. */
+  readonly #sent: ((response: Buffer | "ended" | "ended before") => void)[] = []
+  #unsent: Uint8Array[] = []
   #requests = 0
+  #underWay = 0
   #workMs = 0
   #runningSinceMs: number | undefined
   /** Its CPU time when the current request was first checked, and how old the request was then. */
@@ -91,10 +96,7 @@ export class WorkerProcess {
       stdio: ["ignore", "ignore", "ignore", "pipe", ...launch.descriptors],
     })
     const startTimer = setTimeout(() => this.#kill("timed_out"), limits.startMsMax)
-    this.#ready = this.#response.promise.then((frame) => {
-      clearTimeout(startTimer)
-      return frame?.length === 0
-    })
+    this.#ready = this.#start.promise.finally(() => clearTimeout(startTimer))
     this.#connecting = this.#connect()
     this.#connecting.catch(() => this.#fail())
   }
@@ -109,6 +111,16 @@ export class WorkerProcess {
     return this.#requests
   }
 
+  /** Whether it has requests that it has not responded to. */
+  get isAtWork(): boolean {
+    return this.#underWay > 0
+  }
+
+  /** Whether it works on one request and may be sent the next one. */
+  get canQueue(): boolean {
+    return this.isUsable && this.#underWay === 1 && this.#sent.length === 1
+  }
+
   /** Whether it may be given another request. */
   get isUsable(): boolean {
     const isAlive = this.#child.exitCode === null && this.#child.signalCode === null
@@ -120,31 +132,67 @@ export class WorkerProcess {
     return this.#owners.has(owner)
   }
 
-  /** Sends a request, which is a frame. There must be no other at the same time. */
+  /** Sends a request, which is a frame. Those that are under way must be of the same owner. */
   async run(owner: string, request: Uint8Array): Promise<WorkerResponse | WorkerFailure> {
     this.#requests += 1
+    this.#underWay += 1
     this.#cacheOwner(owner)
     this.#child.ref()
+    try {
+      return await this.#exchange(request)
+    } finally {
+      this.#underWay -= 1
+      // Only a request may keep the server's process from ending.
+      if (this.#underWay === 0) this.#child.unref()
+    }
+  }
+
+  async #exchange(request: Uint8Array): Promise<WorkerResponse | WorkerFailure> {
     if (!(await this.#ready)) return this.#toFailure(false)
     // It may have ended since the pool chose it.
-    if (this.#isEnding) return this.#toFailure(true)
+    if (this.#isEnding) return this.#toFailure(true, this.#underWay > 1)
     const socket = await this.#connecting
     socket.ref()
-    this.#response = Promise.withResolvers()
-    const startedMs = performance.now()
-    this.#runningSinceMs = startedMs
-    this.#firstCheck = undefined
+    const { promise, resolve } = Promise.withResolvers<Buffer | "ended" | "ended before">()
+    this.#sent.push(resolve)
+    if (this.#sent.length === 1) this.#begin()
     // One timer for many requests: setting and clearing one takes longer than most requests.
     this.#watch ??= setInterval(() => this.#check(), this.#limits.checkMs)
-    this.#unsent = request
+    this.#unsent.push(request)
     this.#send(socket)
-    const response = await this.#response.promise
+    const response = await promise
+    if (this.#sent.length === 0) socket.unref()
+    return typeof response === "string"
+      ? this.#toFailure(true, response === "ended before")
+      : { kind: "responded", response }
+  }
+
+  /** It begins with the first of the requests that it was sent. */
+  #begin(): void {
+    this.#runningSinceMs = performance.now()
+    this.#firstCheck = undefined
+  }
+
+  #receive(frame: Buffer): void {
+    const resolve = this.#sent.shift()
+    if (!resolve) {
+      // The empty frame: it is ready.
+      this.#start.resolve(frame.length === 0)
+      return
+    }
+    this.#noteWork(performance.now() - (this.#runningSinceMs ?? 0))
+    if (this.#sent.length > 0) this.#begin()
+    else this.#runningSinceMs = undefined
+    resolve(frame)
+  }
+
+  /** No response comes any more. It was at work on the first request, and never began the others. */
+  #end(): void {
+    this.#isEnding = true
     this.#runningSinceMs = undefined
-    this.#noteWork(performance.now() - startedMs)
-    // Only a request may keep the server's process from ending.
-    this.#child.unref()
-    socket.unref()
-    return response ? { kind: "responded", response } : this.#toFailure(true)
+    this.#start.resolve(false)
+    for (const [index, resolve] of this.#sent.splice(0).entries())
+      resolve(index === 0 ? "ended" : "ended before")
   }
 
   /**
@@ -161,14 +209,14 @@ export class WorkerProcess {
     clearTimeout(timer)
   }
 
-  #toFailure(isStarted: boolean): WorkerFailure {
+  #toFailure(isStarted: boolean, isAhead = false): WorkerFailure {
     this.#isEnding = true
-    return { kind: this.#killReason ?? "crashed", isStarted }
+    return { kind: this.#killReason ?? "crashed", isStarted, isAhead }
   }
 
   #fail(): void {
     this.#kill()
-    this.#response.resolve(undefined)
+    this.#end()
   }
 
   /** A gentler signal would not work: a native call does not handle it. */
@@ -183,19 +231,15 @@ export class WorkerProcess {
    * beyond the third descriptor.
    */
   #connect(): Promise<Bun.Socket> {
-    const readFrame = createFrameReader(this.#limits.responseBytesMax)
+    const readFrames = createFrameReader(this.#limits.responseBytesMax)
     const options: Bun.FdSocketOptions = {
       fd: Number(this.#child.stdio[frameDescriptor]),
       socket: {
         data: (_socket, chunk) => {
-          const frame = readFrame(chunk)
-          if (frame) this.#response.resolve(frame)
+          for (const frame of readFrames(chunk)) this.#receive(frame)
         },
         drain: (socket) => this.#send(socket),
-        close: () => {
-          this.#isEnding = true
-          this.#response.resolve(undefined)
-        },
+        close: () => this.#end(),
         // Also called with what `readFrame` throws.
         error: () => this.#fail(),
       },
@@ -206,8 +250,12 @@ export class WorkerProcess {
 
   /** Sends as much as the socket accepts; `drain` sends the rest. */
   #send(socket: Bun.Socket): void {
-    const sent = this.#unsent.length === 0 ? 0 : socket.write(this.#unsent)
-    this.#unsent = this.#unsent.subarray(Math.max(0, sent))
+    for (let frame = this.#unsent.shift(); frame; frame = this.#unsent.shift()) {
+      const sent = Math.max(0, socket.write(frame))
+      if (sent === frame.length) continue
+      this.#unsent.unshift(frame.subarray(sent))
+      return
+    }
   }
 
   /** The worker drops the state of the owner that was used longest ago, in the same way. */
