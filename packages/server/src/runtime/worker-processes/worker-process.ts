@@ -240,7 +240,7 @@ export class WorkerProcess {
         },
         drain: (socket) => this.#send(socket),
         close: () => this.#end(),
-        // Also called with what `readFrame` throws.
+        // Also called with what `readFrames` throws.
         error: () => this.#fail(),
       },
     }
