@@ -34,7 +34,7 @@ export const postgresDefaults: PostgresLimits = {
   ...searchDefaults,
   connectionsMax: 10,
   connectMsMax: 3_000,
-  waitMsMax: 3_000,
+  waitMsMax: 10_000,
   statementMsMax: 10_000,
   lockMsMax: 5_000,
   idleInTransactionMsMax: 10_000,
