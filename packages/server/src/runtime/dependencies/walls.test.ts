@@ -201,16 +201,21 @@ describe.each(levels)("The resolver with %s", (isolation) => {
   )
 
   test("ends a resolution that takes too long, with all its processes", async () => {
-    await using open = await openResolver({ isolation, limits: { resolveMsMax: 10_000 } })
-    open.registry.serve("/npm/slow", () => new Promise(() => {}))
-    const code = "import { it } from 'npm:slow'"
-    const resolved = await open.resolve(code)
-    expect(resolved).toMatchObject({ bundle: null, isTemporary: true })
-    expect(importOf(resolved, "npm:slow")).toMatchObject({
-      error: "it could not be resolved within 10 s",
-      places: [{ start: 19, end: 29 }],
+    let seconds = 4
+    const places = await waitUntil(async () => {
+      const limits = { resolveMsMax: seconds * 1_000 }
+      await using open = await openResolver({ isolation, limits })
+      open.registry.serve("/npm/slow", () => new Promise(() => {}))
+      const resolved = await open.resolve("import { it } from 'npm:slow'")
+      expect(resolved).toMatchObject({ bundle: null, isTemporary: true })
+      const { error, places } = importOf(resolved, "npm:slow")
+      expect(error).toBe(`it could not be resolved within ${seconds} s`)
+      await untilGone(open)
+      // On a busy machine the tool may need longer until it has found the import.
+      seconds *= 2
+      return places.length > 0 && places
     })
-    await untilGone(open)
+    expect(places).toEqual([{ start: 19, end: 29 }])
   })
 
   test("ends when its signal aborts, and when the resolver stops", async () => {

@@ -94,7 +94,7 @@ test("DatabasePool returns the same results as plain SQLite for random statement
       const all: Command = { kind: "batch", statements }
       expect(await ask(owner, all)).toEqual(askModel(model, all))
     }),
-    { numRuns: 60 },
+    { numRuns: 25 },
   )
 })
 

@@ -143,7 +143,7 @@ const escapes: readonly (readonly [sql: string, refusal: RegExp])[] = [
   ["select ?99999", /variable number must be between/],
   ["{compound}", /too many terms/],
   [
-    "with recursive c(x) as (select 1 union all select x + 1 from c) select x, 'padding' from c",
+    "with recursive c(x) as (select 1 union all select x + 1 from c) select x, hex(zeroblob(50000)) from c",
     /larger than/,
   ],
 ]
