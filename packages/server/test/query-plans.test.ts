@@ -32,7 +32,7 @@ type GetRoute = {
   [Name in RouteName]: Routes[Name]["method"] extends "get" ? Name : never
 }[RouteName]
 
-const fillMsMax = 120_000
+const fillMsMax = 600_000
 const pages = ["", "limit=100&offset=40"]
 const periods = [
   "",

@@ -26,13 +26,10 @@ export function openPlanner({ db, url }: TestDatabase): Promise<Planner> {
 
 function openSqlitePlanner(db: Database): Planner {
   return {
-    async findFaults(statements) {
-      const faults = distinct(statements).map(async (statement) => {
-        const rows = await db.read<SqlitePlanRow>(db.dialect.explain(statement))
-        return findSqliteFaults(statement, rows).map((fault) => describe(fault, statement))
-      })
-      return (await Promise.all(faults)).flat()
-    },
+    findFaults: findOnce(async (statement) => {
+      const rows = await db.read<SqlitePlanRow>(db.dialect.explain(statement))
+      return findSqliteFaults(statement, rows)
+    }),
     async findBareReferences() {
       const references = await db.read<{ name: string; columns: string }>(sql`
         select t.name, group_concat(f."from" order by f.seq) as columns from pragma_table_list t join pragma_foreign_key_list(t.name) f
@@ -55,12 +52,6 @@ function openSqlitePlanner(db: Database): Planner {
   }
 }
 
-/**
- * So often PostgreSQL plans anew for the values at hand, before it considers one plan for all
- * values.
- */
-const customPlans = 5
-
 async function openPostgresPlanner(db: Database, url: string): Promise<Planner> {
   // With the settings of the server's own connections, which the planner minds.
   const session = createClient({
@@ -71,20 +62,18 @@ async function openPostgresPlanner(db: Database, url: string): Promise<Planner> 
   })
   await session.unsafe("set statement_timeout = 0")
   await session.unsafe("analyze")
+  await session.unsafe("set plan_cache_mode = force_generic_plan")
   const unique = await readUniqueIndexes(session)
+  /** By the text of the statement. */
+  const generic = new Map<string, PostgresPlan>()
   return {
-    async findFaults(statements) {
-      const faults: string[] = []
-      for (const statement of distinct(statements)) {
-        const fresh = await db.read<PlanRow>(db.dialect.explain(statement))
-        const found = [
-          ...findPostgresFaults(rootOf(fresh), unique),
-          ...findPostgresFaults(rootOf(await explainSettled(session, statement)), unique),
-        ]
-        faults.push(...new Set(found.map((fault) => describe(fault, statement))))
-      }
-      return faults
-    },
+    findFaults: findOnce(async (statement) => {
+      const custom = rootOf(await db.read<PlanRow>(db.dialect.explain(statement)))
+      const ofAll = generic.get(statement.text) ?? (await explainGeneric(session, statement))
+      generic.set(statement.text, ofAll)
+      const plans = isPreferred(ofAll, custom) ? [custom, ofAll] : [custom]
+      return plans.flatMap((plan) => findPostgresFaults(plan, unique))
+    }),
     async findBareReferences() {
       const bare = await session.unsafe<{ reference: string }[]>(`
         select conrelid::regclass || ' ' || conkey::text as reference from pg_constraint k
@@ -108,19 +97,31 @@ function rootOf([row]: readonly PlanRow[]): PostgresPlan {
   return root.Plan
 }
 
-/** The plan that is used for a prepared statement once it has been used for a while. */
-async function explainSettled(
-  session: SQL,
-  { text, values }: Statement,
-): Promise<readonly PlanRow[]> {
+/** The plan for all values. */
+async function explainGeneric(session: SQL, { text, values }: Statement): Promise<PostgresPlan> {
   const execute = `explain (format json) execute asked${values.length === 0 ? "" : `(${values.map(toLiteral).join(", ")})`}`
   await session.unsafe(`prepare asked as ${text}`)
   try {
-    for (let time = 0; time < customPlans; time++) await session.unsafe(execute)
-    return await session.unsafe<PlanRow[]>(execute)
+    return rootOf(await session.unsafe<PlanRow[]>(execute))
   } finally {
     await session.unsafe("deallocate asked")
   }
+}
+
+/** What PostgreSQL takes the planning of a statement with so many tables to cost. */
+const planningCost = (tables: number) => 1000 * 0.0025 * (tables + 1)
+
+/**
+ * Whether PostgreSQL uses the plan for all values once it has planned a statement for these values a
+ * few times: when it costs no more than to plan, and to execute, for the values at hand.
+ */
+function isPreferred(ofAll: PostgresPlan, custom: PostgresPlan): boolean {
+  return ofAll["Total Cost"] < custom["Total Cost"] + planningCost(countNodes(ofAll))
+}
+
+/** At least as many as there are tables. */
+function countNodes({ Plans = [] }: PostgresPlan): number {
+  return Plans.reduce((count, plan) => count + countNodes(plan), 1)
 }
 
 function toLiteral(value: SqlValue): string {
@@ -144,17 +145,23 @@ async function readUniqueIndexes(session: SQL): Promise<UniqueIndexes> {
 }
 
 /**
- * The same query with other values may have another plan, but running it twice would show no more.
+ * Looks at each statement once, however often it comes. The same one with other values may have
+ * another plan.
  */
-function distinct(statements: readonly Statement[]): readonly Statement[] {
-  return [
-    ...new Map(
-      statements.map((statement) => [
-        JSON.stringify([statement.text, statement.values]),
-        statement,
-      ]),
-    ).values(),
-  ]
+function findOnce(
+  find: (statement: Statement) => Promise<readonly string[]>,
+): Planner["findFaults"] {
+  const known = new Map<string, readonly string[]>()
+  return async (statements) => {
+    const faults = new Set<string>()
+    for (const statement of statements) {
+      const key = JSON.stringify([statement.text, statement.values])
+      const found = known.get(key) ?? (await find(statement))
+      known.set(key, found)
+      for (const fault of found) faults.add(describe(fault, statement))
+    }
+    return [...faults]
+  }
 }
 
 function describe(fault: string, statement: Statement): string {

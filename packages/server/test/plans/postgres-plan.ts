@@ -6,6 +6,7 @@ export interface PostgresPlan {
   readonly "Index Cond"?: string
   readonly "Parent Relationship"?: string
   readonly "Plan Rows": number
+  readonly "Total Cost": number
   readonly Plans?: readonly PostgresPlan[]
 }
 
