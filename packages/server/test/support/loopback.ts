@@ -1,6 +1,7 @@
 import { openApi, type TestApi } from "./api.ts"
 import { assertMatchesOpenApi, parseJson } from "./assert-openapi.ts"
 import type { OpenDatabase } from "./databases.ts"
+import { FakeRunner } from "./fakes/fake-runner.ts"
 
 /** A request as it arrived at the server. */
 export interface LoopbackRequest {
@@ -26,7 +27,10 @@ export interface Loopback {
   close(): Promise<void>
 }
 
-/** Opens the server on a database and listens; `env` are settings of the operator. */
+/**
+ * Opens the server on a database and listens; `env` are settings of the operator. Vals run without a
+ * sandbox: clients are about what is on the wire.
+ */
 export async function openLoopback(
   open: OpenDatabase,
   env: Record<string, string> = {},
@@ -49,7 +53,8 @@ export async function openLoopback(
     },
   })
   const baseUrl = `http://127.0.0.1:${server.port}`
-  const opened = await openApi(open, { HAMLET_BASE_URL: baseUrl, ...env })
+  const runner = new FakeRunner()
+  const opened = await openApi(open, { HAMLET_BASE_URL: baseUrl, ...env }, { runner })
   api = opened
   return {
     api: opened,
