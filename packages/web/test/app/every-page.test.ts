@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from "bun:test"
 import type { Page } from "playwright-core"
 import type { OpenTab } from "../../dev/app-stage.ts"
 import { findBarriers, findTooWide } from "../support/check-page.ts"
+import { findPaleTexts } from "../support/contrast.ts"
 import { describeApp } from "../support/describe-app.ts"
 import { eventually } from "../support/eventually.ts"
 import { pageCases } from "../support/page-cases.ts"
@@ -9,12 +10,12 @@ import { type SeededPages, seedPages } from "../support/seed-pages.ts"
 
 const sizes = { wide: { width: 1360, height: 850 }, phone: { width: 390, height: 844 } } as const
 
-/** All checks run once per size; in the other colours only those that depend on colours. */
+/** Axe looks once at each size and once at each scheme; the other two are checked for contrast. */
 const looks = [
-  { size: "wide", scheme: "light", kind: "everything" },
-  { size: "wide", scheme: "dark", kind: "colours" },
-  { size: "phone", scheme: "dark", kind: "everything" },
-  { size: "phone", scheme: "light", kind: "colours" },
+  { size: "wide", scheme: "light", find: findBarriers },
+  { size: "wide", scheme: "dark", find: (page: Page) => page.evaluate(findPaleTexts) },
+  { size: "phone", scheme: "dark", find: findBarriers },
+  { size: "phone", scheme: "light", find: (page: Page) => page.evaluate(findPaleTexts) },
 ] as const
 
 describeApp(
@@ -48,12 +49,12 @@ describeApp(
           await page.getByRole("heading", { level: 1 }).first().waitFor()
           await before?.(page)
           await page.getByText(text).first().waitFor()
-          for (const { size, scheme, kind } of looks) {
+          for (const { size, scheme, find } of looks) {
             await page.setViewportSize(sizes[size])
             await page.emulateMedia({ colorScheme: scheme })
             // Loading content may move elements for a moment.
             const look = async () => ({
-              barriers: await findBarriers(page, kind),
+              barriers: await find(page),
               tooWide: await findTooWide(page),
             })
             await eventually(look, (found) =>

@@ -17,16 +17,9 @@ const everything = {
   runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"],
   ...common,
 }
-const colours = {
-  runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] },
-  ...common,
-}
 
 /** The serious and critical findings of axe-core on a page. */
-export async function findBarriers(
-  page: Page,
-  kind: "everything" | "colours" = "everything",
-): Promise<readonly string[]> {
+export async function findBarriers(page: Page): Promise<readonly string[]> {
   // Evaluated through the debugger: the CSP of the page blocks injected scripts. Once per document:
   // half a megabyte takes long to parse.
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe)
@@ -49,7 +42,7 @@ export async function findBarriers(
           ),
         )
     },
-    { context, options: kind === "colours" ? colours : everything },
+    { context, options: everything },
   )
 }
 
