@@ -155,6 +155,7 @@ async function signIn(context: BrowserContext, page: Page, { token }: Person): P
   const response = await context.request.post("/v1/sessions", {
     headers: { [sessionHeader]: noPageKey },
     data: { token },
+    timeout: waitMsMax,
   })
   if (!response.ok()) throw new Error(`cannot sign in: ${await response.text()}`)
   const { pageKey } = (await response.json()) as { pageKey: string }
