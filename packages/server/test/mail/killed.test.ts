@@ -8,7 +8,7 @@ import { mailDomain } from "./support/mail-suite.ts"
 import { SmtpClient } from "./support/smtp-client.ts"
 
 /** `npm run mail-flood` sends more. */
-const messages = Number(process.env.HAMLET_TEST_MAILS ?? 40)
+const messages = Number(process.env.HAMLET_TEST_MAILS ?? 20)
 const kills = Number(process.env.HAMLET_TEST_MAIL_KILLS ?? 1)
 const clientsAtOnce = 6
 const endMsMax = 120_000 + messages * 500

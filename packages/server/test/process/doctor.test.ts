@@ -139,13 +139,14 @@ describeEachDatabase("hamlet doctor", (open) => {
     })
     await db.stop()
 
-    expect((await examine(fixture))["secret key"]).toMatchObject({
+    const deno = ["--isolation", "deno"]
+    expect((await examine(fixture, deno))["secret key"]).toMatchObject({
       status: "failure",
       found: expect.stringMatching(
         /^1 of the secrets are encrypted with key 0123456789abcdef, which is not in /,
       ),
     })
-    const findings = await examine(fixture, [], { HAMLET_SECRET_KEY: otherKey })
+    const findings = await examine(fixture, deno, { HAMLET_SECRET_KEY: otherKey })
 
     expect(findings["secret key"]).toMatchObject({
       status: "failure",
@@ -166,7 +167,8 @@ describe("hamlet doctor explains how to repair", () => {
     const [key, file] = [join(fixture.dataDir, "secret.key"), join(fixture.dataDir, "hamlet.db")]
     chmodSync(key, 0o644)
     chmodSync(fixture.dataDir, 0o755)
-    const lax = await examine(fixture)
+    const deno = ["--isolation", "deno"]
+    const lax = await examine(fixture, deno)
     expect([lax["secret key"], lax["data folder"]]).toMatchObject([
       { status: "warning", mend: `"chmod 600 ${key}"` },
       { status: "warning", mend: expect.stringContaining(`"chmod 700 ${fixture.dataDir}"`) },
@@ -175,7 +177,7 @@ describe("hamlet doctor explains how to repair", () => {
     writeFileSync(key, "")
     // Into the pages of tables, not into the header.
     writeSync(openSync(file, "r+"), Buffer.alloc(20_000, 0xa5), 0, 20_000, 8_192)
-    const damaged = await examine(fixture)
+    const damaged = await examine(fixture, deno)
     expect(damaged.database).toMatchObject({
       status: "failure",
       mend: expect.stringContaining('"hamlet restore"'),
@@ -183,7 +185,7 @@ describe("hamlet doctor explains how to repair", () => {
     expect(damaged["secret key"]?.status ?? "failure").toBe("failure")
 
     writeFileSync(file, "not a database ".repeat(1000))
-    expect((await examine(fixture)).database).toMatchObject({
+    expect((await examine(fixture, deno)).database).toMatchObject({
       status: "failure",
       found: expect.stringContaining("not a database"),
     })
@@ -199,6 +201,8 @@ describe("hamlet doctor explains how to repair", () => {
       String(other.port),
       "--vals-domain",
       "vals.invalid",
+      "--isolation",
+      "deno",
     ]
     const findings = await examine(fixture, args)
     expect(findings.database).toMatchObject({
@@ -216,15 +220,22 @@ describe("hamlet doctor explains how to repair", () => {
     expect(JSON.stringify(findings)).not.toContain("hush")
   })
 
-  test("an address that the machine does not have, and invalid settings", async () => {
+  test("an address that the machine does not have, a data folder of another user, and invalid settings", async () => {
     await using fixture = await openServerFixture()
-    expect(
-      (await examine(fixture, ["--host", "192.0.2.1", "--port", "8123", "--isolation", "deno"]))
-        .port,
-    ).toMatchObject({
+    mkdirSync(fixture.dataDir, { mode: 0o700 })
+    if (isRoot) chownSync(fixture.dataDir, nobody, nobody)
+    const { port, "data folder": folder } = await examine(fixture, [
+      ...["--host", "192.0.2.1", "--port", "8123", "--isolation", "deno"],
+    ])
+    expect(port).toMatchObject({
       status: "failure",
       found: "Cannot listen on 192.0.2.1 port 8123: this machine does not have that address",
     })
+    if (isRoot)
+      expect(folder).toMatchObject({
+        status: "warning",
+        found: expect.stringContaining(`owner ${nobody}, you are 0`),
+      })
     expect(await examine(fixture, ["--port", "http"])).toEqual({
       settings: {
         status: "failure",
@@ -272,16 +283,6 @@ describe("hamlet doctor explains how to repair", () => {
     expect(wanted.isolation).toMatchObject({
       status: "failure",
       found: expect.stringContaining("is not installed"),
-    })
-  })
-
-  test.skipIf(!isRoot)("a data folder of another user", async () => {
-    await using fixture = await openServerFixture(undefined)
-    mkdirSync(fixture.dataDir, { mode: 0o700 })
-    chownSync(fixture.dataDir, nobody, nobody)
-    expect((await examine(fixture))["data folder"]).toMatchObject({
-      status: "warning",
-      found: expect.stringContaining(`owner ${nobody}, you are 0`),
     })
   })
 

@@ -60,18 +60,15 @@ describe("hamlet serve refuses to start, with one sentence,", () => {
     expect(await refusal(fixture.start())).toBe("Cannot use the database: file is not a database")
   })
 
-  test.each(["", "short\n", "not base64 at all, but long enough to be a key\n"])(
-    "when the key file holds %j",
-    async (content) => {
-      await using fixture = await openServerFixture()
-      await mkdir(fixture.dataDir)
-      const path = join(fixture.dataDir, "secret.key")
-      await writeFile(path, content)
-      expect(await refusal(fixture.start())).toBe(
-        `Cannot read the key file "${path}": each line must be 32 bytes in base64`,
-      )
-    },
-  )
+  test("when the key file holds no key", async () => {
+    await using fixture = await openServerFixture()
+    await mkdir(fixture.dataDir)
+    const path = join(fixture.dataDir, "secret.key")
+    await writeFile(path, "short\n")
+    expect(await refusal(fixture.start())).toBe(
+      `Cannot read the key file "${path}": each line must be 32 bytes in base64`,
+    )
+  })
 
   test("when the database does not respond", async () => {
     await using fixture = await openServerFixture()

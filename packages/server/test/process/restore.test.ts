@@ -8,6 +8,9 @@ import { takeBackup } from "../backup/restore-target.ts"
 import { openApi, type TestApi } from "../support/api.ts"
 import { openServerFixture, type ServerFixture } from "../support/server-fixture.ts"
 
+/** So many that a restore can be killed in the middle. */
+const runsCount = 10_000
+
 /** The key that the server of these tests has. */
 const key = { HAMLET_SECRET_KEY: Buffer.alloc(32, 7).toString("base64") }
 
@@ -29,8 +32,7 @@ describe("hamlet restore", () => {
       as: ada,
       body: { statement: "create table t (a)" },
     })
-    // So many that a restore can be killed in the middle.
-    const runs = Array.from({ length: 20_000 }, () => Bun.randomUUIDv7())
+    const runs = Array.from({ length: runsCount }, () => Bun.randomUUIDv7())
     await api.hamlet.settings.getOrSet("secret_key_check", sealedCheck(api))
     const db = new Connection(join(dataDirOf(api), "hamlet.db"))
     const insert =
@@ -61,7 +63,7 @@ describe("hamlet restore", () => {
     }
     expect(lines.at(-1)).toMatchObject({
       step: "done",
-      sections: { users: 2, vals: 1, runs: 20_000 },
+      sections: { users: 2, vals: 1, runs: runsCount },
       notes: [expect.stringContaining("HAMLET_SECRET_KEY")],
     })
     expect(readdirSync(fixture.dataDir).sort()).toEqual(["hamlet.db", "sqlite"])

@@ -18,7 +18,7 @@ describeEachDatabase("hamlet rotate-secret-key", (open) => {
 
     // Between two rotations the server, which was started before both, goes on to write.
     const expected: Record<string, string> = { BEFORE: "one" }
-    for (const name of ["FIRST", "SECOND", "THIRD"]) {
+    for (const name of ["FIRST", "SECOND"]) {
       expect(await rotate(fixture)).toBe(Object.keys(expected).length)
       keys.push(readKeys(fixture))
       await client.putSecret({ name, value: `after ${name}` })
@@ -28,11 +28,11 @@ describeEachDatabase("hamlet rotate-secret-key", (open) => {
 
     // Each rotation made a new key; the one before is kept for what was under way, and no older
     // one.
-    expect(new Set(keys.map(([newest]) => newest)).size).toBe(4)
+    expect(new Set(keys.map(([newest]) => newest)).size).toBe(3)
     expect(keys.slice(1).map(([, before]) => before)).toEqual(
       keys.slice(0, -1).map(([newest]) => newest),
     )
-    expect(keys.map((lines) => lines.length)).toEqual([1, 2, 2, 2])
+    expect(keys.map((lines) => lines.length)).toEqual([1, 2, 2])
 
     // The server that goes on finds its way, and so does the next one.
     const response = await client.createToken(
@@ -100,7 +100,7 @@ describeEachDatabase("hamlet rotate-secret-key", (open) => {
 describeEachDatabase("two servers on one data folder", (open) => {
   test("that start at once create one key", async () => {
     await using fixture = await openServerFixture(open)
-    const servers = await Promise.all([fixture.serve(), fixture.serve(), fixture.serve()])
+    const servers = await Promise.all([fixture.serve(), fixture.serve()])
     for (const { hamlet } of servers) hamlet.signal("SIGTERM")
     for (const { hamlet } of servers) expect((await hamlet.ended()).exitCode).toBe(0)
     // The key that is kept is the one that the database knows.

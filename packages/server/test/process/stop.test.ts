@@ -57,19 +57,6 @@ describeEachDatabase("hamlet serve, told to stop by SIGTERM,", (open) => {
     ])
     await db.stop()
   })
-
-  test("treats two signals at once as one, and stops waiting after a later one", async () => {
-    await using fixture = await openServerFixture(open)
-    const { hamlet, baseUrl } = await fixture.serve()
-    const slow = await beginPost(baseUrl, { name: "never", code: "1" })
-    hamlet.signal("SIGTERM")
-    hamlet.signal("SIGINT")
-    await refused(baseUrl)
-    const impatient = setInterval(() => hamlet.signal("SIGINT"), 100)
-    expect((await hamlet.ended()).exitCode).toBe(130)
-    clearInterval(impatient)
-    slow.socket.destroy()
-  })
 })
 
 describeEachDatabase("hamlet serve, killed by SIGKILL,", (open) => {
@@ -107,6 +94,19 @@ describeEachDatabase("hamlet serve, killed by SIGKILL,", (open) => {
     expect(versions).toEqual(versions.map((_, index) => versions.length - index))
     expect((await again.getVal({ val_id: id })).version).toBe(versions.length)
   })
+})
+
+test("hamlet serve treats two signals at once as one, and stops waiting after a later one", async () => {
+  await using fixture = await openServerFixture()
+  const { hamlet, baseUrl } = await fixture.serve()
+  const slow = await beginPost(baseUrl, { name: "never", code: "1" })
+  hamlet.signal("SIGTERM")
+  hamlet.signal("SIGINT")
+  await refused(baseUrl)
+  const impatient = setInterval(() => hamlet.signal("SIGINT"), 100)
+  expect((await hamlet.ended()).exitCode).toBe(130)
+  clearInterval(impatient)
+  slow.socket.destroy()
 })
 
 test("hamlet serve leaves a single SQLite file that can be copied after the end", async () => {
