@@ -419,7 +419,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
   async sendValRequest(scene) {
     const { client } = await newcomer(scene)
     const code =
-      "export default async (request) => new Response(`${request.method} ${await request.text()}`, { headers: { 'content-type': 'text/plain' } })"
+      "export default async (request) => new Response(`${request.method} ${await request.text()}`)"
     const { id } = await client.saveVal({ name: "echo", code, type: "http" })
     const answer = await client.sendValRequest({
       val_id: id,

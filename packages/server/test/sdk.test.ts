@@ -396,7 +396,7 @@ const calls: Record<RouteName, (scene: Scene) => Promise<void>> = {
     const { client } = await newcomer(scene)
     const val = {
       name: "echo",
-      code: "export default async (request) => new Response(await request.text(), { headers: { 'content-type': 'text/plain' } })",
+      code: "export default async (request) => new Response(await request.text())",
       type: "http",
     }
     const { id } = await client.put<object, Output<"saveVal">>("/v1/vals", { body: val })

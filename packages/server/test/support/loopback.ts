@@ -1,7 +1,6 @@
 import { openApi, type TestApi } from "./api.ts"
 import { assertMatchesOpenApi, parseJson } from "./assert-openapi.ts"
 import type { OpenDatabase } from "./databases.ts"
-import { FakeRunner } from "./fakes/fake-runner.ts"
 
 /** A request as it arrived at the server. */
 export interface LoopbackRequest {
@@ -27,10 +26,7 @@ export interface Loopback {
   close(): Promise<void>
 }
 
-/**
- * Opens the server on a database and listens; `env` are settings of the operator. Vals run without a
- * sandbox: clients are about what is on the wire.
- */
+/** Opens the server on a database and listens; `env` are settings of the operator. */
 export async function openLoopback(
   open: OpenDatabase,
   env: Record<string, string> = {},
@@ -53,8 +49,7 @@ export async function openLoopback(
     },
   })
   const baseUrl = `http://127.0.0.1:${server.port}`
-  const runner = new FakeRunner()
-  const opened = await openApi(open, { HAMLET_BASE_URL: baseUrl, ...env }, { runner })
+  const opened = await openApi(open, { HAMLET_BASE_URL: baseUrl, ...env })
   api = opened
   return {
     api: opened,
