@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test"
+import { describe, expect, spyOn, test } from "bun:test"
 import { waitUntil } from "../../../test/support/wait-until.ts"
 import type { Sandbox, SandboxExit } from "../sandbox/sandbox.ts"
 import { Pool } from "./pool.ts"
@@ -138,14 +138,20 @@ describe("Pool", () => {
   test("rejects waiting runs when no process can be started, and tries again after a pause", async () => {
     const machine = new FakeSandboxes()
     machine.isBroken = true
+    const nowMs = performance.now()
+    // The time of the test stands still, so that the pause is not over by itself.
+    using clock = spyOn(performance, "now").mockReturnValue(nowMs)
     const pool = machine.createPool()
     const refused = await pool.take("ada").catch((error) => error.code)
     expect(refused).toBe("sandbox_unavailable")
     const tried = machine.said.length
+    clock.mockReturnValue(nowMs + 999)
     pool.refill()
     pool.sweep(performance.now())
-    await Bun.sleep(0)
     expect(machine.said.length).toBe(tried)
+    clock.mockReturnValue(nowMs + 1_000)
+    pool.refill()
+    expect(machine.said.length).toBeGreaterThan(tried)
     await pool.stop()
   })
 
