@@ -36,6 +36,8 @@ const data: Readonly<Record<string, readonly Buffer[]>> = {
 
 const zone: Zone = (name, type) => {
   if (type === "A" && name in addresses) return [{ address: addresses[name] ?? "" }]
+  if (type === "MX" && /^broken\d/.test(name)) return [{ data: Buffer.from([0, 1, 200]) }]
+  if (type === "TXT" && /^beside\d/.test(name)) return [{ data: txt("beside") }]
   return (data[`${type} ${name}`] ?? []).map((bytes) => ({ data: bytes }))
 }
 
@@ -124,6 +126,22 @@ else {
           'NotFound: Cannot look up CNAME of "records.test": records.test has no such records',
         ])
       })
+
+      probe(
+        getServer,
+        "a malformed response to one lookup does not fail others that are under way",
+        async () => {
+          const { got, denied } = await (await getPuppet()).evaluate(
+            resolve(
+              `Promise.all(Array.from({ length: 24 }, (_, index) => index % 2 ? dns.resolveTxt("beside" + index + ".test") : dns.resolveMx("broken" + index + ".test").catch(() => "broken")))`,
+            ),
+          )
+          const expected = Array.from({ length: 24 }, (_, index) =>
+            index % 2 ? [["beside"]] : "broken",
+          )
+          expect(denied ?? got).toEqual(expected)
+        },
+      )
 
       const refusals: readonly (readonly [title: string, call: string, reason: RegExp])[] = [
         [

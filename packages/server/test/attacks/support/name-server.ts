@@ -69,8 +69,10 @@ const headBytes = 12
 
 /** A minimal name server whose records change. Every record has a time to live of zero. */
 export class NameServer {
-  /** How often it was asked, by name and type. */
+  /** How often it was asked, by name and type. A question that is repeated counts once. */
   readonly queries = new Map<string, number>()
+  /** The answers so far, by the number that the client has given the question. */
+  readonly #answered = new Map<string, Buffer | undefined>()
   readonly #zone: Zone
   #socket: Bun.udp.Socket<"buffer"> | undefined
 
@@ -86,8 +88,13 @@ export class NameServer {
       socket: {
         data(socket, question, port, from) {
           const response = server.#answer(question)
-          if (response) socket.send(response, port, from)
+          try {
+            if (response) socket.send(response, port, from)
+          } catch {
+            // An earlier client does not listen any more, which is reported here.
+          }
         },
+        error() {},
       },
     })
     return server
@@ -102,10 +109,23 @@ export class NameServer {
     const number = question.readUInt16BE(end)
     const type = queryTypes.find((known) => typeNumbers[known] === number)
     const key = `${name} ${type}`
-    const query = this.queries.get(key) ?? 0
-    this.queries.set(key, query + 1)
-    const found = type === undefined ? [] : this.#zone(name, type, query)
-    if (!found) return undefined
+    const id = `${question.readUInt16BE(0)} ${key}`
+    if (!this.#answered.has(id)) {
+      const query = this.queries.get(key) ?? 0
+      this.queries.set(key, query + 1)
+      const found = type === undefined ? [] : this.#zone(name, type, query)
+      this.#answered.set(id, found && this.#toAnswer(question, end, found, name, type))
+    }
+    return this.#answered.get(id)
+  }
+
+  #toAnswer(
+    question: Buffer,
+    end: number,
+    found: readonly NameRecord[],
+    name: string,
+    type: QueryType | undefined,
+  ): Buffer {
     const records = toRecords(found, name, type ?? "A")
     const head = Buffer.from(question.subarray(0, headBytes))
     head.writeUInt16BE(0x8180, 2)

@@ -40,13 +40,14 @@ export function createResolveRecords(find: FindRecords = createFindRecords()): R
   return (type, name, ownerId) => limited(`${type} ${name}`, ownerId)
 }
 
-/** Reads the list of name servers once, when the first records are looked up. */
+/**
+ * Each lookup has a resolver of its own: when a name server sends a malformed response, all lookups
+ * of a resolver that are under way fail, those of other users too.
+ */
 function createFindRecords(): FindRecords {
-  let resolver: Resolver | undefined
   return async (type, name) => {
-    resolver ??= new Resolver()
     try {
-      return await finders[type](resolver, name)
+      return await finders[type](new Resolver(), name)
     } catch (error) {
       if (isAbsence(error)) return []
       throw error
