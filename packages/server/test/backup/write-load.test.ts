@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { join } from "node:path"
 import { openApi, type TestApi, type TestUser } from "../support/api.ts"
 import { describeEachDatabase } from "../support/databases.ts"
+import { waitUntil } from "../support/wait-until.ts"
 import { createRestoreTarget, takeBackup } from "./restore-target.ts"
 
 /**
@@ -58,6 +59,9 @@ describeEachDatabase("backup under write load", (open) => {
           await target.remove()
         }
         expect(load.writes).toBeGreaterThan(before)
+        // The next backup must have something that this one does not have.
+        const versions = load.versions
+        await waitUntil(() => load.versions > versions)
       }
     } finally {
       await load.stop()
@@ -88,6 +92,7 @@ function checkCopy(folder: string, ownerId: string): number {
 function startLoad(api: TestApi, ada: TestUser, bob: TestUser) {
   let isStopped = false
   let writes = 0
+  let versions = 0
   const write = async (method: string, path: string, as: TestUser, body?: unknown) => {
     const { status } = await api.call(method, path, { as, body })
     expect(status).toBeLessThan(300)
@@ -104,6 +109,7 @@ function startLoad(api: TestApi, ada: TestUser, bob: TestUser) {
         code: `export default ${round} // ${"x".repeat(200)}`,
         privacy: "public",
       })
+      versions += 1
       const { json } = await api.call("GET", `/v1/alias/ada/${name}`, { as: bob })
       await write(round % 2 === 0 ? "PUT" : "DELETE", `/v1/vals/${json.id}/like`, bob)
     }),
@@ -126,6 +132,10 @@ function startLoad(api: TestApi, ada: TestUser, bob: TestUser) {
   return {
     get writes() {
       return writes
+    },
+    /** Of vals. */
+    get versions() {
+      return versions
     },
     async stop() {
       isStopped = true

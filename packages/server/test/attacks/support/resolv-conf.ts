@@ -22,9 +22,9 @@ export function whyNoNameServer(): string | undefined {
 export function writeResolvConf(address: string, ...lines: readonly string[]): ResolvConf {
   const folder = mkdtempSync(join(tmpdir(), "hamlet-names-"))
   const path = join(folder, "resolv.conf")
-  // The process of the tests responds, which may stand still for a while; the server has a limit of
-  // its own.
-  const all = [`nameserver ${address}`, "options timeout:30 attempts:1", ...lines, ""]
+  // The process of the tests responds, which may stand still for a while. The resolver adapts its
+  // time limit to name servers that respond at once, and so it has to ask again.
+  const all = [`nameserver ${address}`, "options timeout:5 attempts:8", ...lines, ""]
   writeFileSync(path, all.join("\n"))
   const script = 'mount --bind "$0" /etc/resolv.conf && exec "$@"'
   return {
