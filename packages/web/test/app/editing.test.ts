@@ -261,19 +261,19 @@ describeApp("unsaved text", (app) => {
     const val = await makeVal(ada, { code: "saved" })
     const editor = await typeInto(page, val.path, "typed")
     // A request of the old session is refused only after the user has signed in again.
-    const signedIn = Promise.withResolvers<void>()
+    const [polled, signedIn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const isPoll = (url: string) => url.includes(`/v1/vals/${val.id}/runs?`)
     await page.route(
       ({ href }) => isPoll(href),
       async (route) => {
+        polled.resolve()
         await signedIn.promise
         await route.continue()
       },
     )
-    const polled = page.waitForRequest((request) => isPoll(request.url()))
     await ada.client.deleteAllSessions()
     await editor.press("Control+s")
-    await polled
+    await polled.promise
     const dialog = page.getByRole("dialog", { name: "You have been signed out" })
     await dialog.getByLabel("Token").fill(ada.token)
     await dialog.getByRole("button", { name: "Sign in" }).click()
