@@ -20,13 +20,15 @@ export async function cancelRun(
   const run = await getRun(deps, caller, id)
   if (valId !== undefined && run.val.id !== valId) throw runNotFound(id)
   const live = deps.liveRuns.find(id)
-  if (!live)
-    return deps.runs.requestCancel(
-      id,
-      { name: "Cancelled", message: "The run was cancelled" },
-      deps.now(),
-    )
-  if (live.endedAt !== null) return false
-  live.cancel()
-  return true
+  if (live && live.endedAt === null) {
+    live.cancel()
+    return true
+  }
+  // An attempt that has just ended may be repeated: its record says whether.
+  await live?.settled()
+  return deps.runs.requestCancel(
+    id,
+    { name: "Cancelled", message: "The run was cancelled" },
+    deps.now(),
+  )
 }
