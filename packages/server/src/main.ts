@@ -1,19 +1,16 @@
-import { adminToken } from "./commands/admin-token.ts"
-import { doctor } from "./commands/doctor.ts"
 import { fail } from "./commands/fail.ts"
-import { restore } from "./commands/restore.ts"
-import { rotateSecretKey } from "./commands/rotate-secret-key.ts"
-import { serve } from "./commands/serve.ts"
 import { ConfigError, type Environment } from "./config/config.ts"
 
-const commands: Readonly<
-  Record<string, (args: readonly string[], env: Environment) => Promise<unknown>>
-> = {
-  serve,
-  restore,
-  "rotate-secret-key": rotateSecretKey,
-  "admin-token": adminToken,
-  doctor,
+type Command = (args: readonly string[], env: Environment) => Promise<unknown>
+
+/** Only the command that runs is loaded. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import("./commands/serve.ts")).serve,
+  restore: async () => (await import("./commands/restore.ts")).restore,
+  "rotate-secret-key": async () =>
+    (await import("./commands/rotate-secret-key.ts")).rotateSecretKey,
+  "admin-token": async () => (await import("./commands/admin-token.ts")).adminToken,
+  doctor: async () => (await import("./commands/doctor.ts")).doctor,
 }
 
 await main(process.argv.slice(2))
@@ -21,11 +18,12 @@ await main(process.argv.slice(2))
 async function main(args: readonly string[]): Promise<void> {
   const name = args[0]?.startsWith("-") === false ? args[0] : "serve"
   try {
-    const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-    if (!command)
+    const load = Object.hasOwn(commands, name) ? commands[name] : undefined
+    if (!load)
       throw new ConfigError(
         `Cannot do "${name}": the commands are serve, restore, rotate-secret-key, admin-token and doctor`,
       )
+    const command = await load()
     await command(args[0] === name ? args.slice(1) : args, process.env)
   } catch (error) {
     fail(name, error)

@@ -1,9 +1,9 @@
 import { isIPv6 } from "node:net"
-import {
+import type {
   SMTPServer,
-  type SMTPServerAddress,
-  type SMTPServerDataStream,
-  type SMTPServerSession,
+  SMTPServerAddress,
+  SMTPServerDataStream,
+  SMTPServerSession,
 } from "smtp-server"
 import type { MailReader } from "../domain/mail/mail.ts"
 import { isOfDomain, parseMailAddress } from "../domain/mail/mail-address.ts"
@@ -64,7 +64,8 @@ export class MailServer {
   readonly #deps: MailServerDeps
   readonly #options: MailServerOptions
   readonly #times: SmtpTimes
-  readonly #smtp: SMTPServer
+  /** Undefined until it listens. */
+  #smtp: SMTPServer | undefined
   readonly #certificate: Certificate | undefined
   readonly #sessions = new Map<string, SmtpSession>()
   readonly #timers = new Map<string, Timer>()
@@ -83,7 +84,6 @@ export class MailServer {
     this.#certificate = options.certificate && new Certificate(options.certificate)
     this.#connectionRates = new TokenBuckets(60_000, deps.now)
     this.#messageRates = new TokenBuckets(60_000, deps.now)
-    this.#smtp = this.#createServer()
   }
 
   get stats(): MailStats {
@@ -95,12 +95,16 @@ export class MailServer {
   }
 
   /** Resolves with the port. Rejects with the error of the socket. */
-  listen(): Promise<number> {
+  async listen(): Promise<number> {
     const { host, port } = this.#options
-    return new Promise((resolve, reject) => {
-      const { server } = this.#smtp
+    // The library is large, and most servers receive no mail.
+    const smtp = this.#createServer(await import("smtp-server"))
+    if (this.#isStopping) throw new Error("the server is stopping")
+    this.#smtp = smtp
+    return await new Promise((resolve, reject) => {
+      const { server } = smtp
       server.once("error", reject)
-      this.#smtp.listen(port, host, () => {
+      smtp.listen(port, host, () => {
         server.off("error", reject)
         const address = server.address()
         resolve(typeof address === "object" && address !== null ? address.port : port)
@@ -111,14 +115,14 @@ export class MailServer {
   /** Messages that are being received get some time; other clients are disconnected at once. */
   stop(): Promise<void> {
     this.#isStopping = true
-    this.#stopped ??= new Promise((resolve) => this.#smtp.close(resolve))
+    this.#stopped ??= new Promise((resolve) => (this.#smtp ? this.#smtp.close(resolve) : resolve()))
     for (const [id, session] of this.#sessions) if (!session.isReceiving) this.#disconnect(id)
     return this.#stopped
   }
 
-  #createServer(): SMTPServer {
+  #createServer(library: typeof import("smtp-server")): SMTPServer {
     const { name, messageBytesMax } = this.#options
-    const server = new SMTPServer({
+    const server = new library.SMTPServer({
       name,
       logger: false,
       disableReverseLookup: true,
@@ -169,7 +173,7 @@ export class MailServer {
     if (this.#connectionRates.take(address, connectionsPerAddressPerMinute) > 0)
       throw new SmtpReply(421, "4.7.0 Too many connections from your address; try again later")
     const renewed = this.#certificate?.readIfChanged()
-    if (renewed) this.#smtp.updateSecureContext(renewed)
+    if (renewed) this.#smtp?.updateSecureContext(renewed)
     this.#sessions.set(id, new SmtpSession(address))
     this.#disconnectAfter(id, this.#times.connectionMsMax)
   }
@@ -263,7 +267,7 @@ export class MailServer {
   }
 
   #disconnect(id: string): void {
-    for (const connection of this.#smtp.connections)
+    for (const connection of this.#smtp?.connections ?? [])
       if (connection.id === id)
         connection.send(421, this.#isStopping ? "4.3.2 The server is stopping" : "4.4.2 Too slow")
   }

@@ -1,5 +1,3 @@
-import DKIM from "nodemailer/lib/dkim"
-import MailComposer from "nodemailer/lib/mail-composer"
 import type { OutgoingMessage } from "../../domain/emails/deliver-email.ts"
 import type { EmailContent, MailAddress } from "../../domain/emails/emails.ts"
 
@@ -36,6 +34,8 @@ export async function compileMessage(
   identity: MessageIdentity,
   { id, createdAt, isNotice, content: json, recipients }: OutgoingMessage,
 ): Promise<CompiledMessage> {
+  // The library is large, and most servers send no mail.
+  const { default: MailComposer } = await import("nodemailer/lib/mail-composer")
   // We wrote it.
   const content = JSON.parse(Buffer.from(json).toString()) as EmailContent
   const from = content.from ?? { address: identity.noticeAddress }
@@ -68,6 +68,7 @@ export async function compileMessage(
 
 async function sign(dkim: DkimKey | undefined, bytes: Buffer): Promise<Buffer> {
   if (!dkim) return bytes
+  const { default: DKIM } = await import("nodemailer/lib/dkim")
   const { domain: domainName, selector: keySelector, key: privateKey } = dkim
   const signed = new DKIM({ domainName, keySelector, privateKey }).sign(bytes)
   return Buffer.concat(await signed.toArray())

@@ -1,5 +1,5 @@
 import { Readable } from "node:stream"
-import SMTPConnection from "nodemailer/lib/smtp-connection"
+import type SMTPConnection from "nodemailer/lib/smtp-connection"
 import type { MailTransport, TransportOutcome } from "../../domain/emails/deliver-email.ts"
 import { WorkerPoolError } from "../../shared/threads/worker-pool.ts"
 import type { CompiledMessage, MessageIdentity } from "./compile-message.ts"
@@ -93,6 +93,8 @@ async function withConnection(
   signal: AbortSignal,
   use: (connection: SMTPConnection) => Promise<TransportOutcome>,
 ): Promise<TransportOutcome> {
+  // The library is large, and most servers send no mail.
+  const { default: SMTPConnection } = await import("nodemailer/lib/smtp-connection")
   signal.throwIfAborted()
   const connection = new SMTPConnection(toOptions(server, name, limits))
   const end = new AbortController()
