@@ -3,6 +3,7 @@ import { RateLimited } from "../../domain/limits/rate-limit.ts"
 import type { WebhookRequest } from "../../domain/webhooks/deliveries.ts"
 import type { OwnServer } from "../egress/policy/decide.ts"
 import { createEgressPolicy } from "../egress/policy/policy.ts"
+import { openCLibrary } from "../fairness/c-library.ts"
 import { createWebhookClient, type WebhookClientLimits } from "./webhook-client.ts"
 
 type Serve = (socket: Bun.Socket, request: string) => void
@@ -21,6 +22,32 @@ function listen(serve: Serve, hostname = "127.0.0.1", port = 0) {
     },
   })
   return { port: server.port, requests, stop: () => server.stop(true) }
+}
+
+/** A listener whose queue is full, so that no further connection is accepted or refused. */
+async function listenWithoutRoom(hostname: string, port: number): Promise<AsyncDisposable> {
+  const c = openCLibrary({
+    socket: { args: ["i32", "i32", "i32"], returns: "i32" },
+    bind: { args: ["i32", "ptr", "u32"], returns: "i32" },
+    listen: { args: ["i32", "i32"], returns: "i32" },
+    close: { args: ["i32"], returns: "i32" },
+  })
+  if (!c) throw new Error("there is no C library")
+  const [inet, stream] = [2, 1]
+  const fd = c.socket(inet, stream, 0)
+  const address = Buffer.alloc(16)
+  address.writeUInt16LE(inet, 0)
+  address.writeUInt16BE(port, 2)
+  address.set(hostname.split(".").map(Number), 4)
+  expect(c.bind(fd, address, address.length)).toBe(0)
+  expect(c.listen(fd, 0)).toBe(0)
+  const waiting = await Bun.connect({ hostname, port, socket: { data() {} } })
+  return {
+    async [Symbol.asyncDispose]() {
+      waiting.terminate()
+      c.close(fd)
+    },
+  }
 }
 
 const own: OwnServer = {
@@ -193,6 +220,46 @@ describe("createWebhookClient", () => {
     expect((await post()).error).toContain("cannot be found")
     expect(lookups).toBe(4)
     expect(bad.requests).toEqual([])
+  })
+
+  test("tries the next address when one does not respond", async () => {
+    const tried = Promise.withResolvers<void>()
+    const socket = { open: () => tried.resolve(), data() {} }
+    const next = Bun.listen({ hostname: "127.0.83.2", port: 0, socket })
+    await using _full = await listenWithoutRoom("127.0.83.3", next.port)
+    const client = createClient({
+      allow: ["127.0.83.0/24"],
+      resolve: async () => ["127.0.83.3", "127.0.83.2"],
+      limits: { connectMsMax: 20 },
+    })
+    const abort = new AbortController()
+    const request = toRequest(`http://two.test:${next.port}/`, { signal: abort.signal })
+    const posted = client.post(request).catch(() => {})
+    await tried.promise
+    abort.abort()
+    await posted
+    next.stop(true)
+  })
+
+  test("sends nothing once the attempt has ended", async () => {
+    const { requests, url } = open((socket) => void socket.write("HTTP/1.1 204 x\r\n\r\n"))
+    const lookups = [Promise.withResolvers<string[]>(), Promise.withResolvers<string[]>()]
+    let count = 0
+    const client = createClient({
+      allow: ["127.0.0.1/32"],
+      resolve: () => lookups[count++]?.promise ?? Promise.reject(new Error("looked up too often")),
+    })
+    const { port } = new URL(url)
+    const abort = new AbortController()
+    const named = toRequest(`http://slow.test:${port}/first`, { signal: abort.signal })
+    const first = client.post(named).catch(String)
+    abort.abort()
+    expect(await first).toContain("AbortError")
+    // What a late lookup finds leads to a request before that of the next attempt.
+    for (const { resolve } of lookups) resolve(["127.0.0.1"])
+    const second = await client.post(toRequest(`http://slow.test:${port}/second`))
+    expect(second.error).toBeNull()
+    expect(requests.map((text) => text.split(" ")[1])).toEqual(["/second"])
   })
 
   test("accepts a name that cannot be found yet", async () => {

@@ -27,6 +27,8 @@ export interface WebhookClientOptions {
 export interface WebhookClientLimits {
   /** From the lookup of the name to the head of the response. */
   readonly responseMsMax: number
+  /** For each address of the host: until the connection is open, including the TLS handshake. */
+  readonly connectMsMax: number
   /** For the part of the body that is kept. */
   readonly bodyMsMax: number
   readonly bodyBytesMax: number
@@ -38,6 +40,7 @@ export interface WebhookClientLimits {
 
 const defaults: WebhookClientLimits = {
   responseMsMax: 15_000,
+  connectMsMax: 5_000,
   bodyMsMax: 2_000,
   bodyBytesMax: 4_096,
   headersMax: 30,
@@ -87,6 +90,7 @@ class Attempt {
   readonly #request: WebhookRequest
   readonly #pool = new ConnectionPool(poolLimits)
   readonly #startedMs = performance.now()
+  #isStopped = false
   #host = "the receiver"
   #headers: HeaderPairs
 
@@ -114,7 +118,9 @@ class Attempt {
     }
   }
 
+  /** Nothing is sent afterwards, because another attempt may follow. */
   stop(): void {
+    this.#isStopped = true
     this.#pool.stop()
   }
 
@@ -140,8 +146,11 @@ class Attempt {
   async #connect({ addresses, port, tls, key }: ConnectRoute): Promise<Http1Connection> {
     let outcome: Http1Connection | Error = new Refusal(502, "it has no address")
     for (const hostname of addresses) {
+      if (this.#isStopped) break
       const connection = this.#pool.connect({ key, socket: { hostname, port }, tls })
+      const timer = setTimeout(() => connection.stop(slow), this.#limits.connectMsMax)
       outcome = await connection.opened
+      clearTimeout(timer)
       if (outcome instanceof Http1Connection || connection.wasAccepted) break
     }
     if (outcome instanceof Error) throw outcome
@@ -223,6 +232,8 @@ class Attempt {
     return { request: { url: this.#request.url, headers: this.#headers } }
   }
 }
+
+const slow = new Http1Failure("slow", "the connection could not be opened in time")
 
 /** Why a response is not a success, as words that follow the host. */
 function findError(status: number): string | null {
