@@ -36,6 +36,8 @@ const data: Readonly<Record<string, readonly Buffer[]>> = {
 
 const zone: Zone = (name, type) => {
   if (type === "A" && name in addresses) return [{ address: addresses[name] ?? "" }]
+  if (type === "A" && /^near\d/.test(name)) return [{ address: "127.0.83.2" }]
+  if (type === "A" && /^unreadable\d/.test(name)) return [{ data: Buffer.from([127, 0]) }]
   if (type === "MX" && /^broken\d/.test(name)) return [{ data: Buffer.from([0, 1, 200]) }]
   if (type === "TXT" && /^beside\d/.test(name)) return [{ data: txt("beside") }]
   return (data[`${type} ${name}`] ?? []).map((bytes) => ({ data: bytes }))
@@ -138,6 +140,22 @@ else {
           )
           const expected = Array.from({ length: 24 }, (_, index) =>
             index % 2 ? [["beside"]] : "broken",
+          )
+          expect(denied ?? got).toEqual(expected)
+        },
+      )
+
+      probe(
+        getServer,
+        "a malformed address of one name does not fail other lookups that are under way",
+        async () => {
+          const { got, denied } = await (await getPuppet()).evaluate(
+            resolve(
+              `Promise.all(Array.from({ length: 24 }, (_, index) => index % 2 ? dns.resolve4("near" + index + ".test") : dns.resolve4("unreadable" + index + ".test").catch(() => "unreadable")))`,
+            ),
+          )
+          const expected = Array.from({ length: 24 }, (_, index) =>
+            index % 2 ? ["127.0.83.2"] : "unreadable",
           )
           expect(denied ?? got).toEqual(expected)
         },

@@ -66,6 +66,7 @@ function toText(text: string): Buffer {
 }
 
 const headBytes = 12
+const triesMax = 10
 
 /** A minimal name server whose records change. Every record has a time to live of zero. */
 export class NameServer {
@@ -88,11 +89,12 @@ export class NameServer {
       socket: {
         data(socket, question, port, from) {
           const response = server.#answer(question)
-          try {
-            if (response) socket.send(response, port, from)
-          } catch {
-            // An earlier client does not listen any more, which is reported here.
-          }
+          // That earlier clients do not listen any more is reported here, and nothing is sent then.
+          for (let tries = 0; response && tries < triesMax; tries += 1)
+            try {
+              socket.send(response, port, from)
+              return
+            } catch {}
         },
         error() {},
       },

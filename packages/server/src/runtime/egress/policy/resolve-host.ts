@@ -1,3 +1,4 @@
+import { Resolver } from "node:dns/promises"
 import { CannotResolve, type Lookup, type LookupLimits, limitLookups } from "./limited-lookup.ts"
 
 /** Resolves a name to its addresses. Rejects, usually with CannotResolve, when there are none. */
@@ -55,13 +56,32 @@ async function lookUp(name: string): Promise<readonly string[]> {
     return found.map(({ address }) => address)
   } catch (error) {
     if (isAbsence(error)) return []
+    if (hasCode(error, malformedCodes)) return lookUpAlone(name)
     throw error
   }
 }
 
+/**
+ * All lookups share a resolver. When a name server sends a malformed response, every lookup that is
+ * under way fails, those of other users too. Each of them is repeated with a resolver of its own.
+ */
+async function lookUpAlone(name: string): Promise<readonly string[]> {
+  const resolver = new Resolver()
+  const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
+  const addresses = found.flatMap((one) => (one.status === "fulfilled" ? one.value : []))
+  const failure = found.find((one) => one.status === "rejected" && !isAbsence(one.reason))
+  if (addresses.length === 0 && failure?.status === "rejected") throw failure.reason
+  return addresses
+}
+
+const malformedCodes = new Set(["EBADRESP", "DNS_EBADRESP"])
 const absenceCodes = new Set(["ENOTFOUND", "ENODATA", "DNS_ENOTFOUND", "DNS_ENODATA"])
 
 /** Whether an error of a lookup means that name servers know nothing of the kind. */
 export function isAbsence(error: unknown): boolean {
-  return error instanceof Error && "code" in error && absenceCodes.has(String(error.code))
+  return hasCode(error, absenceCodes)
+}
+
+function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {
+  return error instanceof Error && "code" in error && codes.has(String(error.code))
 }
