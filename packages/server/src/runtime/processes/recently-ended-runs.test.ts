@@ -4,7 +4,7 @@ import { RecentlyEndedRuns } from "./recently-ended-runs.ts"
 
 function activeRun(id: string, { startedMs = 10, depth = 0 } = {}): ActiveRun {
   const run = { id, depth, log() {}, skipLogs() {}, fail() {}, sent() {} }
-  return { run, startedMs, noteLog() {}, endWith() {}, sweep() {} }
+  return { run, startedMs, noteLog() {}, noteRefusal() {}, endWith() {}, sweep() {} }
 }
 
 describe("RecentlyEndedRuns", () => {

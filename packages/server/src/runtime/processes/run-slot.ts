@@ -61,6 +61,8 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
   #exchange: GuestExchange | undefined
   #client: Client | undefined
   #onLog: (() => void) | undefined
+  /** Set while a WebSocket is being opened. */
+  #refusal: PromiseWithResolvers<Refused> | undefined
   #isReleased = false
   #isCounted = true
 
@@ -121,18 +123,23 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
     this.#client = request.client
     return this.#untilEnded<SocketOutcome>((settle) => {
       const path = `/h${this.run.id}${request.target}`
+      const refusal = Promise.withResolvers<Refused>()
+      this.#refusal = refusal
       openGuestSocket(this.process.sandbox.socketPath, path, request).then(
         (socket) => {
+          this.#refusal = undefined
+          // The run was ended meanwhile, so that no relay closes the socket.
+          if (this.#isReleased) return void socket.close()
           this.isWaiting = false
           // An open WebSocket mostly waits. The gateway limits their number.
           this.#uncount()
           settle({ kind: "opened", socket, protocol: socket.protocol })
         },
         async (error: unknown) => {
-          const response = await this.#findRefusal()
+          const refused = await this.#untilLate(refusal.promise)
           settle(
-            response
-              ? { kind: "refused", response }
+            refused
+              ? { kind: "refused", response: toResponse(refused) }
               : await this.#explain({ kind: "closed", message: toMessage(error) }),
           )
         },
@@ -206,6 +213,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
     this.#client = undefined
     this.#end = undefined
     this.#settle = undefined
+    this.#refusal = undefined
     this.process.removeRun(this)
     this.#uncount()
   }
@@ -218,6 +226,10 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
   noteLog(): void {
     this.#logCount++
     this.#onLog?.()
+  }
+
+  noteRefusal(refusal: Refused): void {
+    this.#refusal?.resolve(refusal)
   }
 
   #uncount(): void {
@@ -271,15 +283,10 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
     )
   }
 
-  /** The response with which the val refused the WebSocket. It comes over the control socket. */
-  async #findRefusal(): Promise<ValResponse | undefined> {
-    const deadlineMs = performance.now() + lateMessagesMs
-    while (performance.now() < deadlineMs && this.process.state !== "gone") {
-      const refusal = this.process.takeRefusal(this.run.id)
-      if (refusal) return toResponse(refusal)
-      await Bun.sleep(1)
-    }
-    return undefined
+  /** Waits for a message that is on its way. Undefined when the process ends, or it takes too long. */
+  #untilLate<Message>(message: Promise<Message>): Promise<Message | undefined> {
+    const ended = this.process.sandbox.exited.then(() => undefined)
+    return Promise.race([message, ended, Bun.sleep(lateMessagesMs).then(() => undefined)])
   }
 
   /** Waits until the run has logged `count` lines. */
@@ -289,7 +296,7 @@ export class ProcessRunSlot implements RunSlot, ActiveRun, ResponseListener {
     this.#onLog = () => {
       if (this.#logCount >= count) arrived.resolve()
     }
-    await Promise.race([arrived.promise, this.process.sandbox.exited, Bun.sleep(lateMessagesMs)])
+    await this.#untilLate(arrived.promise)
     this.#onLog = undefined
   }
 }

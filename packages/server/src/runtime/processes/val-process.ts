@@ -1,5 +1,5 @@
 import { limits as wire } from "@hamlet/contract"
-import type { GuestMessage, PackagesUse, Refused } from "@hamlet/guest/protocol"
+import type { GuestMessage, PackagesUse } from "@hamlet/guest/protocol"
 import type { Substitution } from "../../domain/egress.ts"
 import type { Program, ProgramContent, RunListener, Stopped } from "../../domain/runs/runner.ts"
 import type { RunError } from "../../domain/runs/runs.ts"
@@ -63,8 +63,6 @@ export class ValProcess implements EgressClient {
   /** By run id. */
   readonly #activeRuns = new Map<string, ActiveRun>()
   readonly #endedRuns: RecentlyEndedRuns
-  /** Responses to WebSocket requests that the val refused, by run id. */
-  readonly #refusals = new Map<string, Refused>()
   readonly #firstRunId: string
   readonly egressKey = crypto.randomUUID()
   #isLoading = false
@@ -183,7 +181,6 @@ export class ValProcess implements EgressClient {
     this.#endedRuns.add(activeRun)
     this.runsEnded++
     this.usedMs = performance.now()
-    if (this.#refusals.size > 0) this.#refusals.delete(activeRun.run.id)
     if (this.#activeRuns.size === 0) this.#becomeIdle()
     if (this.state === "retiring" && this.#activeRuns.size === 0 && !this.isCallable)
       void this.sandbox.stop()
@@ -192,12 +189,6 @@ export class ValProcess implements EgressClient {
   /** Takes no new runs. The process ends when its runs have ended, or their time is over. */
   retire(): void {
     if (this.state !== "gone") this.state = "retiring"
-  }
-
-  takeRefusal(runId: string): Refused | undefined {
-    const refusal = this.#refusals.get(runId)
-    this.#refusals.delete(runId)
-    return refusal
   }
 
   get secretMask(): Mask {
@@ -237,7 +228,7 @@ export class ValProcess implements EgressClient {
         this.#findRun(message.run)?.run.fail(this.maskError(message.error))
         return
       case "refused":
-        if (this.#findRun(message.run)) this.#refusals.set(message.run, message)
+        this.#activeRuns.get(message.run)?.noteRefusal(message)
         return
       case "loaded":
         if (this.#hasLoaded) break
