@@ -45,7 +45,7 @@ export async function identify(
   if (!caller) return { caller: undefined, hasHamletToken }
   // A suspended user sees what an anonymous one sees, and no val sees the token.
   if (caller === "suspended") return { caller: undefined, hasHamletToken: true }
-  deps.tokenUses.note(caller.tokenId, caller.lastUsedAt, deps.now())
+  deps.tokenUses.note(caller, deps.now())
   return { caller: caller.scopes.has("val:read") ? caller : undefined, hasHamletToken: true }
 }
 

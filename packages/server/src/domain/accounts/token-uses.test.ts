@@ -49,6 +49,9 @@ describe("TokenUses", () => {
     ).token.id
   }
 
+  const note = (tokenId: string, lastUsedAt: number | null, at: number) =>
+    uses.note({ tokenId, lastUsedAt, isOfRun: false }, at)
+
   async function lastUseOf(id: string): Promise<number | null | undefined> {
     const { items } = await rules.deps.tokens.list(userId, { limit: 100, offset: 0 })
     return items.find((token) => token.id === id)?.lastUsedAt
@@ -70,20 +73,26 @@ describe("TokenUses", () => {
   test.each(table)("note of %s", async (_, lastUsedAt, at, isNoted) => {
     const id = await addToken()
 
-    uses.note(id, lastUsedAt, at)
+    note(id, lastUsedAt, at)
     await uses.stop()
 
     expect(await lastUseOf(id)).toBe(isNoted ? at : null)
     expect(writes).toEqual(isNoted ? [[id]] : [])
   })
 
+  test("note ignores the token of a run", async () => {
+    uses.note({ tokenId: await addToken(), lastUsedAt: null, isOfRun: true }, longAgo)
+    await uses.stop()
+    expect(writes).toEqual([])
+  })
+
   test("note writes the last use of each token once per second", async () => {
     const [first, second] = [await addToken(), await addToken()]
     jest.useFakeTimers()
 
-    uses.note(first, null, longAgo)
-    uses.note(second, null, longAgo + 1)
-    uses.note(first, null, longAgo + 2)
+    note(first, null, longAgo)
+    note(second, null, longAgo + 1)
+    note(first, null, longAgo + 2)
     jest.advanceTimersByTime(999)
     expect(writes).toEqual([])
     jest.advanceTimersByTime(1)
@@ -100,7 +109,7 @@ describe("TokenUses", () => {
     jest.useFakeTimers()
 
     for (const id of [first, second]) {
-      uses.note(id, null, longAgo)
+      note(id, null, longAgo)
       jest.advanceTimersByTime(1000)
     }
 
@@ -111,7 +120,7 @@ describe("TokenUses", () => {
     const id = await addToken()
     jest.useFakeTimers()
 
-    uses.note(id, null, longAgo)
+    note(id, null, longAgo)
     await uses.stop()
 
     expect(jest.getTimerCount()).toBe(0)
@@ -127,7 +136,7 @@ describe("TokenUses", () => {
       await rules.deps.tokens.touch(noted)
     })
     jest.useFakeTimers()
-    uses.note(id, null, longAgo)
+    note(id, null, longAgo)
     jest.advanceTimersByTime(1000)
     jest.useRealTimers()
 
@@ -145,11 +154,11 @@ describe("TokenUses", () => {
       isAway ? Promise.reject(new Error("away")) : rules.deps.tokens.touch(noted),
     )
 
-    uses.note(id, null, longAgo)
+    note(id, null, longAgo)
     await uses.stop()
     expect(errors).toEqual([new Error("away")])
     isAway = false
-    uses.note(id, null, longAgo + 1)
+    note(id, null, longAgo + 1)
     await uses.stop()
 
     expect(await lastUseOf(id)).toBe(longAgo + 1)
@@ -159,8 +168,8 @@ describe("TokenUses", () => {
   test("skips a token that was revoked meanwhile", async () => {
     const [gone, kept] = [await addToken(), await addToken()]
 
-    uses.note(gone, null, longAgo)
-    uses.note(kept, null, longAgo)
+    note(gone, null, longAgo)
+    note(kept, null, longAgo)
     await rules.deps.tokens.remove(userId, gone)
     await uses.stop()
 

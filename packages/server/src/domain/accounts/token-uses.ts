@@ -1,4 +1,4 @@
-import type { TokenStore } from "./tokens.ts"
+import type { Authenticated, TokenStore } from "./tokens.ts"
 
 const limits = {
   /**
@@ -23,7 +23,12 @@ export class TokenUses {
     this.#onError = onError
   }
 
-  note(tokenId: string, lastUsedAt: number | null, at: number): void {
+  /** No user sees the token of a run, so its uses are not written. */
+  note(
+    { tokenId, lastUsedAt, isOfRun }: Pick<Authenticated, "tokenId" | "lastUsedAt" | "isOfRun">,
+    at: number,
+  ): void {
+    if (isOfRun) return
     if (lastUsedAt !== null && at - lastUsedAt < limits.resolutionMs) return
     this.#pending.set(tokenId, at)
     this.#timer ??= setTimeout(() => this.#flush(), limits.delayMs)

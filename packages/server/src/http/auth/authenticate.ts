@@ -56,8 +56,7 @@ export function createAuthenticator(nouns: Nouns): Authenticator {
             ? await resume(nouns, session)
             : await authenticate(accounts, parseBearer(header))
         perToken?.take(authenticated.tokenId)
-        const { tokenId, lastUsedAt, isOfRun } = authenticated
-        if (!isOfRun) accounts.tokenUses.note(tokenId, lastUsedAt, accounts.now())
+        accounts.tokenUses.note(authenticated, accounts.now())
         const depth = request.headers.get(depthHeader)
         const caller =
           depth === null ? authenticated : { ...authenticated, depth: readDepth(depth) }
