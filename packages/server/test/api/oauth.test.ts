@@ -7,6 +7,7 @@ import {
   type OAuthDiscoveryState,
   type OAuthTokens,
 } from "@modelcontextprotocol/client"
+import { allowClient } from "../../src/domain/oauth/authorize.ts"
 import { expectStatus, openApi, type TestUser, testBaseUrl } from "../support/api.ts"
 import { connectMcp } from "./mcp-client.ts"
 import {
@@ -286,6 +287,22 @@ function defineConsent(suite: ApiSuite): void {
       "http://127.0.0.1:1/cb?x",
     ])
       expect((await at(uri)).status, uri).toBe(400)
+  })
+
+  test("is refused when the client is deleted meanwhile", async () => {
+    const { deps } = suite.api.hamlet
+    const { id: userId, username } = await suite.addUser()
+    const client = await addOAuthClient(deps)
+    const caller = { userId, username, tokenId: "", scopes: new Set<Scope>(["val:read"]) }
+    const findClient = async (id: string) => {
+      const found = await deps.oauth.findClient(id)
+      // As a registration does a day later.
+      await deps.oauth.addClient({ ...client, id: deps.newId() }, deps.now() + 1, 10_000)
+      return found
+    }
+    const racing = { ...deps, oauth: { ...deps.oauth, findClient } }
+    const allowing = allowClient(racing, caller, toAuthorizeQuery(client), ["val:read"])
+    expect(await allowing.catch((error) => error.code)).toBe("invalid_request")
   })
 
   test("tells the client about other mistakes, and allows nothing then", async () => {

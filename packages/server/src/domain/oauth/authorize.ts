@@ -65,7 +65,7 @@ export async function allowClient(
   if (checked.refusal) throw invalid(checked.refusal.message)
   const code = makeTokenText(randomBytes(32), "code")
   const at = deps.now()
-  await deps.oauth.addCode(
+  const isAdded = await deps.oauth.addCode(
     {
       hash: hashToken(code),
       clientId: checked.client.id,
@@ -77,6 +77,7 @@ export async function allowClient(
     },
     at,
   )
+  if (!isAdded) throw unknownClient()
   return toRedirect(deps, checked.redirectUri, checked.state, { code })
 }
 
@@ -132,9 +133,12 @@ async function check(deps: OAuthDeps, caller: Caller, query: string): Promise<Ch
 async function findClient(deps: OAuthDeps, id: string | undefined): Promise<OAuthClient> {
   const isId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id ?? "")
   const client = isId ? await deps.oauth.findClient(id ?? "") : undefined
-  if (!client)
-    throw invalid("the program is not registered here; connect it again, so that it registers")
+  if (!client) throw unknownClient()
   return client
+}
+
+function unknownClient(): AppError {
+  return invalid("the program is not registered here; connect it again, so that it registers")
 }
 
 /** A parameter that occurs twice could mean different things to different readers. */

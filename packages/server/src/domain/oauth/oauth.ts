@@ -63,7 +63,8 @@ export interface OAuthStore {
    */
   addClient(client: OAuthClient, staleBefore: number, countMax: number): Promise<boolean>
   findClient(id: string): Promise<OAuthClient | undefined>
-  addCode(code: AuthorizationCode, at: number): Promise<void>
+  /** Returns false when the client has been deleted. */
+  addCode(code: AuthorizationCode, at: number): Promise<boolean>
   /**
    * Redeems a code in one transaction. `issue` returns undefined to refuse it. A code that was
    * redeemed before ends the authorization that it led to.

@@ -109,13 +109,18 @@ function* addClient(
   return true
 }
 
-/** Codes that have expired and led nowhere are deleted on the way. */
-function* addCode(code: AuthorizationCode, at: number): Script<void> {
+/** Codes that have expired are deleted on the way. */
+function* addCode(code: AuthorizationCode, at: number): Script<boolean> {
   yield sql`delete from oauth_codes where expires_at <= ${at}`
-  yield sql`update oauth_clients set last_used_at = ${at} where id = ${code.clientId}`
+  // A registration that takes place now may have deleted the client.
+  const client = yield* firstRow(
+    sql`update oauth_clients set last_used_at = ${at} where id = ${code.clientId} returning id`,
+  )
+  if (!client) return false
   yield sql`insert into oauth_codes (hash, client_id, user_id, redirect_uri, challenge, scopes, expires_at)
     values (${Buffer.from(code.hash, "hex")}, ${code.clientId}, ${code.userId}, ${code.redirectUri}, ${code.challenge},
       ${code.scopes.join(" ")}, ${code.expiresAt})`
+  return true
 }
 
 function* redeemCode<Issued extends { authorization: NewAuthorization; tokens: IssuedTokens }>(
