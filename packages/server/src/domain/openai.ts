@@ -1,3 +1,4 @@
+import { OpenCounts } from "../shared/counter.ts"
 import { TokenBuckets } from "../shared/token-bucket.ts"
 import type { Caller } from "./access.ts"
 import { AppError } from "./app-error.ts"
@@ -55,27 +56,16 @@ export function createChatAllowance(
   { requestsPerMinute, requestsPerDay, bodyBytesMax }: ChatLimits,
   now: () => number,
 ): ChatAllowance {
-  const open = new Map<string, number>()
+  const opened = new OpenCounts()
   const perMinute = createLimit(requestsPerMinute, minuteMs, refusals.minute, now)
   const perDay = createLimit(requestsPerDay, dayMs, refusals.day, now)
-  const release = (userId: string) => {
-    const left = (open.get(userId) ?? 1) - 1
-    if (left === 0) open.delete(userId)
-    else open.set(userId, left)
-  }
   return {
     bodyBytesMax,
     take(userId) {
-      const opened = open.get(userId) ?? 0
-      if (opened >= limits.openPerAccountMax) throw new RateLimited(1, refusals.open)
+      if (opened.of(userId) >= limits.openPerAccountMax) throw new RateLimited(1, refusals.open)
       perMinute(userId)
       perDay(userId)
-      open.set(userId, opened + 1)
-      let isOpen = true
-      return () => {
-        if (isOpen) release(userId)
-        isOpen = false
-      }
+      return opened.open(userId)
     },
   }
 }

@@ -152,7 +152,7 @@ async function respond(
       return respondRejected(context, error)
     }
     context.run.attach(slot)
-    if (isSocket) return await openSocket(context, slot, sockets, val.id, deadlines)
+    if (isSocket) return await openSocket(context, slot, sockets, deadlines)
     const outcome = await slot.fetch(context.slotRequest)
     return outcome.kind === "stopped"
       ? respondStopped(context, slot, outcome)

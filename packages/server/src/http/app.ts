@@ -29,16 +29,16 @@ export interface App {
 /** Creates the API. Every request gets a response with a request id, and is logged and counted. */
 export function createApp(nouns: Nouns): App {
   const { runs, schedules, api } = nouns
-  const metrics = createMetrics(
-    api.databaseStats,
-    () => runs.runner.status(),
-    () => ({ ...runs.liveRuns.stats(), ended: runs.liveRuns.endedRuns() }),
-    () => api.loopDelay.report(),
-    () => api.refusals.list(),
-    () => runs.queue.stats(),
-    () => schedules.scheduleWork.stats(),
-    api.mailStats,
-  )
+  const metrics = createMetrics({
+    database: api.databaseStats,
+    runner: () => runs.runner.status(),
+    recorder: () => ({ ...runs.liveRuns.stats(), ended: runs.liveRuns.endedRuns() }),
+    loopDelay: () => api.loopDelay.report(),
+    refusals: () => api.refusals.list(),
+    queue: () => runs.queue.stats(),
+    schedules: () => schedules.scheduleWork.stats(),
+    mailServer: api.mailStats,
+  })
   const authenticator = createAuthenticator(nouns)
   // Assistants call the API through an endpoint of the API.
   const findEndpoint = createEndpoints(nouns, authenticator, (request, connection) =>

@@ -10,3 +10,38 @@ export class Counter<Key> {
     return [...this.#counts]
   }
 }
+
+/** Counts what is open by key, such as the connections of each account. */
+export class OpenCounts {
+  readonly #counts = new Map<string, number>()
+
+  /** The number of keys of which anything is open. */
+  get size(): number {
+    return this.#counts.size
+  }
+
+  of(key: string): number {
+    return this.#counts.get(key) ?? 0
+  }
+
+  /** The same as `open`; undefined, and no change, if `countMax` are open already. */
+  tryOpen(key: string, countMax: number): (() => void) | undefined {
+    return this.of(key) < countMax ? this.open(key) : undefined
+  }
+
+  /** Counts one more. Returns a function that ends the count. */
+  open(key: string): () => void {
+    this.#counts.set(key, this.of(key) + 1)
+    let isOpen = true
+    return () => {
+      if (isOpen) this.#close(key)
+      isOpen = false
+    }
+  }
+
+  #close(key: string): void {
+    const left = this.of(key) - 1
+    if (left > 0) this.#counts.set(key, left)
+    else this.#counts.delete(key)
+  }
+}

@@ -16,6 +16,9 @@ export interface Token {
   readonly lastUsedAt: number | null
 }
 
+/** What the owner of a token chooses. */
+export type TokenInput = Pick<Token, "name" | "scopes" | "expiresAt">
+
 /** A token to be stored. */
 export interface NewTokenRecord extends Token {
   readonly userId: string
@@ -163,11 +166,7 @@ async function findHolder(
 export async function createToken(
   deps: TokenDeps,
   caller: Caller,
-  input: {
-    readonly name: string
-    readonly scopes: readonly Scope[]
-    readonly expiresAt: number | null
-  },
+  input: TokenInput,
 ): Promise<{ readonly token: Token; readonly text: string }> {
   const missing = input.scopes.find((wanted) => !caller.scopes.has(wanted))
   if (missing) {
@@ -191,11 +190,7 @@ export async function createToken(
 export async function issueToken(
   deps: TokenDeps,
   userId: string,
-  input: {
-    readonly name: string
-    readonly scopes: readonly Scope[]
-    readonly expiresAt: number | null
-  },
+  input: TokenInput,
   chosen?: string,
 ): Promise<{ readonly token: Token; readonly text: string }> {
   const { token, record, text } = makeToken(deps, userId, input, chosen)
@@ -207,11 +202,7 @@ export async function issueToken(
 export function makeToken(
   deps: Pick<TokenDeps, "newId" | "now">,
   userId: string,
-  input: {
-    readonly name: string
-    readonly scopes: readonly Scope[]
-    readonly expiresAt: number | null
-  },
+  input: TokenInput,
   chosen?: string,
 ): { readonly token: Token; readonly record: NewTokenRecord; readonly text: string } {
   const made = makeOnce(() => ({

@@ -23,7 +23,7 @@ export interface Delivery {
 export interface DeliveryDetail extends Delivery {
   readonly message: Message
   readonly request: SentRequest | null
-  readonly response: ReceivedAnswer | null
+  readonly response: ReceiverResponse | null
   readonly attemptList: readonly Attempt[]
 }
 
@@ -37,7 +37,7 @@ export interface SentRequest {
 }
 
 /** The response of a receiver, within limits. */
-export interface ReceivedAnswer {
+export interface ReceiverResponse {
   readonly status: number
   readonly headers: HeaderPairs
   readonly body: string
@@ -78,7 +78,7 @@ export interface DueDelivery {
 export interface SendOutcome {
   readonly request: SentRequest
   /** Null when there was none. */
-  readonly response: ReceivedAnswer | null
+  readonly response: ReceiverResponse | null
   /** Why the attempt has failed, as a sentence; null when it was a success. */
   readonly error: string | null
   /** How long to wait at least, if the receiver has said so. */
@@ -88,7 +88,7 @@ export interface SendOutcome {
 /** The end of an attempt, as it is stored. */
 export interface RecordedAttempt {
   readonly request: SentRequest | null
-  readonly response: ReceivedAnswer | null
+  readonly response: ReceiverResponse | null
   readonly error: string | null
   readonly attemptList: readonly Attempt[]
   /** Whether the receiver was tried: its failures are counted. */

@@ -1,4 +1,5 @@
 import { AppError } from "../../domain/app-error.ts"
+import { OpenCounts } from "../../shared/counter.ts"
 import type { GatewayLimits } from "../limits.ts"
 
 /**
@@ -7,7 +8,7 @@ import type { GatewayLimits } from "../limits.ts"
  */
 export class UploadLimiter {
   readonly #limits: Pick<GatewayLimits, "uploadsPerValMax" | "uploadsPerClientMax">
-  readonly #counts = new Map<string, number>()
+  readonly #open = new OpenCounts()
 
   constructor(limits: Pick<GatewayLimits, "uploadsPerValMax" | "uploadsPerClientMax">) {
     this.#limits = limits
@@ -15,38 +16,23 @@ export class UploadLimiter {
 
   /** Number of counted keys, for tests. */
   get size(): number {
-    return this.#counts.size
+    return this.#open.size
   }
 
   /** Returns the function that releases the upload. Throws `too_many_runs`. */
   acquire(valId: string, address: string): () => void {
     const client = `${valId} ${address}`
     const isFull =
-      this.#count(valId) >= this.#limits.uploadsPerValMax ||
-      this.#count(client) >= this.#limits.uploadsPerClientMax
+      this.#open.of(valId) >= this.#limits.uploadsPerValMax ||
+      this.#open.of(client) >= this.#limits.uploadsPerClientMax
     if (isFull)
       throw new AppError(
         "too_many_runs",
         "Cannot accept the body: too many uploads to the val are in progress",
       )
-    this.#add(valId, 1)
-    this.#add(client, 1)
-    let isHeld = true
+    const ends = [this.#open.open(valId), this.#open.open(client)]
     return () => {
-      if (!isHeld) return
-      isHeld = false
-      this.#add(valId, -1)
-      this.#add(client, -1)
+      for (const end of ends) end()
     }
-  }
-
-  #count(key: string): number {
-    return this.#counts.get(key) ?? 0
-  }
-
-  #add(key: string, change: number): void {
-    const count = this.#count(key) + change
-    if (count > 0) this.#counts.set(key, count)
-    else this.#counts.delete(key)
   }
 }

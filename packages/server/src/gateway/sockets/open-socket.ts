@@ -20,13 +20,13 @@ export async function openSocket(
   context: RequestContext,
   slot: RunSlot,
   sockets: Sockets,
-  valId: string,
   deadlines: Deadlines,
 ): Promise<Response | undefined> {
   const outcome = await slot.connect(context.slotRequest)
   if (outcome.kind === "stopped") return respondStopped(context, slot, outcome)
   if (outcome.kind === "refused") return forwardResponse(context, slot, outcome.response, deadlines)
   const { socket, protocol } = outcome
+  const { valId } = context.run
   const relay = sockets.add(valId, socket, (end) => finishSocket(context, slot, end))
   context.run.signal.addEventListener("abort", () => relay.end("broken"), { once: true })
   const headers: Record<string, string> = { "x-run-id": context.run.id }

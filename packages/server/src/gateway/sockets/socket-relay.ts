@@ -20,7 +20,6 @@ const reasonBytesMax = 123
 
 /** One WebSocket between a client and a val: forwards messages and closes in both directions. */
 export class SocketRelay implements Expirable {
-  readonly valId: string
   readonly #val: WebSocket
   readonly #registry: RelayRegistry
   readonly #onEnd: (end: SocketEnd) => void
@@ -33,13 +32,7 @@ export class SocketRelay implements Expirable {
   #backlogBytes = 0
   #isFinished = false
 
-  constructor(
-    valId: string,
-    val: WebSocket,
-    registry: RelayRegistry,
-    onEnd: (end: SocketEnd) => void,
-  ) {
-    this.valId = valId
+  constructor(val: WebSocket, registry: RelayRegistry, onEnd: (end: SocketEnd) => void) {
     this.#val = val
     this.#registry = registry
     this.#onEnd = onEnd

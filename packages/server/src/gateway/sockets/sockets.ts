@@ -1,12 +1,14 @@
 import { AppError } from "../../domain/app-error.ts"
+import { OpenCounts } from "../../shared/counter.ts"
 import type { Deadlines } from "../deadlines.ts"
 import type { GatewayLimits } from "../limits.ts"
 import { type RelayRegistry, type SocketEnd, SocketRelay } from "./socket-relay.ts"
 
 /** All WebSockets between clients and vals. */
 export class Sockets implements RelayRegistry {
-  readonly #relays = new Set<SocketRelay>()
-  readonly #perVal = new Map<string, number>()
+  /** With the functions that end their counts. */
+  readonly #relays = new Map<SocketRelay, () => void>()
+  readonly #perVal = new OpenCounts()
   readonly #limits: GatewayLimits
   readonly #deadlines: Deadlines
   #backlogBytes = 0
@@ -27,7 +29,7 @@ export class Sockets implements RelayRegistry {
   /** Throws `overloaded` when a limit is reached. */
   assertRoom(valId: string): void {
     const { socketsPerValMax, socketsMax } = this.#limits
-    if ((this.#perVal.get(valId) ?? 0) >= socketsPerValMax)
+    if (this.#perVal.of(valId) >= socketsPerValMax)
       throw new AppError(
         "overloaded",
         `Cannot open a WebSocket: the val already has ${socketsPerValMax} open`,
@@ -41,9 +43,8 @@ export class Sockets implements RelayRegistry {
 
   /** Creates the relay of a WebSocket that is open on the val's side. */
   add(valId: string, val: WebSocket, onEnd: (end: SocketEnd) => void): SocketRelay {
-    const relay = new SocketRelay(valId, val, this, onEnd)
-    this.#relays.add(relay)
-    this.#perVal.set(valId, (this.#perVal.get(valId) ?? 0) + 1)
+    const relay = new SocketRelay(val, this, onEnd)
+    this.#relays.set(relay, this.#perVal.open(valId))
     this.#deadlines.add(relay)
     return relay
   }
@@ -54,15 +55,13 @@ export class Sockets implements RelayRegistry {
   }
 
   remove(relay: SocketRelay): void {
-    if (!this.#relays.delete(relay)) return
+    this.#relays.get(relay)?.()
+    this.#relays.delete(relay)
     this.#deadlines.remove(relay)
-    const left = (this.#perVal.get(relay.valId) ?? 1) - 1
-    if (left > 0) this.#perVal.set(relay.valId, left)
-    else this.#perVal.delete(relay.valId)
   }
 
   stop(): void {
-    for (const relay of [...this.#relays]) relay.end("closed")
+    for (const relay of [...this.#relays.keys()]) relay.end("closed")
   }
 }
 

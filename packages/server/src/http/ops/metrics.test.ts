@@ -5,7 +5,7 @@ import { createEndedRuns } from "../../domain/runs/live-runs.ts"
 import { Histogram } from "../../shared/histogram.ts"
 import { createMetrics } from "./metrics.ts"
 
-const stats = () => ({ connections: 2, inUse: 1, waiting: 0 })
+const database = () => ({ connections: 2, inUse: 1, waiting: 0 })
 const bounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const observation = fc.record({
   route: fc.constantFrom(...routeNames.slice(0, 4), "none"),
@@ -44,13 +44,15 @@ const queue = () => ({
   ...{ claimed: 9, returned: 1, requeued: 2, retried: 3, crashed: 4, lost: 5, active: 6 },
 })
 const schedules = () => ({ delays: histogram, dropped: 7 })
+const mailServer = () => undefined
+const sources = {
+  ...{ database, runner, recorder, loopDelay, refusals, queue, schedules, mailServer },
+}
 const depth = { due: 7, later: 8, oldestMs: 1_500, isPartial: false }
 
 describe("createMetrics", () => {
   test("prints the status and the duration of ended runs", () => {
-    const families = parseExposition(
-      createMetrics(stats, runner, recorder, loopDelay, refusals, queue, schedules).print(depth),
-    )
+    const families = parseExposition(createMetrics(sources).print(depth))
     expect(
       families
         .get("hamlet_val_runs_ended_total")
@@ -66,7 +68,7 @@ describe("createMetrics", () => {
   })
 
   test("prints the queue, and leaves out what could not be counted", () => {
-    const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals, queue, schedules)
+    const metrics = createMetrics(sources)
     const valuesOf = (text: string, name: string) =>
       parseExposition(text)
         .get(name)
@@ -79,9 +81,7 @@ describe("createMetrics", () => {
   })
 
   test("prints cold starts, the memory of val processes, and refused requests", () => {
-    const families = parseExposition(
-      createMetrics(stats, runner, recorder, loopDelay, refusals, queue, schedules).print(depth),
-    )
+    const families = parseExposition(createMetrics(sources).print(depth))
     const starts = families.get("hamlet_val_cold_start_seconds")?.samples ?? []
     expect(starts.find(({ name }) => name.endsWith("_count"))?.value).toBe(2)
     expect(starts.find(({ labels }) => labels.le === "0.05")?.value).toBe(1)
@@ -96,15 +96,7 @@ describe("createMetrics", () => {
   test("prints the text format of Prometheus, and counts every request", () => {
     fc.assert(
       fc.property(fc.array(observation, { maxLength: 60 }), (observations) => {
-        const metrics = createMetrics(
-          stats,
-          runner,
-          recorder,
-          loopDelay,
-          refusals,
-          queue,
-          schedules,
-        )
+        const metrics = createMetrics(sources)
         for (const { route, method, status, ms } of observations)
           metrics.observe(route, method, status, ms)
         const families = parseExposition(metrics.print(depth))
@@ -141,7 +133,7 @@ describe("createMetrics", () => {
   })
 
   test("counts every route of the table, and requests without a route", () => {
-    const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals, queue, schedules)
+    const metrics = createMetrics(sources)
     for (const route of [...routeNames, "none"]) metrics.observe(route, "GET", 200, 100)
     const counted =
       parseExposition(metrics.print(depth)).get("hamlet_http_requests_total")?.samples ?? []
@@ -149,7 +141,7 @@ describe("createMetrics", () => {
   })
 
   test("counts unknown methods together", () => {
-    const metrics = createMetrics(stats, runner, recorder, loopDelay, refusals, queue, schedules)
+    const metrics = createMetrics(sources)
     for (let n = 0; n < 1000; n++) metrics.observe("none", `METHOD${n}`, 405, 0)
     const counted =
       parseExposition(metrics.print(depth)).get("hamlet_http_requests_total")?.samples ?? []
@@ -164,15 +156,10 @@ describe("createMetrics", () => {
 
   test("prints the current state of the database pool", () => {
     let waiting = 0
-    const metrics = createMetrics(
-      () => ({ connections: 5, inUse: 3, waiting }),
-      runner,
-      recorder,
-      loopDelay,
-      refusals,
-      queue,
-      schedules,
-    )
+    const metrics = createMetrics({
+      ...sources,
+      database: () => ({ connections: 5, inUse: 3, waiting }),
+    })
     waiting = 7
     const samples = parseExposition(metrics.print(depth)).get(
       "hamlet_database_connections",
@@ -185,9 +172,7 @@ describe("createMetrics", () => {
   })
 
   test("prints the memory of the process, also before the first request", () => {
-    const families = parseExposition(
-      createMetrics(stats, runner, recorder, loopDelay, refusals, queue, schedules).print(depth),
-    )
+    const families = parseExposition(createMetrics(sources).print(depth))
     expect(families.get("process_resident_memory_bytes")?.samples[0]?.value).toBeGreaterThan(
       1_000_000,
     )

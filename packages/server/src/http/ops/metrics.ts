@@ -31,20 +31,28 @@ export interface MailCounts {
   readonly bytes: number
 }
 
+/** What is read each time the metrics are printed. */
+export interface MetricSources {
+  database(): { readonly connections: number; readonly inUse: number; readonly waiting: number }
+  runner(): RunnerStatus
+  recorder(): {
+    readonly waiting: number
+    readonly dropped: number
+    readonly ended: readonly EndedRuns[]
+  }
+  loopDelay(): LoopDelayReport
+  refusals(): RefusalCounts
+  queue(): QueueStats
+  schedules(): ScheduleStats
+  /** Undefined on a server that receives no mail. */
+  mailServer(): MailCounts | undefined
+}
+
 /**
  * Counts requests by route, not by path: paths contain ids, so their number is unbounded. ADR 2 says
  * why this does not use a library.
  */
-export function createMetrics(
-  databaseStats: () => { connections: number; inUse: number; waiting: number },
-  runnerStatus: () => RunnerStatus,
-  recorderStats: () => { waiting: number; dropped: number; ended: readonly EndedRuns[] },
-  loopDelay: () => LoopDelayReport,
-  refusals: () => RefusalCounts,
-  queueStats: () => QueueStats,
-  scheduleStats: () => ScheduleStats,
-  mailStats: () => MailCounts | undefined = () => undefined,
-): Metrics {
+export function createMetrics(sources: MetricSources): Metrics {
   const requests = new Map<string, number>()
   const latencies = new Map<string, Histogram>()
   return {
@@ -59,8 +67,8 @@ export function createMetrics(
       latency.add(ms)
     },
     print(depth, mail, events) {
-      const { connections, inUse, waiting } = databaseStats()
-      const recorder = recorderStats()
+      const { connections, inUse, waiting } = sources.database()
+      const recorder = sources.recorder()
       return [
         ...printMetric(
           "hamlet_http_requests_total",
@@ -84,7 +92,7 @@ export function createMetrics(
             ['{state="waiting"}', waiting],
           ],
         ),
-        ...printVals(runnerStatus(), recorder.ended, refusals()),
+        ...printVals(sources.runner(), recorder.ended, sources.refusals()),
         ...printMetric(
           "hamlet_run_records_waiting",
           "gauge",
@@ -97,12 +105,12 @@ export function createMetrics(
           "Runs whose record could not be written",
           [["", recorder.dropped]],
         ),
-        ...printQueue(queueStats(), depth),
-        ...printSchedules(scheduleStats()),
+        ...printQueue(sources.queue(), depth),
+        ...printSchedules(sources.schedules()),
         ...(mail ? printMail(mail) : []),
         ...(events ? printEvents(events) : []),
-        ...printReceivedMail(mailStats()),
-        ...printLoopDelay(loopDelay()),
+        ...printReceivedMail(sources.mailServer()),
+        ...printLoopDelay(sources.loopDelay()),
         ...printMetric("process_resident_memory_bytes", "gauge", "Resident memory of the server", [
           ["", process.memoryUsage.rss()],
         ]),

@@ -1,4 +1,5 @@
 import * as tls from "node:tls"
+import { OpenCounts } from "../../shared/counter.ts"
 import type { EgressLimits } from "./egress-limits.ts"
 import type { OwnServer, RoutePolicy } from "./policy/decide.ts"
 import type { EgressPolicy } from "./policy/policy.ts"
@@ -40,8 +41,8 @@ export class Egress {
   readonly #records: Pick<RoutePolicy, "resolveRecords" | "privateDomains">
   readonly #listeners = new Set<ProxyListener>()
   /** By account: sockets, and connections from sandboxes for them, which may not have asked yet. */
-  readonly #socketCounts = new Map<string, number>()
-  readonly #connectionCounts = new Map<string, number>()
+  readonly #socketCounts = new OpenCounts()
+  readonly #connectionCounts = new OpenCounts()
   readonly #timer: ReturnType<typeof setInterval>
 
   constructor(deps: EgressDeps) {
@@ -96,7 +97,7 @@ export class Egress {
   /** Counts the sockets of each account, on this node. */
   #openSocket(ownerId: string): () => void {
     const { accountSocketsMax } = this.#deps.limits
-    const endCount = count(this.#socketCounts, ownerId, accountSocketsMax)
+    const endCount = this.#socketCounts.tryOpen(ownerId, accountSocketsMax)
     if (!endCount)
       throw new Refusal(429, `the account has ${accountSocketsMax} sockets open already`)
     return endCount
@@ -105,28 +106,12 @@ export class Egress {
   /** Each connection takes a file of the server, of which it has a limited number. */
   #admitConnection(ownerId: string): (() => void) | undefined {
     const { accountSocketsMax, accountSparesMax } = this.#deps.limits
-    return count(this.#connectionCounts, ownerId, accountSocketsMax + accountSparesMax)
+    return this.#connectionCounts.tryOpen(ownerId, accountSocketsMax + accountSparesMax)
   }
 
   #sweep(): void {
     const nowMs = performance.now()
     for (const listener of this.#listeners) listener.sweep(nowMs)
-  }
-}
-
-/** Counts one more of an account. Returns how to end the count; undefined at the limit. */
-function count(
-  counts: Map<string, number>,
-  ownerId: string,
-  countMax: number,
-): (() => void) | undefined {
-  const before = counts.get(ownerId) ?? 0
-  if (before >= countMax) return undefined
-  counts.set(ownerId, before + 1)
-  return () => {
-    const left = (counts.get(ownerId) ?? 1) - 1
-    if (left > 0) counts.set(ownerId, left)
-    else counts.delete(ownerId)
   }
 }
 

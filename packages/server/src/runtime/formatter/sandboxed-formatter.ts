@@ -4,6 +4,7 @@ import { limits as contractLimits } from "@hamlet/contract"
 import { z } from "zod"
 import { AppError } from "../../domain/app-error.ts"
 import type { CodeFormatter, CodeStyle, FormatOutcome } from "../../domain/modules/format-code.ts"
+import { OpenCounts } from "../../shared/counter.ts"
 import { ConcurrencyLimit } from "../dependencies/concurrency-limit.ts"
 import type { ToolHost } from "../dependencies/resolver-tools.ts"
 import { bundleProgram } from "../sandbox/commands/bundle-program.ts"
@@ -44,7 +45,7 @@ export class SandboxedFormatter implements CodeFormatter {
   readonly #limits: Limits
   readonly #concurrency: ConcurrencyLimit
   readonly #stopping = new AbortController()
-  readonly #counts = new Map<string, number>()
+  readonly #perOwner = new OpenCounts()
   #waiting = 0
   #tool: Promise<{ readonly host: ToolHost; readonly tool: Tool }> | undefined
 
@@ -60,20 +61,18 @@ export class SandboxedFormatter implements CodeFormatter {
   }
 
   async format(code: string, style: CodeStyle, ownerId: string): Promise<FormatOutcome> {
-    const count = this.#counts.get(ownerId) ?? 0
     const { perOwnerMax, waitingMax } = this.#limits
-    if (count >= perOwnerMax || this.#waiting >= waitingMax)
+    const endCount =
+      this.#waiting < waitingMax ? this.#perOwner.tryOpen(ownerId, perOwnerMax) : undefined
+    if (!endCount)
       throw new AppError("overloaded", "Cannot format the code: too much code is being formatted")
-    this.#counts.set(ownerId, count + 1)
     this.#waiting += 1
     try {
       const { signal } = this.#stopping
       return await this.#concurrency.run(signal, () => this.#run(code, style, signal))
     } finally {
       this.#waiting -= 1
-      const left = (this.#counts.get(ownerId) ?? 1) - 1
-      if (left > 0) this.#counts.set(ownerId, left)
-      else this.#counts.delete(ownerId)
+      endCount()
     }
   }
 

@@ -1,7 +1,7 @@
 import { RateLimited } from "../../domain/limits/rate-limit.ts"
 import type {
   HeaderPairs,
-  ReceivedAnswer,
+  ReceiverResponse,
   SendOutcome,
   WebhookClient,
   WebhookRequest,
@@ -176,7 +176,7 @@ class Attempt {
     const durationMs = Math.round(performance.now() - this.#startedMs)
     const { headersMax, headerCharsMax } = this.#limits
     const start = await this.#readStart(body)
-    const response: ReceivedAnswer = {
+    const response: ReceiverResponse = {
       status: head.status,
       headers: head.headers
         .slice(0, headersMax)

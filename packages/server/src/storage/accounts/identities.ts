@@ -1,4 +1,3 @@
-import type { Scope } from "@hamlet/contract"
 import type { AuditEntry } from "../../domain/accounts/audit.ts"
 import type { NewSessionRecord, Replacement } from "../../domain/accounts/sessions.ts"
 import type { User } from "../../domain/accounts/users.ts"
@@ -18,6 +17,7 @@ import { toTime } from "../vals/val-rows.ts"
 import { insertAuditEntry } from "./audit.ts"
 import { takeInvitation } from "./invitations.ts"
 import { addSession } from "./sessions.ts"
+import { toScopes } from "./tokens.ts"
 import { insertUser } from "./users.ts"
 
 interface IdentityRow {
@@ -98,9 +98,7 @@ function* signIn(
   if (!owner) return { kind: "unknown" }
   if (owner.suspended_at !== null) return { kind: "suspended", username: owner.username }
   yield sql`update identities set last_used_at = ${at} where id = ${owner.id}`
-  // We wrote it, from the closed list of scopes.
-  const scopes = owner.scopes.split(" ") as Scope[]
-  const session = toSession({ userId: owner.user_id, scopes })
+  const session = toSession({ userId: owner.user_id, scopes: toScopes(owner.scopes) })
   yield* addSession(dialect, session, replacement)
   return { kind: "signed-in", session }
 }

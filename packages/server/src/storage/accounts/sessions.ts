@@ -1,4 +1,3 @@
-import type { Scope } from "@hamlet/contract"
 import type {
   LinkRecord,
   NewSessionRecord,
@@ -9,9 +8,10 @@ import type {
 import type { TokenKind } from "../../domain/accounts/token-text.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import { afterCursor, beyond, limitTo, newestFirst, toPage } from "../database/pagination.ts"
 import { sql } from "../database/sql.ts"
 import { toTime } from "../vals/val-rows.ts"
+import { toScopes } from "./tokens.ts"
 
 interface SessionRow {
   readonly id: string
@@ -28,9 +28,6 @@ interface LinkRow {
   readonly created_at: number | string
   readonly expires_at: number | string
 }
-
-/** More than can exist: SQLite accepts an offset only after a limit. */
-const rowsMax = 1_000_000
 
 /** Sessions and sign-in links in the table of tokens. */
 export function createSessionStore(db: Database): SessionStore {
@@ -144,7 +141,7 @@ function* makeRoom(
   yield sql`delete from tokens where user_id = ${userId} and kind = ${kind} and expires_at <= ${createdAt}`
   yield sql`delete from tokens where id in (
     select id from tokens where user_id = ${userId} and kind = ${kind}
-    order by coalesce(last_used_at, created_at) desc, id desc limit ${rowsMax} offset ${countMax})`
+    order by coalesce(last_used_at, created_at) desc, id desc ${beyond(countMax)})`
 }
 
 function toSession(row: SessionRow): Session {
@@ -162,8 +159,7 @@ function toLink(row: LinkRow, hash: string, root: LinkRecord["root"]): LinkRecor
     id: row.id,
     userId: row.user_id,
     hash,
-    // We wrote it, from the closed list of scopes.
-    scopes: row.scopes.split(" ") as Scope[],
+    scopes: toScopes(row.scopes),
     createdAt: Number(row.created_at),
     expiresAt: Number(row.expires_at),
     root,

@@ -160,7 +160,7 @@ function toHolder(row: HolderRow): TokenHolder {
   }
 }
 
-// We wrote it, from the closed list of scopes.
-function toScopes(text: string): readonly Scope[] {
+/** Scopes as they are stored. We wrote them, from the closed list of scopes. */
+export function toScopes(text: string): readonly Scope[] {
   return text.split(" ") as Scope[]
 }

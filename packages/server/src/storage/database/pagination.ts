@@ -16,6 +16,14 @@ export function limitTo(page: PageRequest): Statement {
     : sql`limit ${page.limit + 1} offset ${page.offset}`
 }
 
+/** More than can exist: SQLite accepts an offset only after a limit. */
+const rowsMax = 1_000_000
+
+/** The rows after the first `count`, which are too many. */
+export function beyond(count: number): Statement {
+  return sql`limit ${rowsMax} offset ${count}`
+}
+
 /** How many rows of one part of a list can be on the page, when several parts are merged. */
 export function limitPart(page: PageRequest): Statement {
   return sql`limit ${(page.cursor ? 0 : page.offset) + page.limit + 1}`

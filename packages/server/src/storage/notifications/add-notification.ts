@@ -1,6 +1,7 @@
 import type { NotificationType } from "../../domain/notifications/notifications.ts"
 import { firstRow } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
+import { beyond } from "../database/pagination.ts"
 import { type Statements, sql } from "../database/sql.ts"
 
 /** A notification to be stored. */
@@ -23,9 +24,6 @@ export const notificationLimits = {
   keptMs: 90 * 86_400_000,
 }
 
-/** More than can exist: SQLite accepts an offset only after a limit. */
-const rowsMax = 1_000_000
-
 /**
  * Part of a transaction: tells the owner of a val what happens to it. It adds nothing for what the owner
  * did, or has muted.
@@ -43,5 +41,5 @@ export function* addNotification(dialect: Dialect, it: NewNotification): Stateme
   yield sql`delete from notifications where owner_id = ${ownerId} and created_at < ${dialect.now} - ${notificationLimits.keptMs}`
   yield sql`delete from notifications where id in (
     select id from notifications where owner_id = ${ownerId}
-    order by created_at desc, id desc limit ${rowsMax} offset ${notificationLimits.countMax})`
+    order by created_at desc, id desc ${beyond(notificationLimits.countMax)})`
 }

@@ -1,4 +1,3 @@
-import type { Scope } from "@hamlet/contract"
 import type {
   AuthorizationCode,
   ClientAuthorization,
@@ -9,10 +8,10 @@ import type {
   OAuthStore,
   Redemption,
 } from "../../domain/oauth/oauth.ts"
-import { insertToken } from "../accounts/tokens.ts"
+import { insertToken, toScopes } from "../accounts/tokens.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
 import type { Dialect } from "../database/dialect.ts"
-import { afterCursor, limitTo, newestFirst, toPage } from "../database/pagination.ts"
+import { afterCursor, beyond, limitTo, newestFirst, toPage } from "../database/pagination.ts"
 import { raw, sql } from "../database/sql.ts"
 
 interface ClientRow {
@@ -47,8 +46,6 @@ interface CodeRow {
 const authorizationColumns = raw(
   "a.id, a.user_id, a.client_id, a.client_name, a.scopes, a.created_at, a.last_used_at, a.expires_at",
 )
-/** More than can exist: SQLite accepts an offset only after a limit. */
-const rowsMax = 1_000_000
 
 /** Clients and authorizations in the database. */
 export function createOAuthStore(db: Database): OAuthStore {
@@ -153,7 +150,7 @@ function* redeemCode<Issued extends { authorization: NewAuthorization; tokens: I
   yield sql`delete from authorizations where user_id = ${it.userId} and expires_at <= ${it.createdAt}`
   yield sql`delete from authorizations where id in (
     select id from authorizations where user_id = ${it.userId}
-    order by last_used_at desc, id desc limit ${rowsMax} offset ${bounds.authorizationsPerUserMax})`
+    order by last_used_at desc, id desc ${beyond(bounds.authorizationsPerUserMax)})`
   yield* addTokens(it.id, tokens, it.createdAt, bounds)
   return issued
 }
@@ -196,11 +193,11 @@ function* addTokens(
   // Those used longest ago are forgotten; their second use is then merely refused.
   yield sql`delete from refresh_tokens where hash in (
     select hash from refresh_tokens where authorization_id = ${authorizationId} and used_at is not null
-    order by used_at desc, hash limit ${rowsMax} offset ${bounds.refreshTokensMax})`
+    order by used_at desc, hash ${beyond(bounds.refreshTokensMax)})`
   yield sql`delete from tokens where authorization_id = ${authorizationId} and expires_at <= ${at}`
   yield sql`delete from tokens where id in (
     select id from tokens where authorization_id = ${authorizationId}
-    order by created_at desc, id desc limit ${rowsMax} offset ${bounds.accessTokensMax})`
+    order by created_at desc, id desc ${beyond(bounds.accessTokensMax)})`
 }
 
 function* revokeToken(hash: string, clientId: string): Script<void> {
@@ -244,9 +241,4 @@ function toAuthorization(row: AuthorizationRow): ClientAuthorization {
 
 function toOwners(row: AuthorizationRow) {
   return { userId: row.user_id, clientId: row.client_id }
-}
-
-// We wrote it, from the closed list of scopes.
-function toScopes(text: string): readonly Scope[] {
-  return text.split(" ") as Scope[]
 }

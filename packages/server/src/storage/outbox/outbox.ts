@@ -1,6 +1,7 @@
 import type { OutboxClaim, OutboxQueue } from "../../domain/outbox.ts"
 import { list } from "../database/batch-sizes.ts"
 import { type Database, firstRow, rows, type Script } from "../database/database.ts"
+import { firstId } from "../database/pagination.ts"
 import { raw, type Statement, type Statements, sql, withNotice } from "../database/sql.ts"
 
 /** The table of an outbox. */
@@ -50,9 +51,6 @@ function toChannel(table: string): string {
   return `hamlet_${table}`
 }
 
-/** Sorts before all ids. */
-const firstOwner = "00000000-0000-0000-0000-000000000000"
-
 interface WaitingRow {
   readonly id: string
   readonly lane?: string | null
@@ -78,7 +76,7 @@ interface ClaimedRow {
  */
 export function createOutbox(db: Database, options: OutboxOptions): Outbox {
   const parts = createParts(db, options)
-  let lastOwner = firstOwner
+  let lastOwner = firstId
   return {
     ...parts,
     async claim(countMax, inFlight) {
@@ -127,8 +125,8 @@ async function findDueOwners(
 ): Promise<readonly string[]> {
   const next = await db.read<{ id: string }>(ownersAfter(after, countMax))
   const first =
-    next.length < countMax && after !== firstOwner
-      ? await db.read<{ id: string }>(ownersAfter(firstOwner, countMax))
+    next.length < countMax && after !== firstId
+      ? await db.read<{ id: string }>(ownersAfter(firstId, countMax))
       : []
   return [...new Set([...next, ...first].map(({ id }) => id))]
 }

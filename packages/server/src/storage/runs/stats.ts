@@ -2,6 +2,7 @@ import type { RunRequest, RunStatus } from "../../domain/runs/runs.ts"
 import type { RunSample } from "../../domain/stats/run-tally.ts"
 import type { RunBatches, Span, StatStore } from "../../domain/stats/stats.ts"
 import type { Database } from "../database/database.ts"
+import { firstId } from "../database/pagination.ts"
 import { join, type Statement, sql } from "../database/sql.ts"
 import { isVisible, toTime } from "../vals/val-rows.ts"
 
@@ -80,9 +81,6 @@ function partOf(condition: Statement, { since, before, runsMax }: Part): Stateme
     order by r.started_at desc, r.id desc limit ${runsMax}`
 }
 
-/** The smallest id: with it, a time is the position before every run that started then. */
-const firstId = "00000000-0000-0000-0000-000000000000"
-
 type Read = (statement: Statement) => Promise<readonly MarkRow[]>
 
 async function* walk(
@@ -91,6 +89,7 @@ async function* walk(
   runsMax: number,
   toStatement: (part: Part) => Statement,
 ): RunBatches {
+  // With the smallest id, the position before every run that started at that time.
   let before = { at: span.until + 1, id: firstId }
   for (;;) {
     const rows = await read(toStatement({ since: span.since, before, runsMax }))

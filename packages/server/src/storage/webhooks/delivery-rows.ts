@@ -3,7 +3,7 @@ import type {
   Delivery,
   DeliveryDetail,
   DueDelivery,
-  ReceivedAnswer,
+  ReceiverResponse,
   SentRequest,
 } from "../../domain/webhooks/deliveries.ts"
 import type { Message, MessageType, StoredData } from "../../domain/webhooks/events.ts"
@@ -87,7 +87,7 @@ export function toDetail(row: DetailRow): DeliveryDetail {
     ...toDelivery(row),
     message: toMessage(row),
     request: fromJson<SentRequest>(row.request),
-    response: fromJson<ReceivedAnswer>(row.response),
+    response: fromJson<ReceiverResponse>(row.response),
     attemptList: fromJson<readonly Attempt[]>(row.attempt_list) ?? [],
   }
 }

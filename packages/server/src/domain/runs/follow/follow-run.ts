@@ -1,3 +1,4 @@
+import { OpenCounts } from "../../../shared/counter.ts"
 import type { Caller } from "../../access.ts"
 import { AppError } from "../../app-error.ts"
 import type { LiveRun, LiveRuns } from "../live-runs.ts"
@@ -32,7 +33,7 @@ const defaults: FollowLimits = {
 export class RunFollowers {
   readonly #deps: FollowDeps
   readonly #limits: FollowLimits
-  readonly #perAccount = new Map<string, number>()
+  readonly #perAccount = new OpenCounts()
   readonly #stopping = new AbortController()
   #count = 0
 
@@ -77,7 +78,7 @@ export class RunFollowers {
   }
 
   #assertRoom(caller: Caller, what: string): void {
-    const count = this.#perAccount.get(caller.userId) ?? 0
+    const count = this.#perAccount.of(caller.userId)
     if (this.#count >= this.#limits.followersMax || count >= this.#limits.followersPerAccountMax)
       throw new AppError(
         "rate_limited",
@@ -94,16 +95,13 @@ export class RunFollowers {
     caller: Caller,
     steps: AsyncGenerator<readonly Event[]>,
   ): AsyncGenerator<readonly Event[]> {
-    const { userId } = caller
     this.#count += 1
-    this.#perAccount.set(userId, (this.#perAccount.get(userId) ?? 0) + 1)
+    const end = this.#perAccount.open(caller.userId)
     try {
       yield* steps
     } finally {
       this.#count -= 1
-      const left = (this.#perAccount.get(userId) ?? 1) - 1
-      if (left > 0) this.#perAccount.set(userId, left)
-      else this.#perAccount.delete(userId)
+      end()
     }
   }
 

@@ -1,3 +1,5 @@
+import { OpenCounts } from "../../../shared/counter.ts"
+
 /** Why a name cannot be resolved, as words that follow the name. Contains nothing secret. */
 export class CannotResolve extends Error {
   override readonly name = "CannotResolve"
@@ -35,7 +37,7 @@ export function limitLookups<Value>(
 ): Lookup<Value> {
   const cache = new Map<string, { readonly value: Value; readonly untilMs: number }>()
   const pending = new Map<string, Promise<Value>>()
-  const perOwner = new Map<string, number>()
+  const perOwner = new OpenCounts()
 
   const store = (key: string, value: Value) => {
     cache.delete(key)
@@ -48,7 +50,9 @@ export function limitLookups<Value>(
   }
 
   const start = async (key: string, ownerId: string | undefined) => {
-    const endCount = countLookup(perOwner, ownerId, limits.lookupsPerOwnerMax)
+    const endCount =
+      ownerId === undefined ? () => {} : perOwner.tryOpen(ownerId, limits.lookupsPerOwnerMax)
+    if (!endCount) throw tooMany()
     try {
       const value = await withinTime(find(key), limits.lookupMsMax)
       store(key, value)
@@ -71,23 +75,6 @@ export function limitLookups<Value>(
     } finally {
       pending.delete(key)
     }
-  }
-}
-
-/** Counts a lookup of the owner. Returns a function that ends the count. */
-function countLookup(
-  perOwner: Map<string, number>,
-  ownerId: string | undefined,
-  countMax: number,
-): () => void {
-  if (ownerId === undefined) return () => {}
-  const count = perOwner.get(ownerId) ?? 0
-  if (count >= countMax) throw tooMany()
-  perOwner.set(ownerId, count + 1)
-  return () => {
-    const left = (perOwner.get(ownerId) ?? 1) - 1
-    if (left > 0) perOwner.set(ownerId, left)
-    else perOwner.delete(ownerId)
   }
 }
 

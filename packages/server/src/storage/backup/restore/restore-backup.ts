@@ -1,6 +1,7 @@
 import { BackupDamaged, type BackupHeader, type BackupSummary } from "@hamlet/contract/backup"
 import { AppError } from "../../../domain/app-error.ts"
 import type { ContentStore } from "../../blobs/content-store.ts"
+import { firstId } from "../../database/pagination.ts"
 import { raw, sql } from "../../database/sql.ts"
 import { migrations } from "../../migrations/index.ts"
 import { foldBody, foldText } from "../../search/fold-text.ts"
@@ -253,7 +254,7 @@ const valsMax = 500
 /** Builds the search texts, in the order in which the vals were created. */
 async function loadSearchTexts(loader: Loader, report: (vals: number) => void): Promise<void> {
   let done = 0
-  for (let after = "00000000-0000-0000-0000-000000000000"; ; ) {
+  for (let after = firstId; ; ) {
     const found = await loader.run<TextSource>(sql`
       select v.id, v.name, v.privacy, v.readme, c.code from vals v join versions c on c.val_id = v.id and c.version = v.version
       where v.id > ${after} order by v.id limit ${valsMax}`)
