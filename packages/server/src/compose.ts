@@ -71,7 +71,7 @@ export async function compose(config: Config, replacements: Replacements = {}): 
   }
 }
 
-type AllParts = Pick<Rules, "runTokens" | "mailWorker"> &
+type AllParts = Pick<Rules, "runTokens" | "mailWorker" | "standardScripts"> &
   Nouns["accounts"] &
   Nouns["vals"] &
   Nouns["modules"] &

@@ -1,11 +1,13 @@
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import type { StandardModuleName } from "@hamlet/contract"
 import type { DependencyResolver } from "../domain/modules/lockfiles.ts"
 import { createPendingLockfiles } from "../domain/modules/pending-lockfiles.ts"
 import { listRemoteImports } from "../domain/modules/remote-imports.ts"
 import type { StandardModules } from "../domain/modules/standard-modules.ts"
 import { DependencyJob } from "../jobs/dependency-job.ts"
 import { readTypes } from "../runtime/dependencies/read-types.ts"
+import { toScript } from "../runtime/sandbox/commands/bundle-program.ts"
 import { createBundleStore } from "../storage/modules/bundles.ts"
 import { createImportStore } from "../storage/modules/imports.ts"
 import { createLockfileStore } from "../storage/modules/lockfiles.ts"
@@ -49,27 +51,42 @@ export function createModules(
     bundles: createBundleStore(db),
     readTypes,
     standardModules: readStandardModules(),
+    standardScripts: createStandardScripts(),
     ...{ lockfiles, importHosts, pendingLockfiles, resolver, resolveMsMax, dependencyJob },
     lockfilesSince: lockfilesSince,
     lockfileWork: dependencyJob ?? { wake() {} },
   }
 }
 
-/** The code of the standard library. */
+/** The standard library in TypeScript. */
 export function readStandardModules(): StandardModules {
-  const read = (name: string) =>
-    readFileSync(fileURLToPath(import.meta.resolve(`@hamlet/std/${name}`)), "utf8")
-  const sqlite = read("sqlite")
+  return fromStandardFiles((path) => readFileSync(path, "utf8"))
+}
+
+/** The standard library in JavaScript. It is compiled when a val first imports some of it. */
+function createStandardScripts(): () => Promise<StandardModules> {
+  let scripts: Promise<StandardModules> | undefined
+  const compile = async () => {
+    const compiled = Object.entries(fromStandardFiles(toScript))
+    const entries = compiled.map(async ([name, script]) => [name, await script] as const)
+    return Object.fromEntries(await Promise.all(entries)) as StandardModules
+  }
+  return () => (scripts ??= compile())
+}
+
+function fromStandardFiles<T>(read: (path: string) => T): Readonly<Record<StandardModuleName, T>> {
+  const from = (name: string) => read(fileURLToPath(import.meta.resolve(`@hamlet/std/${name}`)))
+  const sqlite = from("sqlite")
   return {
-    API_URL: read("api-url"),
-    blob: read("blob"),
-    email: read("email"),
-    fetch: read("fetch"),
-    openai: read("openai"),
+    API_URL: from("api-url"),
+    blob: from("blob"),
+    email: from("email"),
+    fetch: from("fetch"),
+    openai: from("openai"),
     sqlite,
     // Both are Val Town's names for one client: modules cannot import each other, since each is
     // there under any of its addresses.
     sqlite2: sqlite,
-    utils: read("val-files"),
+    utils: from("val-files"),
   }
 }

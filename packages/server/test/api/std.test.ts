@@ -79,7 +79,7 @@ function definePrograms(suite: ApiSuite): void {
 
   test("is available under the addresses that the val imports", async () => {
     const ada = await person()
-    const { blob, sqlite } = suite.api.hamlet.deps.standardModules
+    const { blob, sqlite } = await suite.api.hamlet.deps.standardScripts()
     const modules = await modulesOf(
       ada,
       'import { blob } from "https://esm.town/v/std/blob?v=11"\nimport sqlite from "/std/sqlite.ts"\nexport default () => import("../../std/blob")',
@@ -106,7 +106,7 @@ function definePrograms(suite: ApiSuite): void {
       `import "https://esm.town/v/std/blob"\nimport "${testBaseUrl}/v/std/blob"`,
     )
     expect(modules.get("https://esm.town/v/std/blob")).toBe(
-      suite.api.hamlet.deps.standardModules.blob,
+      (await suite.api.hamlet.deps.standardScripts()).blob,
     )
     expect(modules.get(`${testBaseUrl}/v/std/blob`)).toBe("export const theirs = 1")
     await val(ada, { code: 'import "https://esm.town/v/std/blob"' })
@@ -246,6 +246,14 @@ function defineInSandbox(suite: ApiSuite): void {
       status: "succeeded",
       returnValue: ["function", "function", "function"],
     })
+  })
+
+  test("shows the lines of its TypeScript in stack traces", async () => {
+    const code = toVal("blob", 'return await blob.setJSON("a", undefined)')
+    const { error } = await run(await person(), code)
+    const lines = suite.api.hamlet.deps.standardModules.blob.split("\n")
+    const line = lines.findIndex((text) => text.includes("is nothing that JSON can hold")) + 1
+    expect(error.stack).toContain(`std/blob.tsx:${line}:`)
   })
 
   test("is listed where a val imports a module that it does not have", async () => {

@@ -1,4 +1,5 @@
 import type { LockedImport, Resolution } from "./lockfiles.ts"
+import type { ProgramModule } from "./program-module.ts"
 
 /** A module of a program whose lock has been settled. */
 export interface LockedModule {
@@ -9,15 +10,10 @@ export interface LockedModule {
   readonly resolution: Resolution
 }
 
-interface Module {
-  readonly url: string
-  readonly code: string
-}
-
 /** The modules, and the stubs through which they import their packages. */
 export interface LinkedModules {
-  readonly modules: readonly Module[]
-  readonly stubs: readonly Module[]
+  readonly modules: readonly ProgramModule[]
+  readonly stubs: readonly ProgramModule[]
 }
 
 /**
@@ -42,7 +38,11 @@ export function linkPackages(
   })
   return {
     modules: linked,
-    stubs: [...stubs].map(([url, { names, write }]) => ({ url, code: write([...names]) })),
+    stubs: [...stubs].map(([url, { names, write }]) => ({
+      url,
+      code: write([...names]),
+      isJavaScript: true,
+    })),
   }
 }
 

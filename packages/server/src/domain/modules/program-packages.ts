@@ -1,6 +1,7 @@
 import type { BundleStore, LockfileStore, LockfileSummary, StoredBundle } from "./lockfiles.ts"
 import { type LockedModule, linkPackages } from "./package-modules.ts"
 import type { PendingLockfiles } from "./pending-lockfiles.ts"
+import type { ProgramModule } from "./program-module.ts"
 
 /** What adding packages to programs needs. */
 export interface PackageDeps {
@@ -21,7 +22,7 @@ export interface SavedModule {
 
 /** Modules and the packages that they import. */
 export interface CodeWithPackages {
-  readonly modules: readonly { readonly url: string; readonly code: string }[]
+  readonly modules: readonly ProgramModule[]
   readonly bundles: readonly StoredBundle[]
 }
 

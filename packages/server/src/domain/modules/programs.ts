@@ -31,7 +31,8 @@ export interface ProgramDeps
     Pick<SecretDeps, "secrets" | "cipher"> {
   readonly valSecrets: Pick<ValSecretStore, "listSealed">
   readonly runTokens: Pick<RunTokens, "issue" | "end">
-  readonly standardModules: StandardModules
+  /** The standard library as JavaScript. */
+  readonly standardScripts: () => Promise<StandardModules>
   readonly links: {
     readonly baseUrl: string
     module(username: string, name: string): string
@@ -277,14 +278,15 @@ async function loadCode(
   }
   const code = await addPackages(deps, [own, ...(await loadModules(deps, modules))])
   const linked = linkRequire(code.modules, deps.links.baseUrl)
-  return { ...code, modules: addStandard(deps, linked) }
+  return { ...code, modules: await addStandard(deps, linked) }
 }
 
-function addStandard(
-  { importHosts, standardModules }: ProgramDeps,
+async function addStandard(
+  { importHosts, standardScripts }: ProgramDeps,
   modules: ProgramContent["modules"],
-): ProgramContent["modules"] {
-  return [...modules, ...listStandardModules(modules, importHosts, standardModules)]
+): Promise<ProgramContent["modules"]> {
+  if (!modules.some(({ code }) => code.includes("std/"))) return modules
+  return [...modules, ...listStandardModules(modules, importHosts, await standardScripts())]
 }
 
 /** Reads the code of the modules, nearest first, up to the limit. Deleted versions are skipped. */

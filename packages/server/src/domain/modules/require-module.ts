@@ -1,7 +1,4 @@
-interface Module {
-  readonly url: string
-  readonly code: string
-}
+import type { ProgramModule } from "./program-module.ts"
 
 /** An import of `node:module`, found as text: a parser would take longer than it is worth here. */
 const importPattern = /(\bfrom\s*|\bimport\s*\(?\s*)(["'])(?:node:)?module\2/g
@@ -11,7 +8,10 @@ const importPattern = /(\bfrom\s*|\bimport\s*\(?\s*)(["'])(?:node:)?module\2/g
  * export of `node:module` cannot be replaced, so the vals import another module in its place, which
  * has the function that the guest has replaced.
  */
-export function linkRequire(modules: readonly Module[], baseUrl: string): readonly Module[] {
+export function linkRequire(
+  modules: readonly ProgramModule[],
+  baseUrl: string,
+): readonly ProgramModule[] {
   if (!modules.some(({ code }) => code.includes("createRequire"))) return modules
   const url = `${baseUrl}/packages/node/module`
   const linked = modules.map((module) => ({
@@ -20,7 +20,7 @@ export function linkRequire(modules: readonly Module[], baseUrl: string): readon
       ? module.code.replace(importPattern, (_, before: string) => before + JSON.stringify(url))
       : module.code,
   }))
-  return [...linked, { url, code: replacement }]
+  return [...linked, { url, code: replacement, isJavaScript: true }]
 }
 
 const replacement = `import module from "node:module"

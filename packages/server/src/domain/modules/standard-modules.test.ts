@@ -121,11 +121,11 @@ describe("listStandardModules", () => {
       import again from "/std/sqlite"
       import { OpenAI } from "https://esm.town/v/std/OpenAI"`
     expect(list([from, code])).toEqual([
-      { url: "https://esm.town/v/std/blob?v=3", code: sources.blob },
-      { url: "http://localhost:8080/std/sqlite", code: sources.sqlite },
-      { url: "http://localhost:8080/std/blob.ts", code: sources.blob },
-      { url: "http://localhost:8080/std/sqlite.ts", code: sources.sqlite },
-      { url: "https://esm.town/v/std/OpenAI", code: sources.openai },
+      { url: "https://esm.town/v/std/blob?v=3", code: sources.blob, isJavaScript: true },
+      { url: "http://localhost:8080/std/sqlite", code: sources.sqlite, isJavaScript: true },
+      { url: "http://localhost:8080/std/blob.ts", code: sources.blob, isJavaScript: true },
+      { url: "http://localhost:8080/std/sqlite.ts", code: sources.sqlite, isJavaScript: true },
+      { url: "https://esm.town/v/std/OpenAI", code: sources.openai, isJavaScript: true },
     ])
   })
 

@@ -4,11 +4,9 @@ import {
   type StandardModuleName,
   standardModuleNames,
 } from "@hamlet/contract"
+import type { ProgramModule } from "./program-module.ts"
 
-/**
- * The TypeScript code of the modules. It does not change while the server runs, so it is not part
- * of a program's key.
- */
+/** The code of the modules. It does not change while the server runs, so no program's key has it. */
 export type StandardModules = Readonly<Record<StandardModuleName, string>>
 
 /** The URLs of this server's modules. */
@@ -70,27 +68,25 @@ const mentionPattern = new RegExp(
   "gi",
 )
 
-interface Module {
-  readonly url: string
-  readonly code: string
-}
-
 /**
- * The standard modules that the given modules may import, under the URLs that their code contains.
+ * The standard modules, as JavaScript, that the given modules may import, under the URLs that their code contains.
  * The code is searched as text, which is faster than a parser: a URL in a string that is not an
  * import only adds an unused module.
  */
 export function listStandardModules(
-  modules: readonly Module[],
+  modules: readonly ProgramModule[],
   hosts: Hosts,
-  sources: StandardModules,
-): readonly Module[] {
-  const found = new Map<string, Module>()
+  scripts: StandardModules,
+): readonly ProgramModule[] {
+  const found = new Map<string, ProgramModule>()
   for (const { url: from, code } of modules) {
     if (!code.includes("std/")) continue
     for (const [, , specifier = ""] of code.matchAll(mentionPattern)) {
       const standard = findStandardModule(specifier, from, hosts)
-      if (standard) found.set(standard.url, { url: standard.url, code: sources[standard.name] })
+      if (standard) {
+        const { url, name } = standard
+        found.set(url, { url, code: scripts[name], isJavaScript: true })
+      }
       if (found.size >= limits.addressesMax) return [...found.values()]
     }
   }

@@ -2,6 +2,7 @@ import type { Histogram } from "../../shared/histogram.ts"
 import type { JsonText } from "../../shared/json-text.ts"
 import type { OutgoingRequest, Substitution } from "../egress.ts"
 import type { StoredBundle } from "../modules/lockfiles.ts"
+import type { ProgramModule } from "../modules/program-module.ts"
 import type { Mask } from "../secrets/secret-mask.ts"
 import type { ValType } from "../vals/vals.ts"
 import type { Retirer } from "./retirement.ts"
@@ -44,7 +45,7 @@ export interface Program {
 /** Everything that a process needs to run a program. */
 export interface ProgramContent {
   /** The val's module and every module that it may import. */
-  readonly modules: readonly { readonly url: string; readonly code: string }[]
+  readonly modules: readonly ProgramModule[]
   /** The packages that the modules import. */
   readonly bundles: readonly StoredBundle[]
   readonly env: Readonly<Record<string, string>>

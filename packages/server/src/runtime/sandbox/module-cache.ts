@@ -2,19 +2,14 @@ import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-
-/** A module and the address by which it is imported. */
-export interface CachedModule {
-  readonly url: string
-  readonly code: string
-}
+import type { ProgramModule } from "../../domain/modules/program-module.ts"
 
 /**
  * Writes modules into Deno's cache of downloaded modules, so that `--cached-only` imports them
  * without a network. Deno does not document the layout of the cache: its version is pinned, and a
  * test imports a module from here.
  */
-export function writeModules(denoDir: string, modules: readonly CachedModule[]): void {
+export function writeModules(denoDir: string, modules: readonly ProgramModule[]): void {
   for (const module of modules) {
     const { path, folder, text } = toCacheFile(denoDir, module)
     if (!existsSync(folder)) mkdirSync(folder, folderMode)
@@ -23,7 +18,7 @@ export function writeModules(denoDir: string, modules: readonly CachedModule[]):
 }
 
 /** The same without blocking, for a module that no run waits for. */
-export async function writeModuleLater(denoDir: string, module: CachedModule): Promise<void> {
+export async function writeModuleLater(denoDir: string, module: ProgramModule): Promise<void> {
   const { path, folder, text } = toCacheFile(denoDir, module)
   await mkdir(folder, folderMode)
   await writeFile(path, text, fileMode)
@@ -34,10 +29,11 @@ const fileMode = { mode: 0o644 } as const
 
 function toCacheFile(
   denoDir: string,
-  { url, code }: CachedModule,
+  { url, code, isJavaScript = false }: ProgramModule,
 ): { readonly path: string; readonly folder: string; readonly text: string } {
   const path = join(denoDir, toCachePath(url))
-  const metadata = JSON.stringify({ headers: { "content-type": "text/tsx" }, url, time: 1 })
+  const type = isJavaScript ? "text/javascript" : "text/tsx"
+  const metadata = JSON.stringify({ headers: { "content-type": type }, url, time: 1 })
   return { path, folder: dirname(path), text: `${code}\n// denoCacheMetadata=${metadata}` }
 }
 

@@ -8,6 +8,7 @@ import {
 } from "@hamlet/guest/protocol"
 import { AppError } from "../../domain/app-error.ts"
 import type { StoredBundle } from "../../domain/modules/lockfiles.ts"
+import type { ProgramModule } from "../../domain/modules/program-module.ts"
 import { hasSlowLane, setSlowLane } from "../fairness/slow-lane.ts"
 import type { Cgroup } from "./cgroups/cgroup.ts"
 import { insidePaths } from "./commands/bubblewrap-command.ts"
@@ -17,7 +18,7 @@ import type { EgressListener, EgressPaths } from "./egress-listener.ts"
 import type { GuestProcess } from "./launch/guest-process.ts"
 import { type Launch, LaunchedProcess, type LaunchHost } from "./launch/launched-process.ts"
 import type { Watchdog } from "./launch/watchdog.ts"
-import { type CachedModule, writeModuleLater, writeModules } from "./module-cache.ts"
+import { writeModuleLater, writeModules } from "./module-cache.ts"
 import { assertHash, toPackagesFolder } from "./packages/package-files.ts"
 import type { PackageFolders } from "./packages/package-folders.ts"
 import { type SandboxExit, type StopCause, toSandboxExit } from "./sandbox-exit.ts"
@@ -34,7 +35,7 @@ export type { SandboxExit } from "./sandbox-exit.ts"
 /** What all sandboxes of a server share. */
 export interface SandboxHost extends LaunchHost {
   /** The module with which a guest warms up. */
-  readonly example: CachedModule
+  readonly example: ProgramModule
   readonly watchdog: Watchdog
   readonly packageFolders: PackageFolders
   readonly scheduler: ControlScheduler
@@ -162,7 +163,7 @@ export class Sandbox {
   }
 
   /** Writes the modules into the guest's cache, before the guest is told to load them. */
-  addModules(modules: readonly CachedModule[]): void {
+  addModules(modules: readonly ProgramModule[]): void {
     if (!this.#hasEnded) writeModules(this.#folder.deno, modules)
   }
 
