@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs"
-import { join, relative, resolve } from "node:path"
+import { isAbsolute, join, relative, resolve } from "node:path"
 import { CliError } from "../cli-error.ts"
 import type { Val } from "../names/find-val.ts"
 import type { Privacy, ValType } from "../vals.ts"
@@ -116,8 +116,16 @@ function isStoredState(value: unknown): value is StoredState {
   if (!isRecord(value)) return false
   return Object.values(value).every(
     (files) =>
-      isRecord(files) && Object.values(files).every((file) => isRecord(file) && isFileState(file)),
+      isRecord(files) &&
+      Object.entries(files).every(
+        ([path, file]) => isInside(path) && isRecord(file) && isFileState(file),
+      ),
   )
+}
+
+/** The folder may come from someone else: its state must not lead to files elsewhere. */
+function isInside(path: string): boolean {
+  return !isAbsolute(path) && !path.split(/[/\\]/).includes("..")
 }
 
 function isFileState({ id, version, hash, isLeft, ...rest }: Record<string, unknown>): boolean {
