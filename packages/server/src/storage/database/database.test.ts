@@ -362,4 +362,24 @@ describeEachDatabase("Database", (open) => {
     expect(names.filter((name) => !items.includes(name))).toEqual([])
     expect(copies).toEqual(items)
   })
+
+  test("Dialect.tableOf makes a table of any values, also of none", async () => {
+    const { db } = await open({ isEmpty: true })
+    const columns = { at: "time", name: "text", id: "id", count: "integer", note: "text" } as const
+    const names = ["", "a,b", `"{}\\"`, "NULL", "é\n😀", "\\", " ", "'", "x"]
+    const items = names.map((name, index) => ({
+      ...{ at: 1_800_000_000_000 + index, name, note: undefined },
+      id: index % 2 === 0 ? Bun.randomUUIDv7() : null,
+      count: index === 4 ? -1 : undefined,
+    }))
+    const read = (rows: readonly object[]) =>
+      db.read<Record<keyof typeof columns, unknown>>(
+        sql`select * from ${db.dialect.tableOf(rows, columns)} order by at`,
+      )
+    const found = await read(items)
+    expect(found.map((row) => ({ ...row, at: Number(row.at) }))).toEqual(
+      items.map((item) => ({ ...item, note: null, count: item.count ?? null })),
+    )
+    expect(await read([])).toEqual([])
+  })
 })

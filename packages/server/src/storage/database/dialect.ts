@@ -25,10 +25,10 @@ export interface Dialect extends Ddl {
    */
   readonly now: Statement
   /**
-   * A table of the objects in a JSON array, with the given columns; a property that is absent is
-   * null. One statement can then take any number of rows, whose values have types.
+   * A table of the objects, with the given columns; a property that is absent is null. One statement
+   * can then take any number of rows, whose values have types. Some column must have no nulls.
    */
-  fromJson(rows: readonly object[], columns: JsonColumns): Statement
+  tableOf(rows: readonly object[], columns: TableColumns): Statement
   /** How concurrent lookups are gathered into one statement, where round trips cost time. */
   readonly gather: Gather | undefined
   /**
@@ -55,8 +55,8 @@ export interface Dialect extends Ddl {
   estimateRows(table: string): Statement
 }
 
-/** The columns of a table of JSON objects. */
-export type JsonColumns = Readonly<Record<string, "id" | "integer" | "time" | "text">>
+/** The columns of a table of objects. */
+export type TableColumns = Readonly<Record<string, "id" | "integer" | "time" | "text">>
 
 /** Conditions that hold for any of many keys. */
 export interface Gather {

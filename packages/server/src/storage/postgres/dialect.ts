@@ -1,5 +1,5 @@
 import { postgresDdl } from "../database/ddl.ts"
-import type { Dialect } from "../database/dialect.ts"
+import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { raw, type Statement, sql } from "../database/sql.ts"
 import { postgresSearchIndex } from "./search-index.ts"
 
@@ -64,18 +64,56 @@ const columns = sql`
   where t.relnamespace = current_schema()::regnamespace and t.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
   order by t.relname, a.attnum`
 
+/**
+ * Each column is an array. PostgreSQL takes a third of the time that it takes for the same rows in
+ * JSON, of which it makes a hash table for each row.
+ */
+function tableOf(rows: readonly object[], columns: TableColumns): Statement {
+  const names = Object.keys(columns)
+  const types = Object.values(columns)
+  const arrays = types.map((type, index) => `$${index + 1}::${arrayTypes[type]}`)
+  return {
+    text: `unnest(${arrays.join(", ")}) as rows_of(${names.join(", ")})`,
+    values: names.map((name, index) => toArray(rows, name, types[index] === "text")),
+  }
+}
+
+/** The array leaves out the nulls at its end: `unnest` adds them to all but the longest column. */
+function toArray(rows: readonly object[], name: string, isText: boolean): string {
+  let text = ""
+  let nulls = 0
+  for (const row of rows) {
+    const value = (row as Readonly<Record<string, unknown>>)[name]
+    if (value === null || value === undefined) {
+      nulls += 1
+      continue
+    }
+    if (nulls > 0) text += "NULL,".repeat(nulls)
+    nulls = 0
+    text += isText ? `${quote(String(value))},` : `${value},`
+  }
+  return `{${text.slice(0, -1)}}`
+}
+
+const arrayTypes: Readonly<Record<TableColumns[string], string>> = {
+  id: "uuid[]",
+  integer: "integer[]",
+  time: "bigint[]",
+  text: 'text[] collate "C"',
+}
+
+/** A text as an element of an array. */
+function quote(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, "\\$&")}"`
+}
+
 export const postgresDialect: Dialect = {
   ...postgresDdl,
   name: "PostgreSQL",
   forUpdate: raw("for update"),
   skipLocked: raw("for update skip locked"),
   now: raw("floor(extract(epoch from statement_timestamp()) * 1000)::bigint"),
-  fromJson: (rows, columns) => sql`
-    json_to_recordset(${JSON.stringify(rows)}::text::json) as rows_of_json(${raw(
-      Object.entries(columns)
-        .map(([name, type]) => `${name} ${postgresDdl.types[type]}`)
-        .join(", "),
-    )})`,
+  tableOf,
   gather: {
     isAnyId: (column, ids) => sql`${raw(column)} = any(${`{${ids.join(",")}}`}::uuid[])`,
     isAnyBytes: (column, keys) =>

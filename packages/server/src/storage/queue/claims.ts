@@ -72,7 +72,7 @@ export function toFencesJson(fences: Iterable<readonly [id: string, fence: numbe
 
 /** A table of the claims with the columns `claimed_id` and `claimed_fence`. */
 export function claimsTable(dialect: Dialect, claims: readonly Fenced[]): Statement {
-  return dialect.fromJson(
+  return dialect.tableOf(
     claims.map(({ id, fence }) => ({ claimed_id: id, claimed_fence: fence })),
     { claimed_id: "id", claimed_fence: "integer" },
   )

@@ -2,13 +2,13 @@ import { limits } from "@hamlet/contract"
 import type { NewQueuedRun } from "../../domain/queue/queued-run.ts"
 import { truncateValue } from "../../domain/runs/truncate.ts"
 import { rows } from "../database/database.ts"
-import type { Dialect, JsonColumns } from "../database/dialect.ts"
+import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { type Statements, sql } from "../database/sql.ts"
 import { countTextBytes } from "../runs/record-runs.ts"
 import { toJson } from "../runs/run-rows.ts"
 
 /** The values of a new run, prefixed so that they differ from the columns. */
-const columns: JsonColumns = {
+const columns: TableColumns = {
   new_id: "id",
   new_val_id: "id",
   /** Null for the version that is current when the run starts. */
@@ -41,7 +41,7 @@ export function* enqueueRuns(
     select new_id, v.id, coalesce(new_version, v.version), new_account_id, v.owner_id, new_parent_id, new_source, 'queued',
       ${dialect.now}, new_request, new_input, new_args, new_bytes, coalesce(new_due_at, ${dialect.now}), 1, new_retries,
       new_depth, case when new_version is null then 1 else 0 end
-    from ${dialect.fromJson(runs.map(toValues), columns)} join vals v on v.id = new_val_id
+    from ${dialect.tableOf(runs.map(toValues), columns)} join vals v on v.id = new_val_id
     returning id`)
   return added.map(({ id }) => id)
 }

@@ -1,7 +1,7 @@
 import type { EndedRun } from "../../domain/queue/queued-run.ts"
 import { isRequestInput, type RunRecord } from "../../domain/runs/runs.ts"
 import { rows, type Script } from "../database/database.ts"
-import type { Dialect, JsonColumns } from "../database/dialect.ts"
+import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { sql } from "../database/sql.ts"
 import { afterRunsEnded } from "../runs/after-runs-ended.ts"
 import { countTextBytes, type RunTimes, updateLatest } from "../runs/record-runs.ts"
@@ -9,7 +9,7 @@ import { recordResponses } from "../runs/run-responses.ts"
 import { toJson } from "../runs/run-rows.ts"
 
 /** The new values of the columns of a run, prefixed so that they differ from the columns. */
-const columns: JsonColumns = {
+const columns: TableColumns = {
   new_id: "id",
   new_fence: "integer",
   new_version: "integer",
@@ -48,7 +48,7 @@ export function* recordClaimed(
       attempt = case when retry_ms is null then attempt else attempt + 1 end,
       fence = case when retry_ms is null then fence else fence + 1 end,
       input = case when keeps_input = 1 then input else null end
-    from ${dialect.fromJson(
+    from ${dialect.tableOf(
       runs.map(({ values }) => values),
       columns,
     )}

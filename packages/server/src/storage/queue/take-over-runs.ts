@@ -148,7 +148,7 @@ function* queueAgain(
   }))
   yield sql`
     update runs set status = 'queued', node_id = null, due_at = ${dialect.now} + delay_ms, fence = fence + 1, attempt = new_attempt
-    from ${dialect.fromJson(values, { run_id: "id", run_fence: "integer", new_attempt: "integer", delay_ms: "integer" })}
+    from ${dialect.tableOf(values, { run_id: "id", run_fence: "integer", new_attempt: "integer", delay_ms: "integer" })}
     where runs.id = run_id and runs.fence = run_fence and runs.ended_at is null`
 }
 

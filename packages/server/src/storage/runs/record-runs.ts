@@ -8,7 +8,7 @@ import {
 } from "../../domain/runs/runs.ts"
 import { inBatches, list } from "../database/batch-sizes.ts"
 import { type RunValues, rows, type Script } from "../database/database.ts"
-import type { Dialect, JsonColumns } from "../database/dialect.ts"
+import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { type SqlValue, type Statement, type Statements, sql } from "../database/sql.ts"
 import { afterRunsEnded } from "./after-runs-ended.ts"
 import { type KeptResponse, recordResponses } from "./run-responses.ts"
@@ -218,7 +218,7 @@ function toInsertText(count: number): string {
     where runs.ended_at is null or excluded.ended_at is not null`
 }
 
-const latestColumns: JsonColumns = {
+const latestColumns: TableColumns = {
   run_val_id: "id",
   run_version: "integer",
   new_started_at: "time",
@@ -228,7 +228,7 @@ const latestColumns: JsonColumns = {
 /** Notes at vals and versions when they ran last. */
 export function* updateLatest(dialect: Dialect, runs: readonly RunTimes[]): Statements<void> {
   const toRows = (keyOf: (run: RunTimes) => string) =>
-    dialect.fromJson(
+    dialect.tableOf(
       latestOf(runs, keyOf).map((run) => ({
         run_val_id: run.valId,
         run_version: run.version,

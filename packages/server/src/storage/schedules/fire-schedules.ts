@@ -100,7 +100,7 @@ function* readStates(
       case when r.id is not null and r.ended_at is null then 1 else 0 end as has_open_run,
       case when s.overlap <> 'allow' then 0 when exists (select 1 from runs q where q.account_id = s.owner_id
         and q.due_at is not null order by q.due_at, q.id limit 1 offset ${limits.waitingMax - 1}) then 1 else 0 end as is_crowded
-    from ${dialect.fromJson(ids, { due_val_id: "id" })} join schedules s on s.val_id = due_val_id
+    from ${dialect.tableOf(ids, { due_val_id: "id" })} join schedules s on s.val_id = due_val_id
     join vals v on v.id = s.val_id join users u on u.id = s.owner_id
     left join runs r on r.id = s.last_run_id`)
   return new Map(found.map((state) => [state.val_id, state]))
@@ -146,7 +146,7 @@ function moveOn(dialect: Dialect, fired: readonly Fired[]): Statement {
     run_at: decision.kind === "run" ? Number(row.now) : null,
     wait_id: decision.kind === "wait" ? row.last_run_id : null,
   }))
-  const table = dialect.fromJson(moved, {
+  const table = dialect.tableOf(moved, {
     moved_val_id: "id",
     to_at: "time",
     run_id: "id",

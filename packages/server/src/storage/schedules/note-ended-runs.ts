@@ -1,10 +1,10 @@
 import type { EndedRun } from "../../domain/queue/queued-run.ts"
 import { findNotice, isFailure, toPausedReason } from "../../domain/schedules/failures.ts"
 import { rows } from "../database/database.ts"
-import type { Dialect, JsonColumns } from "../database/dialect.ts"
+import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { nothing, type Statements, sql } from "../database/sql.ts"
 
-const columns: JsonColumns = {
+const columns: TableColumns = {
   run_id: "id",
   run_val_id: "id",
   run_status: "text",
@@ -60,7 +60,7 @@ function* noteRound(dialect: Dialect, runs: readonly EndedRun[]): Statements<voi
       last_status = case when last_run_id = run_id then run_status else last_status end,
       released_at = case when waits_for_id = run_id then ${dialect.now} else released_at end,
       waits_for_id = case when waits_for_id = run_id then null else waits_for_id end
-    from ${dialect.fromJson(values, columns)}
+    from ${dialect.tableOf(values, columns)}
     where val_id = run_val_id returning val_id, failure_count, is_paused`)
   const failed = new Set(runs.filter(({ status }) => isFailure(status)).map(({ valId }) => valId))
   for (const schedule of schedules)

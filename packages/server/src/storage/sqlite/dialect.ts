@@ -24,7 +24,7 @@ export const sqliteDialect: Dialect = {
   forUpdate: nothing,
   skipLocked: nothing,
   now: raw("cast(round(unixepoch('subsec') * 1000) as integer)"),
-  fromJson: (rows, columns) => sql`
+  tableOf: (rows, columns) => sql`
     (select ${raw(
       Object.keys(columns)
         .map((name) => `value ->> '$.${name}' as ${name}`)

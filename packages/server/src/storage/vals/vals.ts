@@ -11,7 +11,7 @@ import type {
 } from "../../domain/vals/vals.ts"
 import { createBatchLookup } from "../database/batch-lookups.ts"
 import { type Database, firstRow, type Script } from "../database/database.ts"
-import type { Dialect, JsonColumns } from "../database/dialect.ts"
+import type { Dialect, TableColumns } from "../database/dialect.ts"
 import { createExactCache } from "../database/exact-cache.ts"
 import { afterCursor, limitPart, limitTo, newestFirst, toPage } from "../database/pagination.ts"
 import { join, type Statement, sql } from "../database/sql.ts"
@@ -262,7 +262,7 @@ function* createOrChange(
   return yield* changeVal(dialect, locked, change, at, depth)
 }
 
-const runCountColumns: JsonColumns = { run_val_id: "id", new_runs: "integer" }
+const runCountColumns: TableColumns = { run_val_id: "id", new_runs: "integer" }
 
 /** In the order of the ids, so that two nodes wait for each other instead of deadlocking. */
 function* addRunCounts(dialect: Dialect, counts: ReadonlyMap<string, number>): Script<void> {
@@ -272,7 +272,7 @@ function* addRunCounts(dialect: Dialect, counts: ReadonlyMap<string, number>): S
       .slice(from, from + limits.countsAtOnceMax)
       .map(([run_val_id, new_runs]) => ({ run_val_id, new_runs }))
     yield sql`update vals set run_count = run_count + new_runs
-      from ${dialect.fromJson(part, runCountColumns)} where id = run_val_id`
+      from ${dialect.tableOf(part, runCountColumns)} where id = run_val_id`
   }
 }
 
