@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { openRules } from "../../../test/support/rules.ts"
+import { waitUntil } from "../../../test/support/wait-until.ts"
+import { noMask } from "../secrets/secret-mask.ts"
 import { createVal } from "../vals/vals.ts"
 import { LiveRuns, type NewRun } from "./live-runs.ts"
 import type { RunStore } from "./runs.ts"
@@ -7,6 +9,7 @@ import type { RunStore } from "./runs.ts"
 const valueChars = 20_000
 const batchBytesMax = 100_000
 const large = "x".repeat(valueChars)
+const never = () => Promise.reject(new Error("The run has no code"))
 const succeed = { status: "succeeded", error: null } as const
 
 describe("RunRecorder", () => {
@@ -74,4 +77,77 @@ describe("RunRecorder", () => {
       expect(found.every((run) => run !== undefined)).toBe(true)
     })
   }
+
+  test("stop waits for a write that begins while it waits for another one", async () => {
+    await using rules = await openRules()
+    const [accountId, valId] = [rules.deps.newId(), rules.deps.newId()]
+    const writes: PromiseWithResolvers<readonly string[]>[] = []
+    const record = () => {
+      const write = Promise.withResolvers<readonly string[]>()
+      writes.push(write)
+      return write.promise
+    }
+    const live = new LiveRuns({
+      runs: { ...rules.deps.runs, record },
+      nodeId: rules.deps.newId(),
+      now: () => rules.clock.at,
+      onError: (error) => expect(error).toBeUndefined(),
+    })
+    const end = () => {
+      const run = live.open({
+        ...{ id: rules.deps.newId(), valId, version: 1, accountId, ownerId: accountId },
+        ...{ parentId: null, args: null, request: null, input: null, depth: 0, source: "http" },
+        startedAt: rules.clock.at,
+      })
+      run.finish(succeed)
+      return run.settled()
+    }
+    const first = end()
+    await waitUntil(() => writes.length === 1)
+    const second = end()
+    const events: string[] = []
+    const stopped = live.stop().then(() => events.push("stopped"))
+    await waitUntil(() => writes.length === 2)
+    writes[0]?.resolve([])
+    await first
+    // Time enough to stop too early.
+    await new Promise((resolve) => setImmediate(resolve))
+    events.push("written")
+    writes[1]?.resolve([])
+    await Promise.all([second, stopped])
+    expect(events).toEqual(["written", "stopped"])
+  })
+
+  test("writes a run as running only when it has lasted for a while", async () => {
+    await using rules = await openRules()
+    const [accountId, valId] = [rules.deps.newId(), rules.deps.newId()]
+    const written: string[] = []
+    const record: RunStore["record"] = async (runs) => {
+      written.push(...runs.map(({ source, status }) => `${source} ${status}`))
+      return []
+    }
+    const live = new LiveRuns({
+      ...{ runs: { ...rules.deps.runs, record }, nodeId: rules.deps.newId() },
+      limits: { flushMs: 5 },
+      now: () => rules.clock.at,
+      onError: (error) => expect(error).toBeUndefined(),
+    })
+    const toNewRun = (source: "api" | "http"): NewRun => ({
+      ...{ id: rules.deps.newId(), valId, version: 1, accountId, ownerId: accountId, source },
+      ...{ parentId: null, args: null, request: null, input: null, depth: 0 },
+      startedAt: rules.clock.at,
+    })
+    const run = await live.begin(toNewRun("api"))
+    run.attach({
+      ...{ mask: noMask, call: never, fetch: never, connect: never },
+      stop() {},
+      release() {},
+    })
+    live.open(toNewRun("http")).finish(succeed)
+    await waitUntil(() => written.includes("http succeeded"))
+    expect(written).toEqual(["api queued", "http succeeded"])
+    rules.clock.at += 5
+    await waitUntil(() => written.includes("api running"))
+    await live.stop()
+  })
 })

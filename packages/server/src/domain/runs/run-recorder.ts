@@ -175,7 +175,7 @@ export class RunRecorder implements RunPersistence {
       run.finish({ status: "crashed", error })
     this.#isStopped = true
     clearTimeout(this.#timer)
-    await Promise.all(this.#writing)
+    await this.#finishWrites()
     for (
       let attempt = 1;
       this.waiting > 0 && attempt <= this.#deps.limits.stopAttempts;
@@ -183,11 +183,17 @@ export class RunRecorder implements RunPersistence {
     ) {
       if (attempt > 1) await Bun.sleep(this.#deps.limits.retryMs)
       await this.#writeAll(this.#take(Number.POSITIVE_INFINITY))
+      await this.#finishWrites()
     }
     if (this.waiting > 0)
       this.#deps.onError(
         new Error(`Cannot record ${this.waiting} runs: the database is unavailable`),
       )
+  }
+
+  /** A write may begin while others are awaited. */
+  async #finishWrites(): Promise<void> {
+    while (this.#writing.size > 0) await Promise.all(this.#writing)
   }
 
   #arm(): void {
@@ -207,7 +213,7 @@ export class RunRecorder implements RunPersistence {
 
   /** Removes the runs that are due from the lists. */
   #take(now: number): RecordedRun[] {
-    const { runningAfterMs, updateMs } = this.#deps.limits
+    const { flushMs, runningAfterMs, updateMs } = this.#deps.limits
     const due: RecordedRun[] = []
     const remains = (run: RecordedRun, isDue: boolean) => {
       if (!isDue || run.isWriting) return true
@@ -221,8 +227,11 @@ export class RunRecorder implements RunPersistence {
       (run) =>
         run.isFresh && remains(run, run.endedAt !== null || now - run.startedAt >= runningAfterMs),
     )
+    // Most runs end soon after they begin: they are written once, with their end.
     const isDue = (run: RecordedRun) =>
-      run.endedAt !== null || run.hasBegun || now - run.writtenAt >= updateMs
+      run.endedAt !== null ||
+      (run.hasBegun && now - run.startedAt >= flushMs) ||
+      now - run.writtenAt >= updateMs
     this.#changed = this.#changed.filter((run) => run.isChanged && remains(run, isDue(run)))
     return due
   }
