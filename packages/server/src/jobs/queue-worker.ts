@@ -11,10 +11,12 @@ import type { QueueStats, RunQueue } from "../domain/queue/run-queue.ts"
 
 /** How a node works on the queue. */
 export interface QueueWorkerLimits {
-  /** Runs of the queue that this node has at once. */
+  /** Runs of the queue whose code runs on this node at once, or is about to. */
   readonly runsMax: number
   /** Those of one account, so that long runs of one account leave room for others. */
   readonly runsPerAccountMax: number
+  /** The same with those whose end is not on disk yet, as a multiple of both limits. */
+  readonly claimsFactor: number
   /** How often an idle node looks for runs that are due. */
   readonly pollMs: number
   /** The delay before a run that could not start is tried again; up to twice as long, at random. */
@@ -29,6 +31,7 @@ export interface QueueWorkerLimits {
 export const queueWorkerLimits: QueueWorkerLimits = {
   runsMax: 256,
   runsPerAccountMax: 64,
+  claimsFactor: 2,
   pollMs: 1_000,
   returnMs: 1_000,
   limitedMsMax: 30_000,
@@ -54,6 +57,12 @@ export interface TakeoverCounts {
   readonly crashed: number
 }
 
+/** How many runs are claimed, and of how many of them the code has not ended. */
+interface Places {
+  claimed: number
+  running: number
+}
+
 /**
  * Claims due runs in batches, as many as this node has room for, and runs them.
  *
@@ -65,7 +74,8 @@ export class QueueWorker implements RunQueue {
   readonly #deps: QueueWorkerDeps
   /** The claimed runs by id. */
   readonly #active = new Map<string, ClaimedRun>()
-  readonly #perAccount = new Map<string, number>()
+  readonly #places: Places = { claimed: 0, running: 0 }
+  readonly #perAccount = new Map<string, Places>()
   /** Runs that have ended, but could not be recorded yet. They stay claimed. */
   readonly #unrecorded = new Map<string, ClaimedRun>()
   #state: "new" | "started" | "stopped" = "new"
@@ -195,13 +205,12 @@ export class QueueWorker implements RunQueue {
     let hasClaimed = this.#after !== null
     this.#hasMore = false
     do {
-      const room = this.#deps.limits.runsMax - this.#active.size
+      const room = this.#roomIn(this.#places, this.#deps.limits.runsMax)
       if (room <= 0 || this.#state !== "started") {
         this.#hasMore = true
         return false
       }
-      // Two batches overlap: one is recorded while the next is claimed.
-      const claim = await this.#claim(Math.min(room, Math.ceil(this.#deps.limits.runsMax / 2)))
+      const claim = await this.#claim(room)
       hasClaimed ||= claim.runs.length > 0
       this.#after = claim.next
     } while (this.#after !== null)
@@ -216,7 +225,8 @@ export class QueueWorker implements RunQueue {
       runsMax,
       after: this.#after,
       roomOf: (accountId) => {
-        const room = limits.runsPerAccountMax - (this.#perAccount.get(accountId) ?? 0)
+        const places = this.#perAccount.get(accountId) ?? { claimed: 0, running: 0 }
+        const room = this.#roomIn(places, limits.runsPerAccountMax)
         if (room <= 0) this.#hasMore = true
         return room
       },
@@ -229,9 +239,16 @@ export class QueueWorker implements RunQueue {
   async #run(run: ClaimedRun): Promise<void> {
     const { limits } = this.#deps
     this.#active.set(run.id, run)
-    this.#count(run.accountId, 1)
+    this.#count(run.accountId, { claimed: 1, running: 1 })
+    let isRunning = true
+    const endCode = () => {
+      if (!isRunning) return
+      isRunning = false
+      this.#count(run.accountId, { claimed: 0, running: -1 })
+      if (this.#hasMore) this.#pump()
+    }
     try {
-      const outcome = await runClaimed(this.#deps, run)
+      const outcome = await runClaimed(this.#deps, run, endCode)
       if (outcome === "not_started")
         await this.#return([run], limits.returnMs * (1 + Math.random()))
       if (outcome === "unrecorded") this.#unrecorded.set(run.id, run)
@@ -242,8 +259,9 @@ export class QueueWorker implements RunQueue {
       this.#report(error)
       await this.#return([run], limits.returnMs * (1 + Math.random()))
     } finally {
+      endCode()
       this.#active.delete(run.id)
-      this.#count(run.accountId, -1)
+      this.#count(run.accountId, { claimed: -1, running: 0 })
       if (this.#hasMore) this.#pump()
     }
   }
@@ -274,10 +292,19 @@ export class QueueWorker implements RunQueue {
     return [...this.#active.values(), ...this.#unrecorded.values()]
   }
 
-  #count(accountId: string, change: number): void {
-    const count = (this.#perAccount.get(accountId) ?? 0) + change
-    if (count > 0) this.#perAccount.set(accountId, count)
-    else this.#perAccount.delete(accountId)
+  /** One batch is recorded while the code of the next one runs. */
+  #roomIn({ claimed, running }: Places, runsMax: number): number {
+    return Math.min(runsMax - running, runsMax * this.#deps.limits.claimsFactor - claimed)
+  }
+
+  #count(accountId: string, change: Places): void {
+    const ofAccount = this.#perAccount.get(accountId) ?? { claimed: 0, running: 0 }
+    this.#perAccount.set(accountId, ofAccount)
+    for (const places of [this.#places, ofAccount]) {
+      places.claimed += change.claimed
+      places.running += change.running
+    }
+    if (ofAccount.claimed === 0) this.#perAccount.delete(accountId)
   }
 
   /** Reports an outage once, not with every poll. */

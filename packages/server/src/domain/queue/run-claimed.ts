@@ -35,8 +35,15 @@ export interface BegunRuns {
  */
 export type ClaimedOutcome = "over" | "unrecorded" | "not_started" | "over_limit"
 
-/** Runs a claimed run to its end. Rejects when the database fails before it has started. */
-export async function runClaimed(deps: RunClaimedDeps, run: ClaimedRun): Promise<ClaimedOutcome> {
+/**
+ * Runs a claimed run until its end is on disk. Calls `onCodeEnd` before that, when its code has ended.
+ * Rejects when the database fails before it has started.
+ */
+export async function runClaimed(
+  deps: RunClaimedDeps,
+  run: ClaimedRun,
+  onCodeEnd: () => void,
+): Promise<ClaimedOutcome> {
   const found = await findVal(deps, run)
   if (found === undefined) {
     await deps.queueStore.drop(run)
@@ -60,7 +67,7 @@ export async function runClaimed(deps: RunClaimedDeps, run: ClaimedRun): Promise
     live.finish({ status: "failed", error: refusal ?? deleted(run), isFinal: true })
     return settle(deps, live)
   }
-  return execute(deps, live, run, val)
+  return execute(deps, live, run, val, onCodeEnd)
 }
 
 /** The val at the version to run. Undefined when the val is gone, so that its runs go too. */
@@ -96,6 +103,7 @@ async function execute(
   live: LiveRun,
   run: ClaimedRun,
   val: Val,
+  onCodeEnd: () => void,
 ): Promise<ClaimedOutcome> {
   let work: RunWork<unknown>
   let slot: RunSlot
@@ -107,15 +115,17 @@ async function execute(
     if (live.status === "queued" && !live.isCancelled && isTemporary(error)) return "not_started"
     return end(deps, live, error)
   }
+  let settled: Promise<ClaimedOutcome>
   try {
     const { end: outcome } = await work(slot, live)
     live.finish(outcome)
-    return await settle(deps, live)
+    settled = settle(deps, live)
   } catch (error) {
-    return await end(deps, live, error)
-  } finally {
-    slot.release()
+    settled = end(deps, live, error)
   }
+  slot.release()
+  onCodeEnd()
+  return settled
 }
 
 async function toWork(
