@@ -35,6 +35,8 @@ export interface FollowAccountDeps extends RunDeps {
 const limits = {
   /** Events that wait for a client; further ones are counted only. */
   waitingMax: 1_000,
+  /** The characters of their texts, about. */
+  waitingCharsMax: 1_048_576,
   /** Runs that one poll reads, and that are followed on other nodes. */
   runsMax: 100,
   /** Runs that are remembered as known. */
@@ -76,9 +78,12 @@ export async function* followAccount(
   }
 }
 
+/** An event without its val. It does not refer to its run, whose logs and values may be large. */
 interface LocalEvent {
-  readonly run: RecordedRun
-  readonly event: LiveEvent
+  readonly of: Pick<RecordedRun, "valId" | "version">
+  readonly event:
+    | { readonly kind: "log"; readonly runId: string; readonly line: LogLine }
+    | { readonly kind: "end"; readonly run: Omit<Run, "val"> }
 }
 
 /** Collects the events for one client. */
@@ -93,6 +98,7 @@ class AccountFeed {
   /** Runs of other nodes that go on, with the number of the next line. */
   readonly #remote = new Map<string, number>()
   #waiting: LocalEvent[] = []
+  #waitingChars = 0
   #skipped = 0
   #polledMs = performance.now()
   #wake = () => {}
@@ -124,6 +130,7 @@ class AccountFeed {
     const local = this.#waiting
     const skipped = this.#skipped
     this.#waiting = []
+    this.#waitingChars = 0
     this.#skipped = 0
     const events: AccountEvent[] = []
     for (const it of local) events.push(...(await this.#toEvents(it)))
@@ -139,8 +146,14 @@ class AccountFeed {
 
   #note(run: RecordedRun, event: LiveEvent): void {
     this.#remember(run.id)
-    if (this.#waiting.length >= limits.waitingMax) this.#skipped += 1
-    else this.#waiting.push({ run, event })
+    const chars = countChars(run, event)
+    const { waitingMax, waitingCharsMax } = limits
+    if (this.#waiting.length >= waitingMax || this.#waitingChars + chars > waitingCharsMax)
+      this.#skipped += 1
+    else {
+      this.#waiting.push(toLocalEvent(run, event))
+      this.#waitingChars += chars
+    }
     this.#wake()
   }
 
@@ -166,15 +179,14 @@ class AccountFeed {
     })
   }
 
-  async #toEvents({ run, event }: LocalEvent): Promise<readonly AccountEvent[]> {
-    const val = await this.#findVal(run)
+  async #toEvents({ of, event }: LocalEvent): Promise<readonly AccountEvent[]> {
+    const val = await this.#findVal(of)
     if (!val) return []
-    if (event.kind === "log") return [{ kind: "log", runId: run.id, val, line: event.line }]
-    return [{ kind: "end", run: toRun(run, val) }]
+    return [event.kind === "log" ? { ...event, val } : { kind: "end", run: { ...event.run, val } }]
   }
 
   /** The val of a run, if the caller may still see it. */
-  async #findVal({ valId, version }: RecordedRun): Promise<ValMention | undefined> {
+  async #findVal({ valId, version }: LocalEvent["of"]): Promise<ValMention | undefined> {
     const { userId: ownerId, username: ownerName } = this.#caller
     if (version === unsavedVersion)
       return { id: valId, name: evalName, version, privacy: "private", ownerId, ownerName }
@@ -224,11 +236,24 @@ function countLines({ logs, logGap }: Pick<RunDetail, "logs" | "logGap">): numbe
   return logs.length + (logGap?.lines ?? 0)
 }
 
-function toRun(run: RecordedRun, val: ValMention): Run {
+function toLocalEvent(run: RecordedRun, event: LiveEvent): LocalEvent {
+  const { id, valId, version } = run
+  const of = { valId, version }
+  return event.kind === "log"
+    ? { of, event: { kind: "log", runId: id, line: event.line } }
+    : { of, event: { kind: "end", run: toRun(run) } }
+}
+
+function toRun(run: RecordedRun): Omit<Run, "val"> {
   const { id, parentId, startedAt, endedAt, error, source, status, request, lastLine } = run
   const attempt = run.claim?.attempt ?? 1
   return {
     ...{ id, parentId, startedAt, endedAt, error, source, status, attempt },
-    ...{ val, request, mail: null, lastLine },
+    ...{ request, mail: null, lastLine },
   }
+}
+
+function countChars({ error }: RecordedRun, event: LiveEvent): number {
+  if (event.kind === "log") return event.line.message.length
+  return error === null ? 0 : error.message.length + (error.stack?.length ?? 0)
 }

@@ -189,6 +189,17 @@ describe("RunFollowers", () => {
     await steps.return(undefined)
   })
 
+  test("followAccount keeps about a million characters for a slow client", async () => {
+    const runs = await Promise.all(Array.from({ length: 30 }, () => begin()))
+    const steps = followers.followAccount(bob, leaving.signal)
+    await steps.next()
+    for (const run of runs) run.log(line("x".repeat(49_000)))
+    const { value: events = [] } = await steps.next()
+    expect(events.at(-1)).toEqual({ kind: "skipped", events: 9 })
+    expect(events).toHaveLength(22)
+    await steps.return(undefined)
+  })
+
   test("followAccount sends the new lines of runs that went on before, on other nodes", async () => {
     const logs = [line("before")]
     const { id, ...rest } = await record({ status: "running", endedAt: null, logs })
