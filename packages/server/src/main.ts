@@ -1,4 +1,5 @@
 import { fail } from "./commands/fail.ts"
+import { toHelp } from "./commands/help.ts"
 import { ConfigError, type Environment } from "./config/config.ts"
 
 type Command = (args: readonly string[], env: Environment) => Promise<unknown>
@@ -17,6 +18,10 @@ await main(process.argv.slice(2))
 
 async function main(args: readonly string[]): Promise<void> {
   const name = args[0]?.startsWith("-") === false ? args[0] : "serve"
+  if (args.includes("--help") || args.includes("-h")) {
+    process.stdout.write(toHelp(process.stdout.columns))
+    return
+  }
   try {
     const load = Object.hasOwn(commands, name) ? commands[name] : undefined
     if (!load)

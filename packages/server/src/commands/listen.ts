@@ -35,10 +35,8 @@ export function listen(config: Config, starting: Promise<Hamlet>): Server {
       websocket: createSocketHandlers(gatewayLimits),
     })
   } catch (cause) {
-    throw new ConfigError(
-      `Cannot listen on ${config.host} port ${config.port}: ${explainListening(cause)}`,
-      { cause },
-    )
+    const problem = `Cannot listen on ${config.host} port ${config.port}: ${explainListening(cause)}`
+    throw new ConfigError(`${problem}${adviseOnPort(cause)}`, { cause })
   }
 }
 
@@ -91,6 +89,11 @@ class Connection implements GatewayConnection {
   upgrade(options: Parameters<GatewayConnection["upgrade"]>[0]): boolean {
     return this.server.upgrade(this.request, options)
   }
+}
+
+function adviseOnPort(error: unknown): string {
+  const isPort = error instanceof Error && "code" in error && error.code !== "EADDRNOTAVAIL"
+  return isPort ? '; choose another port, as in "npm start -- --port 9000"' : ""
 }
 
 /** Why a port cannot be used, for the operator. */

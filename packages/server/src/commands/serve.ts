@@ -30,7 +30,9 @@ export async function serve(flags: readonly string[], env: Environment): Promise
   // Listen first: a port in use fails before anything is written, and port 0 becomes a real port
   // that links can name.
   const server = listen(loadConfig(env, flags), starting.promise)
-  const config = loadConfig(env, [...flags, "--port", String(server.port)])
+  const config = loadConfig(env, [...flags, "--port", String(server.port)], {
+    isOnTerminal: process.stderr.isTTY,
+  })
   try {
     const started = await start(config)
     const { hamlet, first } = started

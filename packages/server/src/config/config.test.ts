@@ -115,8 +115,14 @@ describe("loadConfig", () => {
       HAMLET_DATA_DIR: "./data",
       HAMLET_DATABASE_CONNECTIONS_MAX: "10",
       HAMLET_BODY_BYTES_MAX: "2097152",
-      HAMLET_LOG_LEVEL: "info",
+      HAMLET_LOG_LEVEL: "info, on a terminal warn",
     })
+  })
+
+  test("logs no requests to a terminal, unless it is told to", () => {
+    const onTerminal = { isOnTerminal: true }
+    expect(loadConfig({}, [], onTerminal).logLevel).toBe("warn")
+    expect(loadConfig({ HAMLET_LOG_LEVEL: "info" }, [], onTerminal).logLevel).toBe("info")
   })
 
   test("derives the addresses from the port", () => {

@@ -76,8 +76,15 @@ export function isForOthers({ isPublic, host }: Pick<Config, "isPublic" | "host"
 /** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Reads the settings from flags and, where there is no flag, from the environment. */
-export function loadConfig(env: Environment, args: readonly string[]): Config {
+/**
+ * Reads the settings from flags and, where there is no flag, from the environment. A terminal shows
+ * what the operator has to read, such as the first token: a line for each request would push it out.
+ */
+export function loadConfig(
+  env: Environment,
+  args: readonly string[],
+  { isOnTerminal = false }: { readonly isOnTerminal?: boolean } = {},
+): Config {
   const flags = parseFlags(args)
   const read = (name: Env) => flags[toFlag(name)] ?? env[name] ?? ""
   const host = read("HAMLET_HOST") || "127.0.0.1"
@@ -121,13 +128,11 @@ export function loadConfig(env: Environment, args: readonly string[]): Config {
     bodyBytesMax:
       readInteger("HAMLET_BODY_BYTES_MAX", read("HAMLET_BODY_BYTES_MAX"), 1024, 1_073_741_824) ??
       2_097_152,
-    logLevel: readChoice("HAMLET_LOG_LEVEL", read("HAMLET_LOG_LEVEL"), [
-      "info",
-      "debug",
-      "warn",
-      "error",
-      "none",
-    ]),
+    logLevel: readChoice(
+      "HAMLET_LOG_LEVEL",
+      read("HAMLET_LOG_LEVEL") || (isOnTerminal ? "warn" : "info"),
+      ["info", "debug", "warn", "error", "none"],
+    ),
     hasAddressesInLog:
       readChoice("HAMLET_LOG_ADDRESSES", read("HAMLET_LOG_ADDRESSES"), ["yes", "no"]) === "yes",
     isolation: readChoice("HAMLET_ISOLATION", read("HAMLET_ISOLATION"), [
@@ -148,7 +153,8 @@ export function loadConfig(env: Environment, args: readonly string[]): Config {
   }
 }
 
-function toFlag(env: Env): string {
+/** The flag of a setting, without its dashes. */
+export function toFlag(env: Env): string {
   return env.replace("HAMLET_", "").toLowerCase().replaceAll("_", "-")
 }
 
@@ -165,7 +171,9 @@ function parseFlags(args: readonly string[]): Readonly<Record<string, string | u
     // The message of parseArgs continues with advice for programmers. Only its first sentence is
     // shown.
     const [problem] = String(error instanceof Error ? error.message : error).split(/\.\s/)
-    throw new ConfigError(`Cannot understand the command line: ${problem}`)
+    throw new ConfigError(
+      `Cannot understand the command line: ${problem}; "npm start -- --help" lists the flags`,
+    )
   }
 }
 

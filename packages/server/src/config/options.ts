@@ -368,7 +368,7 @@ export const options = [
   ...oidcOptions,
   {
     env: "HAMLET_LOG_LEVEL",
-    default: "info",
+    default: "info, on a terminal warn",
     meaning:
       "`debug`, `info` (every request), `warn`, `error` or `none`. Logs are JSON lines on standard error.",
   },

@@ -23,13 +23,15 @@ async function refusal(hamlet: HamletProcess): Promise<string> {
   return stderr.trimEnd()
 }
 
+const helpAdvice = '"npm start -- --help" lists the flags'
+
 describe("hamlet serve refuses to start, with one sentence,", () => {
   test("when its port is in use, before it writes anything", async () => {
     await using fixture = await openServerFixture()
     using other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() })
     const message = await refusal(fixture.start(["serve", "--port", String(other.port)]))
     expect(message).toBe(
-      `Cannot listen on 127.0.0.1 port ${other.port}: another program listens there`,
+      `Cannot listen on 127.0.0.1 port ${other.port}: another program listens there; choose another port, as in "npm start -- --port 9000"`,
     )
     expect(await Bun.file(join(fixture.dataDir, "hamlet.db")).exists()).toBe(false)
   })
@@ -176,11 +178,15 @@ describe("hamlet refuses, with one sentence, what it does not understand:", () =
       {},
       'Cannot do "fly": the commands are serve, restore, rotate-secret-key, admin-token and doctor',
     ],
-    [["serve", "--nope"], {}, "Cannot understand the command line: Unknown option '--nope'"],
+    [
+      ["serve", "--nope"],
+      {},
+      `Cannot understand the command line: Unknown option '--nope'; ${helpAdvice}`,
+    ],
     [
       ["rotate-secret-key", "--nope"],
       {},
-      "Cannot understand the command line: Unknown option '--nope'",
+      `Cannot understand the command line: Unknown option '--nope'; ${helpAdvice}`,
     ],
     [
       ["serve"],
@@ -441,7 +447,7 @@ describe("loadConfig", () => {
     [["here"], "Unexpected argument 'here'"],
   ])("explains in one sentence why the arguments %j are invalid", (args, message) => {
     expect(caught(() => loadConfig({}, args))).toEqual(
-      new ConfigError(`Cannot understand the command line: ${message}`),
+      new ConfigError(`Cannot understand the command line: ${message}; ${helpAdvice}`),
     )
   })
 
