@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test"
-import type { Page } from "playwright-core"
+import type { Locator, Page } from "playwright-core"
 import type { OpenTab, Person } from "../../dev/app-stage.ts"
 import { templates } from "../../src/app/templates/catalog.ts"
 import { sources } from "../../src/app/templates/sources.ts"
 import type { TemplateSource } from "../../src/app/templates/template.ts"
-import { expectNoBarriers } from "../support/check-page.ts"
+import { expectNoBarriers, findTooWide } from "../support/check-page.ts"
 import { describeApp } from "../support/describe-app.ts"
 import { eventually } from "../support/eventually.ts"
 
@@ -52,6 +52,27 @@ describeApp("home", (app) => {
     await page.goto("/")
     await page.getByRole("heading", { name: "Welcome, warned" }).waitFor()
     expect(await page.getByRole("complementary", { name: "About this server" }).count()).toBe(0)
+  })
+
+  test("fits screens between a phone and a wide one", async () => {
+    const { owner } = await makeLucky("tablet")
+    await using tab = await app.open(owner)
+    const { page } = tab
+    await page.goto("/")
+    const name = page.locator(".table-name", { hasText: "lucky" })
+    await name.waitFor()
+    for (const width of [720, 768, 959, 960, 1024, 1119, 1120]) {
+      await page.setViewportSize({ width, height: 800 })
+      expect({ width, tooWide: await findTooWide(page) }).toEqual({ width, tooWide: [] })
+      const search = await boxOf(page.locator(".top-search"))
+      const bell = await boxOf(page.locator(".bell"))
+      const { width: column } = await boxOf(page.locator("td", { has: name }))
+      expect({ width, gap: bell.x >= search.x + search.width, wide: column > 120 }).toEqual({
+        width,
+        gap: true,
+        wide: true,
+      })
+    }
   })
 
   test("loads at most 60 KB of scripts, and a val's page with its editor at most 260 KB", async () => {
@@ -301,4 +322,10 @@ async function weigh(tab: OpenTab, path: string, label: string): Promise<number>
   const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
   expect(total).toBeGreaterThan(10_000)
   return total
+}
+
+async function boxOf(locator: Locator) {
+  const box = await locator.boundingBox()
+  if (!box) throw new Error("the element is not visible")
+  return box
 }

@@ -48,6 +48,9 @@ export function AccountMenu({ me }: { me: Me }) {
       <a role="menuitem" href="/guide">
         <Icon name="guide" /> Your first hour
       </a>
+      <a role="menuitem" href="/docs">
+        <Icon name="external" /> API
+      </a>
       <button type="button" role="menuitem" onClick={openShortcuts}>
         <Icon name="keyboard" /> Shortcuts
       </button>
