@@ -1,32 +1,26 @@
 import type { Output } from "@hamlet/contract/client"
-import { parseStackLine } from "./stack.ts"
+import { parseStackLine, splitError } from "./stack.ts"
 
 type RunError = NonNullable<Output<"getRun">["error"]>
 
 /** The error of a run. Stack lines that point into vals are links. */
 export function RunErrorView(props: { error: RunError; onGoTo?: (line: number) => void }) {
   const { error, onGoTo } = props
-  const stack = withoutTitle(error)
+  const { title, details } = splitError(error)
   return (
     <div class="run-error" role="alert">
       <p class="run-error-title">
-        <strong>{error.name}</strong>: {error.message}
+        <strong>{error.name}</strong>: {title}
       </p>
-      {stack ? (
+      {details ? (
         <pre class="run-stack">
-          {stack.split("\n").map((text, index) => (
+          {details.split("\n").map((text, index) => (
             <StackLine key={index} text={text} onGoTo={onGoTo} />
           ))}
         </pre>
       ) : null}
     </div>
   )
-}
-
-/** Removes the first line of a stack, which repeats the title. */
-function withoutTitle({ name, message, stack }: RunError): string | null | undefined {
-  const title = `${name}: ${message}`
-  return stack?.startsWith(title) ? stack.slice(title.length).replace(/^\n/, "") : stack
 }
 
 function StackLine(props: { text: string; onGoTo: ((line: number) => void) | undefined }) {

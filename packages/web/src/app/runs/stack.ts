@@ -23,3 +23,19 @@ export function parseStackLine(text: string): StackPosition | undefined {
     line: Number(line),
   }
 }
+
+/**
+ * The first line of an error, and what follows it: more lines of its message, such as the code at a
+ * syntax error, and the stack without the message that it repeats.
+ */
+export function splitError(error: {
+  readonly name: string
+  readonly message: string
+  readonly stack?: string | null | undefined
+}): { readonly title: string; readonly details: string } {
+  const { name, message, stack } = error
+  const [title = "", ...more] = message.split("\n")
+  const whole = `${name}: ${message}`
+  const frames = stack?.startsWith(whole) ? stack.slice(whole.length).replace(/^\n/, "") : stack
+  return { title, details: [...more, ...(frames ? [frames] : [])].join("\n") }
+}

@@ -1,11 +1,11 @@
 import type { Output } from "@hamlet/contract/client"
 import { useSignal } from "@preact/signals"
-import { useEffect } from "preact/hooks"
 import { Icon } from "../../ui/icon.tsx"
 import { Bars } from "../../ui/page-states.tsx"
 import { toDuration } from "../../ui/units.ts"
 import { api } from "../api.ts"
 import { Loaded } from "../data/loaded.tsx"
+import { usePoll } from "../data/poll.ts"
 import { useResource } from "../data/resource.ts"
 import { StatusBadge } from "../parts/badges.tsx"
 
@@ -84,13 +84,9 @@ function FirstRun({ val }: { val: Val }) {
   const details = run.state.kind === "ready" ? run.state.data : undefined
   // A mail is queued; its run ends a moment later.
   const isOpen = details?.status === "queued" || details?.status === "running"
-  useEffect(() => {
-    if (!isOpen || !details) return
-    const timer = setTimeout(async () => {
-      run.set(await api.getRun({ run_id: details.id }))
-    }, limits.pollMs)
-    return () => clearTimeout(timer)
-  }, [details])
+  usePoll(limits.pollMs, async () => {
+    if (isOpen) run.set(await api.getRun({ run_id: details.id }))
+  })
   return (
     <Loaded of={run} skeleton={<Bars count={4} />}>
       {({ id, status, durationMs, returnValue, error, logs }) => (

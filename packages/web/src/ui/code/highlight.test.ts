@@ -51,6 +51,29 @@ describe("highlight", () => {
     ])
   })
 
+  test("finds keywords, strings and comments in TypeScript, but not in names", () => {
+    const code = `/* two
+lines */ export default async function f(mail: Email) { if (mail.from !== 'a') return { type: 1 } }`
+    expect(
+      highlight(code, "ts").flatMap(({ text, kind }) =>
+        kind === "plain" ? [] : [`${kind} ${text}`],
+      ),
+    ).toEqual([
+      "comment /* two\nlines */",
+      ...["export", "default", "async", "function"].map((word) => `word ${word}`),
+      "key mail",
+      "word if",
+      "string 'a'",
+      "word return",
+      "key type",
+      "number 1",
+    ])
+  })
+
+  test("takes an unfinished comment to the end, in linear time", () => {
+    expect(highlight("/* ".repeat(19_000), "ts")).toHaveLength(1)
+  })
+
   test("leaves a very long text as one part", () => {
     expect(highlight("1 ".repeat(100_000), "json")).toHaveLength(1)
   })

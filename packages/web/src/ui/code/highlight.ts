@@ -12,7 +12,7 @@ const kinds = ["key", "string", "number", "word", "comment"] as const
 // Each pattern has the named groups of `kinds`; the rest is plain.
 const patterns: Readonly<Record<Exclude<Language, "text">, RegExp>> = {
   json: /(?<key>"[^"\\]*(?:\\.[^"\\]*)*"(?=\s*:))|(?<string>"[^"\\]*(?:\\.[^"\\]*)*")|(?<word>\b(?:true|false|null)\b)|(?<number>-?\b\d[\d.eE+-]*)/g,
-  ts: /(?<comment>\/\/.*)|(?<string>"[^"\\\n]*(?:\\.[^"\\\n]*)*"|`[^`]*`)|(?<word>\b(?:await|const|export|from|import|new|default|return|true|false|null)\b)|(?<key>\b\w+(?=:))|(?<number>\b\d[\d._]*\b)/g,
+  ts: /(?<comment>\/\/.*|\/\*[\s\S]*?(?:\*\/|$))|(?<string>"[^"\\\n]*(?:\\.[^"\\\n]*)*"|(?<!\w)'[^'\\\n]*(?:\\.[^'\\\n]*)*'|`[^`]*`)|(?<word>(?<![\w)\]]\.)\b(?:as|async|await|break|case|catch|class|const|continue|default|delete|do|else|export|extends|false|finally|for|from|function|if|implements|import|in|instanceof|interface|let|new|null|of|return|satisfies|switch|this|throw|true|try|type|typeof|undefined|var|while|yield)\b(?!\??:))|(?<key>\b\w+(?=:))|(?<number>\b\d[\d._]*\b)/g,
   shell: /(?<comment>^#.*)|(?<string>'[^']*'|"[^"]*")|(?<word>^\w+|(?<=\s)--?[a-zA-Z][\w-]*)/gm,
   python:
     /(?<comment>#.*)|(?<string>"[^"\\\n]*(?:\\.[^"\\\n]*)*")|(?<word>\b(?:import|with|as|True|False|None)\b)|(?<key>\b\w+(?==))|(?<number>\b\d[\d._]*\b)/g,
