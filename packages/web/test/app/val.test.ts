@@ -37,6 +37,21 @@ describeApp("a val's page", (app) => {
     expect(own.problems).toEqual([])
   })
 
+  test("shows all tabs on every screen that is wider than a phone", async () => {
+    await using own = await app.openOwn()
+    const { page } = own
+    const val = await makeVal(app.stage.admin, { code: "export default () => 1", type: "http" })
+    await page.goto(val.path)
+    await findEditor(page)
+    const tabs = page.getByRole("navigation", { name: "Val" })
+    await tabs.getByRole("link", { name: "Settings" }).waitFor()
+    for (const width of [961, 1024, 1239, 1241]) {
+      await page.setViewportSize({ width, height: 800 })
+      const hidden = await tabs.evaluate((bar) => bar.scrollWidth - bar.clientWidth)
+      expect({ width, hidden }).toEqual({ width, hidden: 0 })
+    }
+  })
+
   test("formats on save, once the palette was told so, and saves code that does not parse", async () => {
     await using own = await app.openOwn()
     const { page } = own
