@@ -38,6 +38,8 @@ export type ExitName = keyof typeof exitCodes
 /** The exit code for an error that the API responded with. */
 export function toExitName({ status, code }: ApiError): ExitName {
   if (code === "invalid_request" || code === "invalid_json") return "usage"
+  if (code === "run_failed") return "valFailed"
+  if (code === "run_timed_out") return "valTimedOut"
   if (status === 401 || status === 403) return "refused"
   if (status === 404) return "notFound"
   if (status === 409 || status === 412) return "conflict"

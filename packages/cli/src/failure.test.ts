@@ -14,6 +14,12 @@ const byStatus: Readonly<Record<number, ExitName>> = {
   429: "unavailable",
   503: "unavailable",
 }
+const byCode: Readonly<Record<string, ExitName>> = {
+  invalid_request: "usage",
+  invalid_json: "usage",
+  run_failed: "valFailed",
+  run_timed_out: "valTimedOut",
+}
 
 describe("toFailure", () => {
   for (const [code, { status }] of Object.entries(errorCodes)) {
@@ -21,11 +27,7 @@ describe("toFailure", () => {
       const failure = toFailure(
         new ApiError("Cannot do it: no", { status, code: code as keyof typeof errorCodes }),
       )
-      expect(failure?.exit).toBe(
-        code === "invalid_request" || code === "invalid_json"
-          ? "usage"
-          : (byStatus[status] ?? "failed"),
-      )
+      expect(failure?.exit).toBe(byCode[code] ?? byStatus[status] ?? "failed")
       expect(failure?.text).toMatch(/^Cannot do it: no(; .+[^.])?$/)
     })
   }

@@ -46,6 +46,7 @@ function toAdvice(error: ApiError): string | undefined {
   if (error.code === "unknown") return "is this the address of a Hamlet server?"
   if (error.code === "internal")
     return `see the server's log for ${error.requestId ?? "the request id"}`
+  if (error.runId !== undefined) return `see "hamlet run show ${error.runId}"`
   return advices[error.code]
 }
 

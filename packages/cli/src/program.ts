@@ -141,7 +141,10 @@ function prepare(command: Command): Command {
  */
 function toUsageError(error: CommanderError, command: Command): Error {
   if (error.exitCode === 0 || error.code === "commander.help") return error
-  const problem = error.message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ")
+  const problem = error.message
+    .replace(/^error: /, "")
+    .replaceAll(/\s*\n\s*/g, " ")
+    .replace(/\.$/, "")
   const names = toAncestry(command).map((one) => one.name())
   return new CliError("usage", `Cannot parse the command line: ${problem}`, {
     advice: `"${[...names.reverse(), "--help"].join(" ")}" shows the usage`,

@@ -75,4 +75,13 @@ describe("mail, user email", () => {
     ])
     expect((await ada.hamlet(["mail", "confirm", "1"])).stderr).toContain("the code is wrong")
   })
+
+  test("mail confirm sets the address of an administrator without a code", async () => {
+    const { admin } = stage()
+    const { email } = await admin.client.getMe()
+    expect(await admin.print(["mail", "confirm", "--address", "root@example.org"])).toBe(
+      "email\troot@example.org\nconfirmed\ttrue\n",
+    )
+    await admin.client.updateMe({ email })
+  })
 })

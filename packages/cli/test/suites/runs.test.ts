@@ -57,10 +57,12 @@ describe("run, logs", () => {
     expect(await ada.print(["eval", "export default (...args) => args", "1", "two"])).toBe(
       '[1,"two"]\n',
     )
-    expect(
-      (await ada.hamlet(["eval", "export default () => { throw new RangeError('too far') }"]))
-        .stderr,
-    ).toContain("too far")
+    const thrown = await ada.hamlet([
+      "eval",
+      "export default () => { throw new RangeError('too far') }",
+    ])
+    expect(thrown.exit).toBe(7)
+    expect(thrown.stderr).toMatch(/too far; see "hamlet run show [0-9a-f-]{36}"/)
     expect((await ada.hamlet(["eval"])).stderr).toContain("pass it as an argument")
     expect((await ada.hamlet(["eval", "-f", "/nowhere/at/all.ts"])).stderr).toContain("Cannot read")
     expect((await ada.client.listMyVals({})).data).toEqual([])

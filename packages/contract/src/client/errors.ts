@@ -12,6 +12,7 @@ export interface ApiErrorDetails {
   readonly code: ErrorCode | "unknown"
   readonly requestId?: string | undefined
   readonly issues?: readonly Issue[]
+  readonly runId?: string | undefined
   readonly retryAfterMs?: number | undefined
 }
 
@@ -25,6 +26,8 @@ export class ApiError extends Error {
   /** The id of the request in the server's log. */
   readonly requestId: string | undefined
   readonly issues: readonly Issue[]
+  /** The run that failed, if the error is about one. */
+  readonly runId: string | undefined
   /** How long the server asks to wait before a retry. */
   readonly retryAfterMs: number | undefined
 
@@ -34,6 +37,7 @@ export class ApiError extends Error {
     this.code = details.code
     this.requestId = details.requestId
     this.issues = details.issues ?? []
+    this.runId = details.runId
     this.retryAfterMs = details.retryAfterMs
   }
 }

@@ -53,6 +53,7 @@ function toDetails({ status, headers }: Received, body: Record<string, unknown>,
         ? body.requestId
         : (headers.get("x-request-id") ?? undefined),
     issues: Array.isArray(body.issues) ? (body.issues as Issue[]) : [],
+    runId: typeof body.runId === "string" ? body.runId : undefined,
     retryAfterMs: toRetryAfterMs(headers, nowMs),
   }
 }

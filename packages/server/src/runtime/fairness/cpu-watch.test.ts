@@ -53,7 +53,8 @@ class FakeProcess {
     readMemoryBytes: () => 5,
     isRunnable: () => this.isRunnable,
     setPriority: (priority: string) => void this.#seen.push(priority),
-    stop: async (reason: string) => void this.#seen.push(`stopped for ${reason}`),
+    stop: async (reason: string, message: string) =>
+      void this.#seen.push(`stopped for ${reason}: ${message}`),
   }
 
   constructor(key: string) {
@@ -132,7 +133,10 @@ describe("CpuWatch", () => {
     machine.run([process], 1, { steps: 9, wantsMore: true })
     expect(process.seen).toEqual(["normal", "low"])
     machine.run([process], 0.05, { steps: 40, wantsMore: true })
-    expect(process.seen.slice(0, 2)).toEqual(["retired", "stopped for cpu"])
+    expect(process.seen.slice(0, 2)).toEqual([
+      "retired",
+      "stopped for cpu: it used more CPU time than the limit of 1 s",
+    ])
   })
 
   test("ignores a busy process whose runs end", () => {

@@ -9,7 +9,7 @@ interface WatchedProcess extends Pick<ValProcess, "runs" | "runsEnded" | "retire
     Sandbox,
     "readCpuMs" | "readMemoryBytes" | "isRunnable" | "setPriority"
   > & {
-    stop(reason: SandboxExit["reason"]): Promise<unknown>
+    stop(reason: SandboxExit["reason"], message?: string): Promise<unknown>
   }
 }
 
@@ -141,7 +141,10 @@ export class CpuWatch {
     }
     if (measured.busyMs > this.#cpuMsMax) {
       process.retire()
-      void sandbox.stop("cpu")
+      void sandbox.stop(
+        "cpu",
+        `it used more CPU time than the limit of ${Math.round(this.#cpuMsMax / 1000)} s`,
+      )
     } else if (measured.priority !== "normal" && hasPaused)
       this.#setPriority(process, measured, "normal")
     else if (measured.priority === "low" && !measured.isHog) {
