@@ -127,7 +127,7 @@ function toOwn({ ownAddress }: Sender): MailAddress {
   if (ownAddress !== null) return { address: ownAddress }
   throw new AppError(
     "email_unverified",
-    "Cannot send the email: it has no recipient, and your profile has no confirmed email address; set it and confirm it, or name a recipient",
+    'Cannot send the email: it has no recipient, and your profile has no confirmed email address; set it and confirm it (Account in the web app, or "hamlet mail confirm"), or name a recipient',
   )
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs"
+import { closeSync, existsSync, openSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { unavailable } from "../database/errors.ts"
 
@@ -31,6 +31,20 @@ function sizeOf(path: string): number | undefined {
 function hasContent(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false })
   return stats !== undefined && (!stats.isDirectory() || readdirSync(path).length > 0)
+}
+
+/**
+ * Creates the file of a new database such that only its owner can read it, also in a folder that is
+ * open to others. SQLite gives its other files the same mode. An existing file is not opened:
+ * closing it would drop the locks of this process.
+ */
+export function createFile(path: string): void {
+  if (existsSync(path)) return
+  try {
+    closeSync(openSync(path, "wx", 0o600))
+  } catch {
+    // SQLite reports why it cannot be opened, or another server has just created it.
+  }
 }
 
 /**

@@ -68,6 +68,12 @@ describe("openSqlite", () => {
     if (forReading !== undefined) expect(Object.values(read ?? {})).toEqual([forReading])
   })
 
+  test("creates files that only their owner can read", async () => {
+    await openWithItems()
+    const modes = ["", "-wal", "-shm"].map((end) => statSync(`${path}${end}`).mode & 0o777)
+    expect(modes).toEqual([0o600, 0o600, 0o600])
+  })
+
   test("reports why a path cannot be opened", () => {
     expect(() => openSqlite(join(folder, "missing", "hamlet.db"))).toThrow(
       new AppError("database_unavailable", "Cannot use the database: unable to open database file"),

@@ -5,7 +5,7 @@ import { type Statement, sql } from "../database/sql.ts"
 import { type SearchLimits, searchDefaults } from "../search/search-limits.ts"
 import { createChangeCounter } from "./change-counter.ts"
 import { connect, type SqliteConnection } from "./connection.ts"
-import { watchFile } from "./database-file.ts"
+import { createFile, watchFile } from "./database-file.ts"
 import { sqliteDialect } from "./dialect.ts"
 import { fromSqliteError } from "./errors.ts"
 import { type RunWriterLimits, SqliteRunWriter } from "./run-writer.ts"
@@ -37,6 +37,7 @@ const dataVersion = sql`pragma data_version`
  */
 export function openSqlite(path: string, options: Partial<SqliteLimits> = {}): Database {
   const limits = { ...defaults, ...options }
+  createFile(path)
   const writing = connect(path, limits, false)
   const reading = connect(path, limits, true)
   let stopped: Promise<void> | undefined
