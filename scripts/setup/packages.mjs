@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process"
-import { readFileSync } from "node:fs"
-import { join } from "node:path"
-import { root } from "./root.mjs"
+import { readFileSync, statSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { bun, root } from "./root.mjs"
 
 /**
  * @typedef {{ version?: string, integrity?: string, dev?: boolean, optional?: boolean,
@@ -15,7 +15,11 @@ import { root } from "./root.mjs"
  * development packages out
  */
 export function ensurePackages(wanted) {
-  if (isInstalled(root, wanted)) return
+  if (!isInstalled(root, wanted)) installPackages()
+  completeBun(bun)
+}
+
+function installPackages() {
   console.error("Installing the packages of package-lock.json with npm ci …")
   const arguments_ = ["ci", "--no-audit", "--no-fund", "--loglevel=error"]
   const npm = spawnSync("npm", arguments_, {
@@ -28,6 +32,21 @@ export function ensurePackages(wanted) {
     `${npm.stdout ?? ""}${npm.stderr ?? ""}Cannot install the packages: npm ci ended with ${npm.status ?? npm.signal ?? npm.error}`,
   )
   process.exit(1)
+}
+
+/** The program has 100 MB, the file in its place less than one kilobyte. */
+const programBytesMin = 1_000_000
+
+/**
+ * Runs the install script of Bun, which puts the program in its place, if npm has not: npm can be
+ * told to run no install scripts (`ignore-scripts`). Bun's own message is shown if that fails.
+ * @param {string} program
+ */
+export function completeBun(program) {
+  const { size = 0 } = statSync(program, { throwIfNoEntry: false }) ?? {}
+  if (size >= programBytesMin) return
+  const folder = dirname(dirname(program))
+  spawnSync(process.execPath, ["install.js"], { cwd: folder, stdio: "inherit" })
 }
 
 /**

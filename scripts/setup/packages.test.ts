@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test"
+import { statSync } from "node:fs"
+import { join } from "node:path"
 import { withTempTree } from "../temp-tree.ts"
-import { isInstalled } from "./packages.mjs"
+import { completeBun, isInstalled } from "./packages.mjs"
 
 const locked = {
   "": { version: "0.1.0" },
@@ -20,6 +22,20 @@ function check(installedLock: string | undefined, wanted: { dev: boolean }): Pro
     isInstalled(root, wanted),
   )
 }
+
+describe("completeBun", () => {
+  const script = `require("node:fs").writeFileSync("bin/bun.exe", "x".repeat(1_000_000))`
+
+  test("runs the install script that npm has left out, once", () =>
+    withTempTree({ "bin/bun.exe": "exit 1", "install.js": script }, async (folder) => {
+      const program = join(folder, "bin", "bun.exe")
+      completeBun(program)
+      const { size, mtimeMs } = statSync(program)
+      expect(size).toBe(1_000_000)
+      completeBun(program)
+      expect(statSync(program).mtimeMs).toBe(mtimeMs)
+    }))
+})
 
 describe("isInstalled", () => {
   test("is content when all but another platform's packages are there", async () => {

@@ -14,6 +14,9 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
 }
 
+// Sandboxes run as other users and read what the server writes for them. A strict umask, as that of
+// root on many servers, would keep them from it. Files that only the server may read have their mode.
+process.umask(0o022)
 await main(process.argv.slice(2))
 
 async function main(args: readonly string[]): Promise<void> {

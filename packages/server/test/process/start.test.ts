@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createClient } from "@hamlet/contract/client"
@@ -140,6 +140,15 @@ async function usernames(fixture: ServerFixture): Promise<readonly string[]> {
   await db.stop()
   return rows.map((row) => row.username)
 }
+
+test("hamlet serve runs vals under a strict umask, and hides the database from others", async () => {
+  const strict = ["sh", "-c", 'umask 077; exec "$@"', "sh"]
+  await using fixture = await openServerFixture(undefined, strict)
+  const { baseUrl } = await fixture.serve()
+  const client = createClient({ baseUrl, token: chosenToken })
+  expect(await client.evalCode({ code: "6 * 7", args: [] })).toBe(42)
+  expect((await stat(join(fixture.dataDir, "hamlet.db"))).mode & 0o777).toBe(0o600)
+})
 
 /**
  * Signs in by a printed link, as a page of the server does, and gives the status and who it is
