@@ -10,7 +10,7 @@ const charsMax = 100_000
 export function readStyle(code: string): CodeStyle {
   const text = code.slice(0, charsMax)
   // Lines after which a statement can end: others have no choice.
-  const ends = text.match(/[\w)\]"'`][ \t]*;?[ \t]*$/gm) ?? []
+  const ends = text.match(/[\w)\]"'`][ \t]*(?:;[ \t]*)?$/gm) ?? []
   const withSemicolon = ends.filter((end) => end.includes(";")).length
   const count = (pattern: RegExp) => text.match(pattern)?.length ?? 0
   return {

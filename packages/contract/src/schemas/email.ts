@@ -34,9 +34,12 @@ const address = z.union([
 const addresses = z.union([address, list(address, limits.emailAddressesMax)])
 
 const attachment = z.object({
-  /** Base64. */
+  /**
+   * Base64. White space may follow the padding only: if it could also follow the rest, a text of
+   * spaces would be read in as many ways as it has characters.
+   */
   content: chars(limits.emailAttachmentCharsMax).regex(
-    /^[A-Za-z0-9+/\-_\s]*={0,2}\s*$/,
+    /^[A-Za-z0-9+/\-_\s]*(?:={1,2}\s*)?$/,
     "must be base64",
   ),
   filename: line(limits.emailNameCharsMax, 1),

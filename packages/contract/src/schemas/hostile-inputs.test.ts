@@ -3,6 +3,7 @@ import type { z } from "zod"
 import { toOpenApi } from "../openapi/openapi.ts"
 import type { RouteDefinition } from "../route.ts"
 import { routeNames, routes } from "../routes.ts"
+import { emailBody } from "./email.ts"
 import { importedVal } from "./import-vals.ts"
 import { toIssueText } from "./issue-text.ts"
 
@@ -161,3 +162,13 @@ for (const name of routeNames) {
     ).toEqual([])
   })
 }
+
+// A pattern that tries every way to divide the spaces would take hours.
+test("the attachment of an email refuses a long text of spaces", () => {
+  const read = (content: string) =>
+    emailBody.safeParse({ attachments: [{ content, filename: "a" }] }).success
+  for (const padding of ["", "=", "=="])
+    expect(read(`${padding}${" ".repeat(1_000_000)}!`)).toBe(false)
+  for (const content of ["", "aGk=", "aGk= \n", "a G\nk==", " "]) expect(read(content)).toBe(true)
+  for (const content of ["a===", "a=b", "a= ="]) expect(read(content)).toBe(false)
+})

@@ -23,3 +23,9 @@ test("linkRequire leaves other modules alone", () => {
   const modules = [{ url, code: 'import { isBuiltin } from "node:module"' }]
   expect(linkRequire(modules, base)).toEqual(modules)
 })
+
+// A pattern that tries every way to divide the spaces would take hours.
+test("linkRequire reads code with many spaces", () => {
+  const code = `// createRequire import${" ".repeat(1_000_000)}x`
+  expect(linkRequire([{ url, code }], base)[0]?.code).toBe(code)
+})

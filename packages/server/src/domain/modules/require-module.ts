@@ -1,7 +1,7 @@
 import type { ProgramModule } from "./program-module.ts"
 
 /** An import of `node:module`, found as text: a parser would take longer than it is worth here. */
-const importPattern = /(\bfrom\s*|\bimport\s*\(?\s*)(["'])(?:node:)?module\2/g
+const importPattern = /(\bfrom\s*|\bimport\s*(?:\(\s*)?)(["'])(?:node:)?module\2/g
 
 /**
  * Lets vals call `createRequire(import.meta.url)`. Node accepts only paths of files, and a named
