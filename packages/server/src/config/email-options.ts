@@ -29,7 +29,7 @@ export const emailOptions = [
     env: "HAMLET_MAIL_FROM_DOMAINS",
     default: "",
     meaning:
-      "Domains of further addresses that any val may name as its sender, separated by commas; `*` means all. Empty: a val sends from addresses of its owner only.",
+      "Domains of further addresses that any val may name as its sender, separated by commas; `*` means all but `HAMLET_MAIL_DOMAIN`. Empty: a val sends from addresses of its owner only.",
   },
   {
     env: "HAMLET_MAIL_DKIM_SELECTOR",

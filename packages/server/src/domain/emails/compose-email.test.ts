@@ -83,7 +83,8 @@ describe("composeEmail", () => {
     expect(() => senderOf({ from: "x@sub.other.test" }, ada, more)).toThrow()
     const all = { fromDomains: ["*"] }
     expect(senderOf({ from: "x@y.test" }, ada, all)).toMatchObject({ address: "x@y.test" })
-    expect(() => senderOf({ from: "No-Reply@mail.test" }, ada, all)).toThrow()
+    for (const from of ["No-Reply@mail.test", "bob.hello@mail.test", "postmaster@MAIL.test"])
+      expect(() => senderOf({ from }, ada, all)).toThrow()
   })
 
   test("names the val in the sender if all mail comes from one address", () => {

@@ -8,7 +8,7 @@ export interface SenderRules {
   readonly domain: string | undefined
   /** The address of notices; also of all other mail if there is no domain. */
   readonly noticeAddress: string
-  /** Further domains that a val may name in `from`; `*` stands for all. */
+  /** Further domains that a val may name in `from`; `*` stands for all but `domain`. */
   readonly fromDomains: readonly string[]
   /** Whether an email may go to addresses other than the confirmed one of its sender. */
   readonly allowsOthers: boolean
@@ -94,7 +94,7 @@ function toFrom(rules: SenderRules, sender: Sender, wanted: OneAddress | undefin
   if (address.toLowerCase() === own && via !== undefined)
     return { address, name: name ? `${name} (${via})` : via }
   const isNotice = address.toLowerCase() === rules.noticeAddress.toLowerCase()
-  if (!isNotice && isOfDomain(rules.fromDomains, address)) return { address, name }
+  if (!isNotice && isOfFurtherDomain(rules, address)) return { address, name }
   throw refuse(
     "from",
     `must be ${rules.domain === undefined ? own : `an address of yours such as ${own}`}: the operator of this server allows no other sender`,
@@ -118,9 +118,10 @@ function isOwn(rules: SenderRules, { username }: Sender, address: string): boole
   )
 }
 
-function isOfDomain(domains: readonly string[], address: string): boolean {
+/** The addresses of `domain` belong to users, so that `*` does not include them. */
+function isOfFurtherDomain({ fromDomains, domain }: SenderRules, address: string): boolean {
   const host = address.slice(address.lastIndexOf("@") + 1).toLowerCase()
-  return domains.some((domain) => domain === "*" || domain === host)
+  return fromDomains.includes(host) || (fromDomains.includes("*") && host !== domain)
 }
 
 function toOwn({ ownAddress }: Sender): MailAddress {
