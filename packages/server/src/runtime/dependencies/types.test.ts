@@ -78,6 +78,27 @@ describe("The types of packages", () => {
     })
   })
 
+  test("are found in a folder of their own, without any beside the code", async () => {
+    open.registry.publish(
+      "apart",
+      "1.0.0",
+      {
+        "dist/index.js": js,
+        "types/index.d.ts": 'export * from "./more.ts"',
+        "types/more.d.ts": "export declare const it: 1",
+      },
+      {
+        type: "module",
+        exports: { ".": { types: "./types/index.d.ts", import: "./dist/index.js" } },
+      },
+    )
+    const { files } = await typesOf("import 'npm:apart'")
+    const folder = "apart@1.0.0/node_modules/apart"
+    expect(Object.keys(files)).toEqual(
+      ["package.json", "types/index.d.ts", "types/more.d.ts"].map((name) => `${folder}/${name}`),
+    )
+  })
+
   test("come from @types for a package that has none, of the same major version", async () => {
     const { registry } = open
     registry.publish("@scope/bare", "4.1.0", { "index.js": "exports.it = 1" })

@@ -50,7 +50,8 @@ export function findEntries(
 /** The declarations of a module by its path, with or without the extension of its code. */
 export function findDeclaration(path: string): string[] {
   const candidates = declarationPattern.test(path)
-    ? [path]
+    ? // Some packages publish `a.d.ts` and import it as `./a.ts`.
+      [path, path.replace(/\.([cm]?)tsx?$/, ".d.$1ts")]
     : [
         ...toTwins(path),
         ...endings.map((ending) => path + ending),
@@ -129,7 +130,12 @@ function listMoved(typesVersions: unknown, path: string): string[] {
 }
 
 export function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+  } catch {
+    // A part of the path is a file, as in `index.js/index.d.ts`: Bun throws then, unlike Node.
+    return false
+  }
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
