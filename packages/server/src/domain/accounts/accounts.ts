@@ -5,7 +5,7 @@ import { noQuotas, type Quotas } from "../limits/quotas.ts"
 import type { OwnerDatabases } from "../owner-databases.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import { type Actor, type AuditDeps, type AuditEntry, toAuditEntry } from "./audit.ts"
-import { allScopes, makeToken, type NewTokenRecord, type Token } from "./tokens.ts"
+import { makeToken, type NewTokenRecord, ordinaryScopes, type Token } from "./tokens.ts"
 import type { User } from "./users.ts"
 
 /** A user as administrators see it. */
@@ -180,11 +180,6 @@ export async function createUserToken(
   )
   return { token, text }
 }
-
-/** The scopes of a user who is not an administrator. */
-export const ordinaryScopes: readonly Scope[] = allScopes.filter(
-  (scope) => scope !== "admin" && scope !== "backup",
-)
 
 /** Returns the quotas that were set for a user. */
 export async function getQuotas(deps: Pick<AccountDeps, "accounts">, id: string): Promise<Quotas> {

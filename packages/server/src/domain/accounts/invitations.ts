@@ -5,10 +5,9 @@ import type { Caller } from "../access.ts"
 import { AppError } from "../app-error.ts"
 import { noQuotas, type Quotas } from "../limits/quotas.ts"
 import type { Page, PageRequest } from "../paging.ts"
-import { ordinaryScopes } from "./accounts.ts"
 import { type AuditEntry, toAuditEntry } from "./audit.ts"
 import { hasTokenShape, makeTokenText } from "./token-text.ts"
-import { hashToken, makeToken, type NewTokenRecord } from "./tokens.ts"
+import { hashToken, makeToken, type NewTokenRecord, ordinaryScopes } from "./tokens.ts"
 import { assertManyUsers, toNewUser, type User, type UserDeps } from "./users.ts"
 
 /** An open invitation. */

@@ -85,6 +85,11 @@ export interface TokenDeps {
 /** All scopes, which the first user's token has. */
 export const allScopes: readonly Scope[] = scope.options
 
+/** The scopes of a user who is not an administrator. */
+export const ordinaryScopes: readonly Scope[] = allScopes.filter(
+  (scope) => scope !== "admin" && scope !== "backup",
+)
+
 /** Authenticates a token. The error does not say why the token is invalid. */
 export async function authenticate(deps: AuthenticationDeps, text: string): Promise<Authenticated> {
   const holder = await findValid(deps, text, "token")

@@ -4,7 +4,13 @@ import { AppError } from "../app-error.ts"
 import type { Page, PageRequest } from "../paging.ts"
 import type { Val, ValStore } from "../vals/vals.ts"
 import { type AuditEntry, toAuditEntry } from "./audit.ts"
-import { allScopes, makeToken, type NewTokenRecord, type TokenDeps } from "./tokens.ts"
+import {
+  allScopes,
+  makeToken,
+  type NewTokenRecord,
+  ordinaryScopes,
+  type TokenDeps,
+} from "./tokens.ts"
 
 /** A user, who owns vals. */
 export interface User {
@@ -120,10 +126,9 @@ export async function createUser(
     ...toNewUser(deps, input.username, input.email),
     isEmailVerified: input.email !== null,
   }
-  const scopes = allScopes.filter((scope) => scope !== "admin" && scope !== "backup")
   const { record, text } = makeToken(deps, user.id, {
     name: "first token",
-    scopes,
+    scopes: ordinaryScopes,
     expiresAt: null,
   })
   const audit =

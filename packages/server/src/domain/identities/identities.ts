@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { limits, type Scope } from "@hamlet/contract"
 import type { Caller } from "../access.ts"
-import { ordinaryScopes } from "../accounts/accounts.ts"
 import { type AuditEntry, toAuditEntry } from "../accounts/audit.ts"
 import {
   makeSession,
@@ -12,7 +11,7 @@ import {
   toReplacement,
 } from "../accounts/sessions.ts"
 import { hasTokenShape, makeTokenText } from "../accounts/token-text.ts"
-import { hashToken } from "../accounts/tokens.ts"
+import { hashToken, ordinaryScopes } from "../accounts/tokens.ts"
 import { assertManyUsers, toNewUser, type User, type UserDeps } from "../accounts/users.ts"
 import { AppError } from "../app-error.ts"
 import type { Page, PageRequest } from "../paging.ts"

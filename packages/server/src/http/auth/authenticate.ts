@@ -125,7 +125,11 @@ async function resume({ accounts }: Nouns, session: FoundSession): Promise<Authe
   )
 }
 
-/** Extends a session that is in use. */
+/**
+ * Extends a session that is in use, about once a day. Should the response arrive after another
+ * sign-in, it brings the old cookie back, as with all cookies that are renewed: the user has to sign
+ * in again.
+ */
 async function renew(
   { accounts, api }: Nouns,
   authenticated: Authenticated,
