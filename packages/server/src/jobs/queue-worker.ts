@@ -17,6 +17,8 @@ export interface QueueWorkerLimits {
   readonly runsPerAccountMax: number
   /** The same with those whose end is not on disk yet, as a multiple of both limits. */
   readonly claimsFactor: number
+  /** Runs that are claimed together. Nodes claim one after the other. */
+  readonly claimMax: number
   /** How often an idle node looks for runs that are due. */
   readonly pollMs: number
   /** The delay before a run that could not start is tried again; up to twice as long, at random. */
@@ -32,6 +34,7 @@ export const queueWorkerLimits: QueueWorkerLimits = {
   runsMax: 256,
   runsPerAccountMax: 64,
   claimsFactor: 2,
+  claimMax: 1_000,
   pollMs: 1_000,
   returnMs: 1_000,
   limitedMsMax: 30_000,
@@ -57,7 +60,7 @@ export interface TakeoverCounts {
   readonly crashed: number
 }
 
-/** How many runs are claimed, and of how many of them the code has not ended. */
+/** How many runs are claimed, and the code of how many of them has not ended. */
 interface Places {
   claimed: number
   running: number
@@ -74,7 +77,8 @@ export class QueueWorker implements RunQueue {
   readonly #deps: QueueWorkerDeps
   /** The claimed runs by id. */
   readonly #active = new Map<string, ClaimedRun>()
-  readonly #places: Places = { claimed: 0, running: 0 }
+  /** The number of those whose code has not ended. */
+  #running = 0
   readonly #perAccount = new Map<string, Places>()
   /** Runs that have ended, but could not be recorded yet. They stay claimed. */
   readonly #unrecorded = new Map<string, ClaimedRun>()
@@ -205,12 +209,13 @@ export class QueueWorker implements RunQueue {
     let hasClaimed = this.#after !== null
     this.#hasMore = false
     do {
-      const room = this.#roomIn(this.#places, this.#deps.limits.runsMax)
+      const { runsMax, claimMax } = this.#deps.limits
+      const room = this.#roomIn({ claimed: this.#active.size, running: this.#running }, runsMax)
       if (room <= 0 || this.#state !== "started") {
         this.#hasMore = true
         return false
       }
-      const claim = await this.#claim(room)
+      const claim = await this.#claim(Math.min(room, claimMax))
       hasClaimed ||= claim.runs.length > 0
       this.#after = claim.next
     } while (this.#after !== null)
@@ -238,13 +243,17 @@ export class QueueWorker implements RunQueue {
 
   async #run(run: ClaimedRun): Promise<void> {
     const { limits } = this.#deps
+    const ofAccount = this.#placesOf(run.accountId)
     this.#active.set(run.id, run)
-    this.#count(run.accountId, { claimed: 1, running: 1 })
+    ofAccount.claimed += 1
+    ofAccount.running += 1
+    this.#running += 1
     let isRunning = true
     const endCode = () => {
       if (!isRunning) return
       isRunning = false
-      this.#count(run.accountId, { claimed: 0, running: -1 })
+      ofAccount.running -= 1
+      this.#running -= 1
       if (this.#hasMore) this.#pump()
     }
     try {
@@ -261,7 +270,8 @@ export class QueueWorker implements RunQueue {
     } finally {
       endCode()
       this.#active.delete(run.id)
-      this.#count(run.accountId, { claimed: -1, running: 0 })
+      ofAccount.claimed -= 1
+      if (ofAccount.claimed === 0) this.#perAccount.delete(run.accountId)
       if (this.#hasMore) this.#pump()
     }
   }
@@ -297,14 +307,10 @@ export class QueueWorker implements RunQueue {
     return Math.min(runsMax - running, runsMax * this.#deps.limits.claimsFactor - claimed)
   }
 
-  #count(accountId: string, change: Places): void {
-    const ofAccount = this.#perAccount.get(accountId) ?? { claimed: 0, running: 0 }
-    this.#perAccount.set(accountId, ofAccount)
-    for (const places of [this.#places, ofAccount]) {
-      places.claimed += change.claimed
-      places.running += change.running
-    }
-    if (ofAccount.claimed === 0) this.#perAccount.delete(accountId)
+  #placesOf(accountId: string): Places {
+    const places = this.#perAccount.get(accountId) ?? { claimed: 0, running: 0 }
+    this.#perAccount.set(accountId, places)
+    return places
   }
 
   /** Reports an outage once, not with every poll. */
