@@ -232,7 +232,7 @@ export class Sandbox {
       return use
     } finally {
       // Meanwhile its folder may have been removed, and some files written after that.
-      if (this.#hasEnded) await removeSandboxFolder(this.#folder.path)
+      if (this.#hasEnded) await this.#remove()
     }
   }
 
