@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import type { Page } from "playwright-core"
 import { expectNoBarriers } from "../support/check-page.ts"
-import { describeApp } from "../support/describe-app.ts"
+import { describeAppWithoutTypes } from "../support/describe-app.ts"
 import { eventually } from "../support/eventually.ts"
 import {
   expectText,
@@ -14,7 +14,7 @@ import {
 
 const tabsMax = 60
 
-describeApp("unsaved text", (app) => {
+describeAppWithoutTypes("unsaved text", (app) => {
   /** A val in an editor, with unsaved text. */
   async function typeInto(page: Page, path: string, text: string) {
     await page.goto(path)

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import type { Page } from "playwright-core"
 import { expectNoBarriers } from "../support/check-page.ts"
-import { type App, describeApp } from "../support/describe-app.ts"
+import { type App, describeAppWithoutTypes } from "../support/describe-app.ts"
 import { eventually } from "../support/eventually.ts"
 import { expectText, findEditor, findStatus, makeVal, replaceText } from "../support/val-page.ts"
 
-describeApp("the workbench and the window of a val", (app) => {
+describeAppWithoutTypes("the workbench and the window of a val", (app) => {
   describe("the workbench of an http val", () => defineWorkbench(app))
   describe("the window of a val", () => defineWindow(app))
 })

@@ -23,11 +23,20 @@ export interface App {
   openOwn(): Promise<OpenTab>
 }
 
+/**
+ * A suite that does not look at types. The worker with TypeScript takes most of the CPU time of a page
+ * with an editor, and the app works without it.
+ */
+export function describeAppWithoutTypes(title: string, define: (app: App) => void): void {
+  describeApp(title, define, {}, { hasTypes: false })
+}
+
 /** A suite with its own server, which may have settings. */
 export function describeApp(
   title: string,
   define: (app: App) => void,
   env: Readonly<Record<string, string>> = {},
+  { hasTypes } = { hasTypes: true },
 ): void {
   describeInBrowser(`web app: ${title}`, (getBrowser) => {
     let opened: AppStage | undefined
@@ -46,7 +55,11 @@ export function describeApp(
           throw new Error("Cannot use the server: it is started by the first hook of the suite")
         return opened
       },
-      open: (who, options) => openTab(app.browser, app.stage, who, options),
+      async open(who, options) {
+        const tab = await openTab(app.browser, app.stage, who, options)
+        if (!hasTypes) await tab.context.addInitScript(removeWorkers, app.stage.url)
+        return tab
+      },
       async openOwn() {
         own ??= await app.open(app.stage.admin)
         return await openBeside(own)
@@ -54,6 +67,11 @@ export function describeApp(
     }
     define(app)
   })
+}
+
+/** Runs in each document: the app finds no workers, as in a browser without them. */
+function removeWorkers(origin: string): void {
+  if (location.origin === origin) Reflect.deleteProperty(globalThis, "Worker")
 }
 
 async function openBeside({ context, problems }: OpenTab): Promise<OpenTab> {
