@@ -28,13 +28,18 @@ export type InStatement = string | { sql: string; args?: InArgs } | [sql: string
 /** The mode of a batch: `read` refuses changes. */
 export type TransactionMode = "write" | "read" | "deferred"
 
+/** Methods of arrays that a column is likely to be named like: the value of the column hides them. */
+type ColumnLike =
+  | ("at" | "entries" | "fill" | "flat" | "keys" | "pop")
+  | ("push" | "reverse" | "shift" | "sort" | "values" | "with")
+
 /**
  * A row: an object with its values under the names of their columns, as in `row.name`. By index, in
  * loops and in `const [first] = row` it is like an array. Integers beyond the safe range are
  * strings, and blobs are base64 strings.
  */
 // biome-ignore lint/suspicious/noExplicitAny: only the author of the statement knows the types of its columns
-export type Row = any[] & Record<string, any>
+export type Row = Omit<any[], ColumnLike> & Record<ColumnLike, any> & Record<string, any>
 
 /** The result of a statement. */
 export interface ResultSet {

@@ -162,6 +162,10 @@ describeInBrowser("the editor's types", (getBrowser) => {
 import { sqlite } from "/std/sqlite.ts"
 await blob.set(1, "one")
 await sqlite.execute(2)
+// Columns that are named like methods of arrays.
+const { rows } = await sqlite.execute("select at, keys from visits")
+for (const row of rows) console.log(new Date(row.at), row.keys + 1, row.map((value) => value.x))
+for (const { at } of rows) console.log(new Date(at))
 `,
       async (page) => {
         await waitForMarked(page, ["1", "2"])
