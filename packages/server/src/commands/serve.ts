@@ -3,6 +3,7 @@ import {
   type Config,
   ConfigError,
   type Environment,
+  hasLocalLinks,
   isForOthers,
   loadConfig,
 } from "../config/config.ts"
@@ -143,6 +144,9 @@ function printWelcome(
 ): void {
   const lines = [
     `Hamlet ${hamlet.deps.version} listens at ${config.baseUrl}`,
+    ...(hasLocalLinks(config)
+      ? ["              (for other machines, set HAMLET_BASE_URL and HAMLET_VALS_DOMAIN)"]
+      : []),
     `  database    ${hamlet.database}`,
     `  isolation   ${isolation.level}${isolation.level === "deno" ? ", which is WEAK: run only code that you trust" : ""}`,
     ...[...isolation.details, ...hamlet.deps.isolationWarnings()].map(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { resolve } from "node:path"
-import { ConfigError, loadConfig, options } from "./config.ts"
+import { ConfigError, hasLocalLinks, loadConfig, options } from "./config.ts"
 
 describe("loadConfig", () => {
   test("without settings has the documented defaults", () => {
@@ -117,6 +117,23 @@ describe("loadConfig", () => {
       HAMLET_BODY_BYTES_MAX: "2097152",
       HAMLET_LOG_LEVEL: "info, on a terminal warn",
     })
+  })
+
+  test.each([
+    [{}, false],
+    [{ HAMLET_HOST: "0.0.0.0" }, true],
+    [{ HAMLET_HOST: "0.0.0.0", HAMLET_BASE_URL: "http://192.168.1.20:8080" }, true],
+    [
+      {
+        HAMLET_HOST: "0.0.0.0",
+        HAMLET_BASE_URL: "http://192.168.1.20:8080",
+        HAMLET_VALS_DOMAIN: "vals.test",
+      },
+      false,
+    ],
+    [{ HAMLET_BASE_URL: "https://hamlet.test", HAMLET_VALS_DOMAIN: "vals.test" }, false],
+  ])("hasLocalLinks of %j is %p", (env, expected) => {
+    expect(hasLocalLinks(loadConfig(env, []))).toBe(expected)
   })
 
   test("logs no requests to a terminal, unless it is told to", () => {

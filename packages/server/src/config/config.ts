@@ -73,6 +73,12 @@ export function isForOthers({ isPublic, host }: Pick<Config, "isPublic" | "host"
   return isPublic || !isOfThisMachine(host)
 }
 
+/** Whether other machines can reach the server, but links lead them to themselves. */
+export function hasLocalLinks(config: Pick<Config, "host" | "baseUrl" | "valsDomain">): boolean {
+  const [baseHost, valsHost] = toLinkHosts(config)
+  return !isOfThisMachine(config.host) && (isOfThisMachine(baseHost) || isOfThisMachine(valsHost))
+}
+
 /** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -187,7 +193,11 @@ function readIsPublic(
 ): boolean {
   const chosen = readChoice("HAMLET_PUBLIC", read("HAMLET_PUBLIC"), ["auto", "yes", "no"])
   if (chosen !== "auto") return chosen === "yes"
-  return ![host, new URL(baseUrl).hostname, valsDomain.replace(/:\d+$/, "")].every(isOfThisMachine)
+  return ![host, ...toLinkHosts({ baseUrl, valsDomain })].every(isOfThisMachine)
+}
+
+function toLinkHosts({ baseUrl, valsDomain }: Pick<Config, "baseUrl" | "valsDomain">) {
+  return [new URL(baseUrl).hostname, valsDomain.replace(/:\d+$/, "")] as const
 }
 
 /** Whether a host name or address is loopback. */
