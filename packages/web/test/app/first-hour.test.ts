@@ -101,6 +101,24 @@ describeApp("data, templates, notifications and the API reference", (app) => {
     expect(tab.problems).toEqual([])
   })
 
+  test("the first run of a template is followed although a request for it fails", async () => {
+    await using tab = await app.open(await app.stage.person("follower"))
+    const { page } = tab
+    let requests = 0
+    await page.route("**/v1/runs/*", async (route) => {
+      requests += 1
+      // Not a lost connection, which the client itself would try again.
+      if (requests === 2) return route.fulfill({ status: 404, json: { code: "run_not_found" } })
+      if (requests > 2) return route.continue()
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), status: "queued" } })
+    })
+    await page.goto("/templates/script")
+    await page.getByRole("button", { name: "Try it" }).click()
+    await page.locator(".status").getByText("Succeeded").waitFor()
+    expect(requests).toBeGreaterThan(2)
+  })
+
   test("notifications are counted by the bell, read one by one or all at once, and muted", async () => {
     const [dora, emil] = [await app.stage.person("dora"), await app.stage.person("emil")]
     const { id } = await dora.client.createVal({ name: "tea", code: "1", privacy: "public" })
