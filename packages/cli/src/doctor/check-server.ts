@@ -84,7 +84,7 @@ function checkVersion(version: string): Finding {
   }
 }
 
-/** The Date header has a resolution of one second. */
+/** The Date header has a resolution of one second, and may be a second old. */
 function checkClock(date: string | null, nowMs: number): Finding {
   const check = "server clock"
   const thereMs = Date.parse(date ?? "")
@@ -93,7 +93,7 @@ function checkClock(date: string | null, nowMs: number): Finding {
   const skewMs = thereMs + 500 - nowMs
   const seconds = Math.round(Math.abs(skewMs) / 1000)
   const found =
-    seconds === 0 ? "in sync" : `${seconds} s ${skewMs < 0 ? "behind" : "ahead of"} this machine's`
+    seconds <= 1 ? "in sync" : `${seconds} s ${skewMs < 0 ? "behind" : "ahead of"} this machine's`
   if (Math.abs(skewMs) <= limits.doctorSkewMsMax) return { check, status: "ok", found, mend: null }
   return {
     check,
