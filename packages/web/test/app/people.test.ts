@@ -52,9 +52,11 @@ describeApp(
       const { url } = await app.stage.admin.client.createInvitation({})
       await page.goto(url)
       await page.getByRole("button", { name: "Accept with Corp" }).click()
-      await page.getByRole("heading", { name: "Choose a name" }).waitFor()
+      // The page of the invitation has a heading and a field of the same names.
+      const create = page.getByRole("button", { name: "Create account" })
+      await create.waitFor()
       await page.getByLabel("Name").fill("outsider")
-      await page.getByRole("button", { name: "Create account" }).click()
+      await create.click()
       await page.getByRole("button", { name: "Account of outsider" }).waitFor()
     })
 
