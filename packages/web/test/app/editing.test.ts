@@ -224,6 +224,10 @@ describeAppWithoutTypes("unsaved text", (app) => {
       .first()
       .waitFor()
     await context.setOffline(false)
+    await eventually(
+      () => page.getByText(/The server does not respond/).count(),
+      (count) => expect(count).toBe(0),
+    )
     await editor.press("Control+s")
     await findVersion(page, 3).waitFor()
     expect((await app.stage.admin.client.getVal({ val_id: val.id })).code).toBe("typed offline")

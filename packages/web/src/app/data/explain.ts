@@ -1,9 +1,11 @@
 import { ApiError, ConnectionError } from "@hamlet/contract/client"
 
+/** What users read when the server did not respond. */
+export const noResponse = "The server does not respond. It may be restarting; your input is kept"
+
 /** The reason of a failure, as users read it. */
 export function explain(error: unknown): string {
-  if (isConnectionError(error))
-    return "The server does not respond. It may be restarting; your input is kept"
+  if (isConnectionError(error)) return noResponse
   if (error instanceof ApiError) return withIssues(error)
   return error instanceof Error ? error.message : String(error)
 }

@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals"
-import { explain } from "../data/explain.ts"
+import { comebacks } from "../data/connection.ts"
+import { explain, noResponse } from "../data/explain.ts"
 
 /** A short message that an action succeeded or failed. */
 export interface Toast {
@@ -19,6 +20,11 @@ export function showDone(text: string): void {
   const { id } = add("done", text)
   setTimeout(() => dismiss(id), limits.doneMs)
 }
+
+// When the server is back, the message that it is away is no longer true.
+comebacks.subscribe(() => {
+  toasts.value = toasts.peek().filter((toast) => toast.text !== noResponse)
+})
 
 /** Reports a failure and its reason; the message stays until it is dismissed. */
 export function showError(error: unknown): void {
